@@ -2,10 +2,11 @@
 import type { ChatRequest } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
+import { isChanged, isTextOf, jsonText } from "../formats/json/exact-json.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { ChatAnswer, ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
-import type { ChatMessage, Tool } from "../tasks/generation/chat/messages.ts";
+import type { ChatMessage, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";
 import type { TextConstraint } from "../tasks/generation/constraints/text-constraint.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type {
@@ -16,6 +17,7 @@ import type {
   PromptMessage,
   PromptPart,
   StreamPart,
+  ToolCallContent,
   Usage,
 } from "./model-types.ts";
 
@@ -33,12 +35,7 @@ export function languageModel(runtime: Runtime, modelId: string): LanguageModelV
       const parts: Content[] = [
         ...(reasoning === "" ? [] : [{ type: "reasoning" as const, text: reasoning }]),
         ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
-        ...toolCalls.map((call) => ({
-          type: "tool-call" as const,
-          toolCallId: call.id,
-          toolName: call.name,
-          input: call.arguments,
-        })),
+        ...toolCalls.map(callTo),
       ];
       return { content: parts, finishReason: finishReasonOf(answer), usage: usageOf(answer), warnings: [] };
     },
@@ -85,7 +82,7 @@ async function* streamParts(stream: GenerationStream<unknown, ChatEvent>): Async
         yield { type: "tool-input-start", id, toolName };
         yield { type: "tool-input-delta", id, delta: input };
         yield { type: "tool-input-end", id };
-        yield { type: "tool-call", toolCallId: id, toolName, input };
+        yield callTo(event.call);
       } else {
         if (open !== event.type) {
           yield* end();
@@ -114,20 +111,28 @@ function messagesOf(prompt: readonly PromptMessage[]): readonly ChatMessage[] {
     return [
       {
         role,
-        content: texts.join("\n"),
+        content: texts.length === 0 ? "" : texts.map((text) => ({ type: "text" as const, text })),
         ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
         ...(calls.length === 0
           ? {}
           : {
-              toolCalls: calls.map(({ toolCallId: id = "", toolName: name = "", input }) => ({
-                id,
-                name,
-                arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
-              })),
+              toolCalls: calls.map(callFrom),
             }),
       },
     ];
   });
+}
+
+/** A call. The SDK reads its input with JSON.parse, so that arguments which that changes are given in a second form, which comes back with the next prompt. */
+function callTo({ id: toolCallId, name: toolName, arguments: input }: ToolCall): ToolCallContent {
+  const metadata = isChanged(input) ? { providerMetadata: { inferyard: { arguments: input } } } : {};
+  return { type: "tool-call", toolCallId, toolName, input, ...metadata };
+}
+
+function callFrom({ toolCallId: id = "", toolName: name = "", input = {}, providerOptions }: PromptPart): ToolCall {
+  const written = providerOptions?.["inferyard"]?.["arguments"];
+  const text = typeof input === "string" ? input : jsonText(input);
+  return { id, name, arguments: isTextOf(written, input) ? written : text };
 }
 
 function resultOf({ type, toolCallId, toolName, output }: PromptPart): ChatMessage {
@@ -136,7 +141,7 @@ function resultOf({ type, toolCallId, toolName, output }: PromptPart): ChatMessa
   const { value = output.reason ?? "the call was denied" } = output;
   return {
     role: "tool",
-    content: typeof value === "string" ? value : JSON.stringify(value),
+    content: typeof value === "string" ? value : jsonText(value),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolName === undefined ? {} : { name: toolName }),
   };

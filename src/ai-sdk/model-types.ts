@@ -13,6 +13,7 @@ export interface PromptPart {
   readonly toolCallId?: string;
   readonly toolName?: string;
   readonly input?: unknown;
+  readonly providerOptions?: ProviderOptions | undefined;
   readonly output?: { readonly type: string; readonly value?: unknown; readonly reason?: string };
 }
 
@@ -57,10 +58,16 @@ export interface FinishReason {
 }
 
 /** A part of an answer. */
-export type Content =
-  | { type: "text"; text: string }
-  | { type: "reasoning"; text: string }
-  | { type: "tool-call"; toolCallId: string; toolName: string; input: string };
+export type Content = { type: "text"; text: string } | { type: "reasoning"; text: string } | ToolCallContent;
+
+/** A call of a tool. `providerMetadata`: comes back as `providerOptions` of the part of the next prompt. */
+export interface ToolCallContent {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  input: string;
+  providerMetadata?: { inferyard: { arguments: string } };
+}
 
 /** What a stream consists of. */
 export type StreamPart =
@@ -70,7 +77,7 @@ export type StreamPart =
   | { type: "tool-input-start"; id: string; toolName: string }
   | { type: "tool-input-delta"; id: string; delta: string }
   | { type: "tool-input-end"; id: string }
-  | { type: "tool-call"; toolCallId: string; toolName: string; input: string }
+  | ToolCallContent
   | { type: "finish"; finishReason: FinishReason; usage: Usage }
   | { type: "error"; error: unknown };
 

@@ -216,9 +216,9 @@ export class EncoderRuntime extends ModelRuntime {
     }));
   }
 
-  /** The tokenizer of a loaded model, or of one whose manifest was read, which is not loaded for it. */
-  tokenizer(model: ModelHandle | Manifest): Promise<Tokenizer> {
-    return this.tokenizerOf(model instanceof ModelHandle ? model.manifest : model);
+  /** The tokenizer of a loaded model. */
+  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
+    return this.tokenizerOf(handle.manifest);
   }
 
   /** The tokenizer of a model that is not loaded. */

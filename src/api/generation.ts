@@ -5,7 +5,7 @@ import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
-import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
+import { type ChatEvent, answerChat, chatTemplateOf, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
@@ -179,10 +179,9 @@ export class Generation {
     checkConversation(messages, tools);
     const template = this.#templateOf(source === undefined ? manifest : { ...manifest, chatTemplates: { default: source } });
     const offered = chosenTools(tools, toolChoice);
-    const conversation = { messages, tools: offered, variables, now: request.date?.getTime() };
-    const text = await (request.continueFinalMessage === true
-      ? template.renderToContinue(conversation)
-      : template.render(conversation));
+    const continues = request.continueFinalMessage ?? false;
+    const conversation = { messages, tools: offered, variables, now: request.date?.getTime(), continues };
+    const text = await renderPrompt(template, conversation);
     const given = { addSpecialTokens: request.addSpecialTokens ?? false, maxTokens: Number.POSITIVE_INFINITY };
     const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
     return { text, tokens: ids };

@@ -1,6 +1,7 @@
 /** The command line as a function from arguments to an exit code. */
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../contract/errors.ts";
+import { takeModelArgument } from "./input/model-argument.ts";
 import { type CommandEntry, commands } from "./command-table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";
@@ -43,8 +44,9 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
     for (const option of program.options) if (option.long !== "--version") command.addOption(option);
   }
   // Global options may precede or follow the name of the command. Either way the program parses them, and the command reads them as its own.
-  program.hook("preAction", (_program, command) => {
+  program.hook("preAction", async (_program, command) => {
     for (const [name, value] of Object.entries(program.opts())) command.setOptionValue(name, value);
+    await takeModelArgument(command, terminal);
   });
   return program;
 }

@@ -12,7 +12,7 @@ export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.t
 export type { RunLimits } from "./execute/segments/model-run.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
-export { type BuiltEncoderDecoder, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";
+export { type BuiltEncoderDecoder, type BuiltTransformer, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";
 export { rotaryContext } from "./transformers/rope-scaling.ts";
 export type { PackedWeightNames, StoredTensor } from "./transformers/weights.ts";
 export { TraceBudget, defaultTraceLimits, type TraceLimits } from "./build/trace-budget.ts";

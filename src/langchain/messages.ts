@@ -1,8 +1,10 @@
 /** Messages and tools of LangChain, as `runtime.chat` takes and gives them. */
-import { AIMessage, type BaseMessage, type ToolMessage, type UsageMetadata } from "@langchain/core/messages";
-import type { ToolCall as LangChainCall } from "@langchain/core/messages/tool";
+import { AIMessage, type BaseMessage, type OpenAIToolCall, type ToolMessage, type UsageMetadata } from "@langchain/core/messages";
+import type { ToolCall as LangChainCall, ToolCallChunk } from "@langchain/core/messages/tool";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/core/language_models/chat_models";
+import { parseObject } from "../formats/json/complete-json.ts";
+import { isTextOf, jsonText } from "../formats/json/exact-json.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
@@ -23,13 +25,34 @@ export function messageFrom(message: BaseMessage): ChatMessage {
   if (role !== "assistant") return text;
   const { tool_calls: calls = [], additional_kwargs: extra } = message as AIMessage;
   const { reasoning_content: reasoning } = extra;
+  const texts = argumentTexts(message);
   return {
     ...text,
     ...(typeof reasoning === "string" ? { reasoning } : {}),
     ...(calls.length === 0
       ? {}
-      : { toolCalls: calls.map(({ id = "", name, args }) => ({ id, name, arguments: JSON.stringify(args) })) }),
+      : {
+          toolCalls: calls.map(({ id = "", name, args }) => {
+            const text = texts.get(id);
+            return { id, name, arguments: isTextOf(text, args) ? text : jsonText(args) };
+          }),
+        }),
   };
+}
+
+/** What the model wrote as arguments, by the id of the call: of a whole answer in `additional_kwargs`, as LangChain's OpenAI package has it, and of a streamed one in its chunks. */
+function argumentTexts({
+  additional_kwargs: { tool_calls: written = [] },
+  ...message
+}: Pick<AIMessage, "additional_kwargs"> & { readonly tool_call_chunks?: readonly ToolCallChunk[] }): ReadonlyMap<
+  string,
+  unknown
+> {
+  const { tool_call_chunks: chunks = [] } = message;
+  return new Map([
+    ...chunks.map(({ id = "", args }) => [id, args] as const),
+    ...(Array.isArray(written) ? written : []).map((call) => [call.id, call.function?.arguments] as const),
+  ]);
 }
 
 /** Those that other fields of a message tell again are left out. */
@@ -66,14 +89,22 @@ export function messageTo(answer: ChatAnswer, model: string): AIMessage {
   const message = new AIMessage({
     content,
     tool_calls: toolCalls.map(callTo),
-    additional_kwargs: reasoning === undefined ? {} : { reasoning_content: reasoning },
+    additional_kwargs: {
+      ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+      ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(writtenCall) }),
+    },
     response_metadata: metadataOf(answer, model),
   });
   return Object.assign(message, { usage_metadata: usageOf(answer) });
 }
 
 function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
-  return { type: "tool_call", id, name, args: JSON.parse(given) as Record<string, unknown> };
+  return { type: "tool_call", id, name, args: parseObject(given) as Record<string, unknown> };
+}
+
+/** The call with the text of its arguments: `args` has the numbers and the order of keys of JavaScript. */
+function writtenCall({ id, name, arguments: written }: ToolCall): OpenAIToolCall {
+  return { id, type: "function", function: { name, arguments: written } };
 }
 
 /** Numbers of tokens. */

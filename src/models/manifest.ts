@@ -73,6 +73,8 @@ export interface ManifestSelection {
   readonly preferred?: string;
   /** Targets to try after `preferred`, in order, under the policy "manifest". */
   readonly fallbacks: readonly string[];
+  /** Absolute path of the file of weights that the author names: targets that run it are tried before others. Absent: the author names none. */
+  readonly file?: string;
 }
 
 /** What a machine must have to run a model. An absent field requires nothing. */
@@ -95,12 +97,14 @@ export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 
 /** How text becomes tokens and token vectors become one vector, as the model's files say. */
 export interface TextSettings {
-  /** Absolute path of tokenizer.json. */
+  /** Absolute path of the tokenizer's file. */
   readonly tokenizerPath: string;
   /** The same path as the user wrote it, for messages. */
   readonly tokenizerShown: string;
-  /** Set if the tokenizer is in the metadata of a GGUF file at `tokenizerPath`. Default: a tokenizer.json. */
-  readonly tokenizerFormat?: "gguf";
+  /** What the file is: one with the metadata of GGUF, vocab.txt, vocab.json with merges.txt beside it, or a model of SentencePiece. Default: a tokenizer.json. */
+  readonly tokenizerFormat?: "gguf" | "vocab.txt" | "vocab.json" | "sentencepiece";
+  /** Class of transformers that reads the file, where that decides what becomes of it. Empty: the file's own kind. */
+  readonly tokenizerClass?: string;
   /** Content of tokenizer_config.json, or an empty object. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
   /** Longest input in tokens, special tokens included. Absent: no limit. */

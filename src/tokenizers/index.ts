@@ -28,16 +28,18 @@ export function loadTokenizer(settings: TextSettings, threads?: TokenizerThreads
   return loadTextTokenizer(settings, threads);
 }
 
-/** Reads the tokenizer of a GGUF file. Its reader is imported on demand. */
-async function readGguf(path: string, displayName: string): Promise<TokenizerJson> {
-  const { readGgufTokenizer } = await import("./gguf/tokenizer-json.ts");
-  return await readGgufTokenizer(path, displayName);
+/** Reads a tokenizer, whatever its file is. The readers of files other than tokenizer.json are imported on demand. */
+async function readTokenizer(settings: TextSettings): Promise<TokenizerJson> {
+  const { tokenizerPath, tokenizerShown, tokenizerFormat } = settings;
+  if (tokenizerFormat === undefined) return await readTokenizerJson(tokenizerPath, tokenizerShown);
+  if (tokenizerFormat === "gguf")
+    return await (await import("./gguf/tokenizer-json.ts")).readGgufTokenizer(tokenizerPath, tokenizerShown);
+  return await (await import("./vocabulary-files/index.ts")).readVocabularyFiles(settings);
 }
 
 /** Loads a tokenizer as `loadTokenizer` does, with the internal methods that worker threads need. */
 export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
-  const { tokenizerPath, tokenizerShown, tokenizerFormat } = settings;
-  const json = await (tokenizerFormat === "gguf" ? readGguf : readTokenizerJson)(tokenizerPath, tokenizerShown);
+  const json = await readTokenizer(settings);
   // Imported on demand: a program that processes no text does not load it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {

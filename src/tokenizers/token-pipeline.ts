@@ -14,6 +14,7 @@ import { createPreTokenizer } from "./pre-tokenizers/index.ts";
 import type { PreTokenizer } from "./pre-tokenizers/pre-tokenizer.ts";
 import { componentList } from "./config/component-config.ts";
 import { TokenColumns } from "./token-columns.ts";
+import { numberAddedTokens } from "./config/number-added-tokens.ts";
 import type { ComponentConfig } from "./config/component-config.ts";
 import type { AddedToken, TokenizerJson } from "./config/tokenizer-json.ts";
 
@@ -35,7 +36,7 @@ export class TokenPipeline {
     const bytes = modelType(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
     this.#preTokenize = bytes ?? (json.pre_tokenizer === null ? unchanged : createPreTokenizer(json.pre_tokenizer));
     this.model = createModel(json.model, bytes !== undefined);
-    this.addedTokens = numbered(json.added_tokens, this.model.vocabulary);
+    this.addedTokens = numberAddedTokens(json.added_tokens, this.model.vocabulary);
     this.#asWritten = new AddedTokenFinder(
       this.addedTokens.filter(({ normalized }) => !normalized),
       ({ content }) => content,
@@ -108,19 +109,4 @@ function endingInBytes(step: ComponentConfig | null): PreTokenizer | undefined {
   if (last === undefined) return undefined;
   const before = steps.slice(0, -1).map(createPreTokenizer);
   return (pieces) => last(before.reduce((cut, preTokenize) => preTokenize(cut), pieces));
-}
-
-/**
- * Assigns ids to added tokens as the Rust library's `AddedVocabulary` does, regardless of the ids in the file: that of the vocabulary for a token
- * in it, otherwise the next free id. In a consistent file these are the ids it states.
- */
-function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
-  const ids = new Map<string, number>();
-  let highest = -1;
-  return tokens.map((token) => {
-    const id = ids.get(token.content) ?? vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size);
-    ids.set(token.content, id);
-    highest = Math.max(highest, id);
-    return { ...token, id };
-  });
 }

@@ -1,6 +1,6 @@
 /** One model, written in four ways, gives the same vectors to the last bit: a real model on a real engine. */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -152,30 +152,48 @@ describe.skipIf(skip)(name, async () => {
   });
 });
 
-describe("a package of a language model", () => {
+const [skipLanguage, languageName] = needsData("a language model in a folder of Kapsl");
+
+describe.skipIf(skipLanguage)(languageName, () => {
   let folder = "";
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "inferyard-llm-"));
-    const json = { project_name: "writer", framework: "llm", version: "1", created_at: "now", model_file: "model.onnx" };
-    await writeFile(join(folder, "metadata.json"), JSON.stringify(json));
-    await writeFile(join(folder, "model.onnx"), "never read");
-  });
+  beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-llm-"))));
   afterAll(() => rm(folder, { recursive: true }));
 
-  it.each([["show"], ["explain"], ["embed", "a text", "--model"]])("%s refuses it by its framework", async (...words) => {
-    const { code, stderr } = await inferyard([...words, folder]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /framework: "llm" is a language model that generates text, which is not built yet \[MODEL_UNSUPPORTED\]/,
-    );
+  /** A copy of a model with a metadata.json that states these fields. */
+  async function packaged(model: string, stated: object): Promise<string> {
+    const copy = await mkdtemp(join(folder, "model-"));
+    await cp(`${sharedData}${model}`, copy, { recursive: true });
+    const json = { project_name: "writer", version: "1", created_at: "now", ...stated };
+    await writeFile(join(copy, "metadata.json"), JSON.stringify(json));
+    return copy;
+  }
+
+  it.each([
+    ["the framework llm", "tiny-random-gpt2", { framework: "llm", model_file: "onnx/model.onnx" }],
+    ["the task generate", "tiny-random-gpt2", { framework: "onnx", task: "generate", model_file: "onnx/model.onnx" }],
+    ["weights of safetensors", "tiny-random-gpt2", { framework: "native", task: "generate", model_file: "model.safetensors" }],
+  ])("%s writes what the same folder writes without it", async (_what, model, stated) => {
+    const words = ["generate", "--max-new-tokens", "6", "--json", "Once upon"];
+    const texts = [];
+    for (const reference of [`${sharedData}${model}`, await packaged(model, stated)]) {
+      const { stdout, stderr } = await inferyard([...words, "--model", reference]);
+      expect(stderr).not.toContain("MODEL_UNSUPPORTED");
+      texts.push((JSON.parse(stdout) as { results: readonly { text: string }[] }).results[0]?.text);
+    }
+    expect(texts[1]).toBe(texts[0]);
   });
 
-  it("so does the library", async () => {
-    const runtime = await createRuntime({ host: "inline", threads: 1 });
-    const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED" });
-    await expect(runtime.explain(folder)).rejects.toEqual(refused);
-    await expect(runtime.load(folder)).rejects.toEqual(refused);
-    await expect(runtime.embed("a text", { model: folder })).rejects.toEqual(refused);
-    await runtime.dispose();
+  it("from one text to another, where the files say so", async () => {
+    const json = await packaged("tiny-random-t5", { framework: "llm", model_file: "onnx/decoder_model_merged.onnx" });
+    const { stdout } = await inferyard(["explain", json]);
+    expect(stdout).toMatch(/^writer {3}text2text-generation/);
+  });
+
+  it("model_file is what runs, beside weights of other formats", async () => {
+    const mixed = await packaged("tiny-random-gpt2", { framework: "gguf", model_file: "q.gguf" });
+    await cp(`${sharedData}gguf-tiny-llama/tiny-llama-q8_0.gguf`, join(mixed, "q.gguf"));
+    const { stdout } = await inferyard(["explain", mixed, "--json"]);
+    const { candidates } = JSON.parse(stdout) as { candidates: readonly { verdict: string; reason: string }[] };
+    expect(candidates.find(({ verdict }) => verdict === "would-run")?.reason).toMatch(/, q$/);
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime, type Runtime } from "inferyard";
 import { integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
+import { inferyard } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData, worst } from "../fixtures/shared-data.ts";
 
 const reports = `${sharedData}reports`;
@@ -140,9 +141,68 @@ describe.skipIf(skip)(name, () => {
   it("logits are never pooled to a vector", async () => {
     const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED", message: expect.stringContaining("it has logits") });
     await expect(embed(await graphModel("logits", false))).rejects.toEqual(refused);
-    const masked = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
-    await rm(join(masked, "modules.json"));
-    await expect(embed(masked, { pooling: "mean" })).rejects.toEqual(refused);
+  });
+
+  describe("without modules.json, where the request says how to pool", () => {
+    it.each(["as-masked-lm", "masked-lm-class-no-head", "pretraining-class"])("%s gives its hidden states", async (folder) => {
+      const model = await copyOf(`masked-lm-as-embedding/${folder}`, {});
+      await rm(join(model, "modules.json"));
+      const right = await embed(`${reports}/masked-lm-as-embedding/as-bert-model`);
+      expect(worst(await embed(model, { pooling: "mean" }), right)).toBe(0);
+    });
+
+    it("so does a decoder, which still writes text", async () => {
+      const model = await copyOf("qwen3-embedding-published/model", {});
+      await rm(join(model, "modules.json"));
+      const right = await embed(`${reports}/qwen3-embedding-published/model`);
+      expect(worst(await embed(model, { pooling: "last", normalize: true }), right)).toBe(0);
+      expect((await runtime.generate("hello", { model, target: "native", maxNewTokens: 2 })).results[0]?.tokens).toHaveLength(2);
+    });
+
+    it("and a masked language model still fills masks", async () => {
+      const model = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
+      await rm(join(model, "modules.json"));
+      expect((await runtime.fillMask("a [MASK]", { model, topK: 1 })).results[0]).toHaveLength(1);
+      const encoder = await copyOf("masked-lm-as-embedding/masked-lm-class-no-head", {});
+      await rm(join(encoder, "modules.json"));
+      await expect(runtime.fillMask("a [MASK]", { model: encoder })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    });
+  });
+
+  it.each([
+    ["generate", "tiny-random-whisper", "automatic-speech-recognition: it reads sound"],
+    ["rewrite", "tiny-random-whisper", "automatic-speech-recognition: it reads sound"],
+    ["generate", "tiny-random-trocr", "image-to-text: it reads pictures"],
+  ])("%s names a model of sound or pictures as one: %s", async (command, folder, named) => {
+    const { code, stderr } = await inferyard([command, "--model", `${sharedData}${folder}`, "Once"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${folder} is a model for ${named}, not text [MODEL_UNSUPPORTED]`),
+    ]);
+  });
+
+  describe("a path where texts are expected", () => {
+    const folder = `${reports}/masked-lm-as-embedding/as-bert-model`;
+    const embedded = async (...words: readonly string[]): Promise<readonly [dimensions: number, texts: number, note: string]> => {
+      const { stdout, stderr } = await inferyard(["embed", "--json", ...words]);
+      const { dimensions, embeddings } = JSON.parse(stdout) as { dimensions: number; embeddings: readonly unknown[] };
+      return [dimensions, embeddings.length, stderr];
+    };
+
+    it("is taken as the model if it is one and texts follow, and the command says so", async () => {
+      expect(await embedded(folder, "hello")).toEqual([32, 1, expect.stringContaining("is taken as the model")]);
+      expect(await embedded("--quiet", folder, "hello", "there")).toEqual([32, 2, ""]);
+    });
+
+    it("is a text otherwise, and the command says so if it is a model", async () => {
+      expect(await embedded(folder)).toEqual([256, 1, expect.stringContaining("is read as a text here")]);
+      expect(await embedded("--model", folder, folder, "hello")).toEqual([
+        32,
+        2,
+        expect.stringContaining("is read as a text here"),
+      ]);
+      expect(await embedded(reports, "hello")).toEqual([256, 2, ""]);
+    });
   });
 
   it.each(["onnx:cpu", "wasm:cpu"])("%s reads the external data of a graph", async (target) => {

@@ -205,6 +205,8 @@ describe.skipIf(skipNative)(nativeTitle, () => {
       classifiers: ["scorer", "nli"],
       recognizers: ["ner"],
       extractors: ["ner"],
+      generators: [],
+      rewriters: [],
     });
   });
 });

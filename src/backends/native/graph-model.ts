@@ -1,8 +1,8 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { checkInputs, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
+import { checkInputs, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import type { KernelCount, Library, LoadSettings, ModelBase, RunOptions, TensorModel } from "../../contract/backend.ts";
-import type { BuiltEncoderDecoder, EngineModel } from "../../engine/index.ts";
+import type { BuiltEncoderDecoder, BuiltTransformer, EngineModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
@@ -12,6 +12,8 @@ export interface GraphParts {
   readonly engine: EngineModel;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
+  /** The same model without its head, which the engine computes on its own; its outputs follow `outputs`. */
+  readonly headless?: BuiltTransformer["headless"];
   /** The encoder of a language model, which the same engine computes; then `inputs` and `outputs` are those of the decoder. */
   readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
   /** Names of outputs that are not tensors, such as sequences. */
@@ -41,7 +43,7 @@ export class GraphModel implements ReplicaModel {
   constructor(parts: GraphParts) {
     this.#parts = parts;
     this.inputs = parts.inputs;
-    this.outputs = parts.outputs;
+    this.outputs = [...parts.outputs, ...(parts.headless?.outputs ?? [])];
     this.library = parts.library;
   }
 
@@ -67,7 +69,14 @@ export class GraphModel implements ReplicaModel {
     checkInputs(this.inputs, inputs);
     this.#checkOutputs(outputs);
     const wanted = outputs ?? this.outputs.map(({ name }) => name);
-    return await this.#parts.engine.run(inputs, { outputs: wanted, ...(signal === undefined ? {} : { signal }) });
+    const { engine, headless } = this.#parts;
+    const isHeadless = (name: string): boolean => headless?.outputs.some((output) => output.name === name) === true;
+    const stop = signal === undefined ? {} : { signal };
+    const hidden = wanted.filter(isHeadless);
+    if (headless === undefined || hidden.length === 0) return await engine.run(inputs, { outputs: wanted, ...stop });
+    const states = await engine.run({ ...inputs, [headless.selector]: zeros("int64", [1]) }, { outputs: hidden, ...stop });
+    if (hidden.length === wanted.length) return states;
+    return { ...(await engine.run(inputs, { outputs: wanted.filter((name) => !isHeadless(name)), ...stop })), ...states };
   }
 
   async evidence(): Promise<readonly string[]> {

@@ -44,7 +44,7 @@ async function loadFrom<Model>(
     ? buildEncoderDecoder(architecture, config, tensors, packTo)
     : undefined;
   const transformer = encoderDecoder ?? buildTransformer(architecture, config, tensors, packTo);
-  const { source, inputs, outputs, pending, packing, detachFromFile } = transformer;
+  const { source, inputs, outputs, headless, pending, packing, detachFromFile } = transformer;
   for (const { name, setReader } of pending) {
     setReader(...(await read(name)));
     throwIfAborted(signal);
@@ -55,6 +55,7 @@ async function loadFrom<Model>(
     engine,
     inputs,
     outputs,
+    ...(headless === undefined ? {} : { headless }),
     encoder: encoderDecoder,
     nonTensorOutputs: [],
     notes: [...notes, ...(packing === undefined ? [] : [packingNote(packing)])],

@@ -1,5 +1,6 @@
 /** Loads the files of a language model as the tensor models of a `TensorLanguageModel`. */
 import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { contextLengthFor } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
@@ -18,14 +19,26 @@ export async function loadLanguageModel(
   const beside = async (path: string | undefined): Promise<TensorModel | undefined> =>
     path === undefined ? undefined : loadPart({ ...files, path, bytes: 0 }); // the bytes of all files are those of the decoder
   try {
+    const decoder = await loadPart(files);
+    const withPast = await beside(decoderWithPast);
+    const reader = await beside(encoder);
+    requireTextEncoder(reader?.inputs);
     return new TensorLanguageModel({
-      decoder: await loadPart(files),
-      decoderWithPast: await beside(decoderWithPast),
-      encoder: await beside(encoder),
+      decoder,
+      decoderWithPast: withPast,
+      encoder: reader,
       contextLength: contextLengthFor(files.config, settings),
     });
   } catch (error) {
     await Promise.all(loaded.map((part) => part.dispose()));
     throw error;
   }
+}
+
+/** Throws MODEL_UNSUPPORTED for an encoder that takes anything but tokens: sound or a picture. */
+function requireTextEncoder(inputs: TensorModel["inputs"] = []): void {
+  const other = inputs.find(({ dataType }) => !dataType.startsWith("int"));
+  if (other === undefined) return;
+  const message = `its encoder takes "${other.name}" (${other.dataType}), which is sound or a picture, and no tokens of a text`;
+  throw new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model whose encoder takes input_ids" });
 }

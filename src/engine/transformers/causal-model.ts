@@ -42,12 +42,15 @@ export interface CausalModel {
 const cacheParts = ["key", "value"] as const;
 
 /**
- * The model as a `Transformer`. A model that outputs logits takes `past_key_values.{layer}.{key|value}` and returns `present.{layer}.{key|value}`; one
- * that outputs hidden states has no caches, since it does not generate. `others`: inputs that the model takes beside these.
+ * The model as a `Transformer`. With caches (`isCached`) it takes `past_key_values.{layer}.{key|value}` and returns `present.{layer}.{key|value}`. Default: a
+ * model that outputs logits has them, and one that outputs hidden states has none, since it does not generate. `others`: inputs that the model takes beside these.
  */
-export function causalTransformer(model: CausalModel, others: readonly TensorInfo[] = []): Transformer {
+export function causalTransformer(
+  model: CausalModel,
+  others: readonly TensorInfo[] = [],
+  isCached: boolean = model.output === "logits",
+): Transformer {
   const { layers, keyValueHeads, headSize, output, outputSize, build } = model;
-  const isCached = output === "logits";
   const caches = (name: string, length: string): readonly TensorInfo[] =>
     Array.from({ length: isCached ? layers : 0 }, (_, layer) =>
       cacheParts.map((part) => float32Info(`${name}.${layer}.${part}`, "batch_size", keyValueHeads, length, headSize)),

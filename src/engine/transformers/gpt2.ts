@@ -95,5 +95,6 @@ export const gpt2Architectures: Architectures = {
     prefixes: ["transformer."],
     ignoredTensors,
     make: (config, weights) => causalTransformer(gpt2(config, weights, "logits")),
+    makeHeadless: (config, weights) => causalTransformer(gpt2(config, weights, "last_hidden_state"), [], true),
   },
 };

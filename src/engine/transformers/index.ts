@@ -35,6 +35,13 @@ export const architectures: Architectures = {
 /** All encoder-decoder language models that the engine builds from safetensors, by Hugging Face class name. */
 export const encoderDecoders: Readonly<Record<string, Architecture<EncoderDecoderGraphs>>> = { ...t5Models, ...bartModels };
 
+/** The hidden states of a language model, which the same source computes apart from the output layer. */
+export interface HeadlessModel {
+  /** Name of the input, of any content, with which `BuiltTransformer.source` is traced as this model. */
+  readonly selector: string;
+  readonly outputs: readonly TensorInfo[];
+}
+
 /** A transformer whose weights are declared and not yet read. */
 export interface BuiltTransformer {
   /** What `EngineModel` traces. */
@@ -43,6 +50,8 @@ export interface BuiltTransformer {
   readonly inputs: readonly TensorInfo[];
   /** Outputs, named likewise. */
   readonly outputs: readonly TensorInfo[];
+  /** The same model without the head that it was trained with. Absent for a model without one, and for a head of a task. */
+  readonly headless?: HeadlessModel;
   /** The weights that the model reads. Each must be given a reader before anything is traced. */
   readonly pending: readonly PendingWeight[];
   /** Which weights are packed while they are read; undefined if that was not asked for. */
@@ -62,16 +71,33 @@ export function buildTransformer(
   stored: ReadonlyMap<string, StoredTensor>,
   packTo?: PackedType,
 ): BuiltTransformer {
-  const { model, weights } = made(name, architectures, values, stored, packTo);
+  const isEncoder = lacksMaskedHead(name, stored);
+  const built = isEncoder ? name.replace(maskedHead, "Model") : name;
+  const { model, weights, headless } = made(built, architectures, values, stored, packTo);
   const { inputs, outputs } = model;
+  const own = new Set(outputs.map((output) => output.name));
   return {
-    source: sourceOf(() => model, weights),
+    source: sourceOf((given) => (headless !== undefined && given.has(headlessSelector) ? headless : model), weights),
     inputs,
     outputs,
+    ...(headless === undefined
+      ? {}
+      : { headless: { selector: headlessSelector, outputs: headless.outputs.filter((output) => !own.has(output.name)) } }),
     pending: weights.pending,
     packing: weights.packing,
     detachFromFile: () => weights.detachFromFile(),
   };
+}
+
+const headlessSelector = "without_head";
+/** Classes without a head, for whatever a file has beside the model. */
+const isHeadless = /Model$/;
+const maskedHead = /ForMaskedLM$/;
+
+/** Whether a file has no weight of the head of a masked language model: transformers saves an encoder so, with the class that it was trained as. */
+function lacksMaskedHead(name: string, stored: ReadonlyMap<string, StoredTensor>): boolean {
+  if (!maskedHead.test(name)) return false;
+  return ![...stored.keys()].some((each) => /^(cls|lm_head|vocab_\w+|head|decoder|lm_predictions)\./.test(each));
 }
 
 /** An encoder-decoder model that is ready to be traced: with inputs of the encoder as the encoder, else as the decoder. */
@@ -111,7 +137,7 @@ function made<Model>(
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
   packTo: PackedType | undefined,
-): { readonly model: Model; readonly weights: Weights } {
+): { readonly model: Model; readonly weights: Weights; readonly headless: Model | undefined } {
   const architecture = Object.hasOwn(known, name) ? known[name] : undefined;
   if (architecture === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build ${name} from safetensors`, {
@@ -126,8 +152,9 @@ function made<Model>(
     config.requireAbsent("auto_map");
   const weights = new Weights(stored, architecture.prefixes, packTo);
   const model = architecture.make(config, weights);
-  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
-  if (unexpected === undefined) return { model, weights };
+  const isHead = (each: string): boolean => isHeadless.test(name) && weights.isOfHead(each);
+  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each) && !isHead(each));
+  if (unexpected === undefined) return { model, weights, headless: architecture.makeHeadless?.(config, weights) };
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
     `the file has a tensor "${unexpected}", which ${name} with this config.json does not use`,

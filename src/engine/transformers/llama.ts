@@ -15,7 +15,7 @@ import { type Layer, linear, type LinearOptions, repeated, rmsNorm, sequential, 
 import { type RotaryAngles, rotaryAngles, applyRotary, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import { type FamilyOptions, type FamilyOptionsOf, families } from "./llama-families.ts";
 import { configuredFrequencies } from "./rope-scaling.ts";
-import type { Architecture, Architectures } from "./transformer.ts";
+import type { Architectures, Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Sizes {
@@ -237,13 +237,18 @@ const ignoredTensors = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
 
 /** The two architectures of a family: base model and language model. */
 function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
-  const architecture = (output: CausalModel["output"]): Architecture => ({
-    prefixes: ["model."],
-    ignoredTensors,
-    make: (config, weights) => causalTransformer(decoder(config, weights, optionsOf(config), output)),
-  });
+  const made = (config: Config, weights: Weights, output: CausalModel["output"], isCached: boolean): Transformer =>
+    causalTransformer(decoder(config, weights, optionsOf(config), output), [], isCached);
+  const common = { prefixes: ["model."], ignoredTensors };
   const base = name === "Gemma3" ? "Gemma3TextModel" : `${name}Model`;
-  return { [base]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
+  return {
+    [base]: { ...common, make: (config, weights) => made(config, weights, "last_hidden_state", false) },
+    [`${name}ForCausalLM`]: {
+      ...common,
+      make: (config, weights) => made(config, weights, "logits", true),
+      makeHeadless: (config, weights) => made(config, weights, "last_hidden_state", true),
+    },
+  };
 }
 
 /** The Llama-like architectures, by Hugging Face class name. */

@@ -101,5 +101,6 @@ export const optArchitectures: Architectures = {
     prefixes,
     ignoredTensors,
     make: (config, weights) => causalTransformer(decoder(config, weights, "logits")),
+    makeHeadless: (config, weights) => causalTransformer(decoder(config, weights, "last_hidden_state"), [], true),
   },
 };

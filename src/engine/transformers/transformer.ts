@@ -28,6 +28,8 @@ export interface Architecture<Model = Transformer> {
   readonly ignoredTensors: RegExp;
   /** Reads the configuration and the weights. Throws MODEL_UNSUPPORTED or MODEL_INVALID: see `Config` and `Weights`. */
   make(config: Config, weights: Weights): Model;
+  /** The same model without the head that predicts tokens, with the same inputs. Default: it has no such head. */
+  makeHeadless?(config: Config, weights: Weights): Model;
 }
 
 /** Architectures by class name, as in `architectures` of config.json. */

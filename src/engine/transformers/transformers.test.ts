@@ -368,6 +368,22 @@ describe("Mistral's sliding window", () => {
   });
 });
 
+describe("the tensors of a file", () => {
+  const states = (tensors: Tensors): readonly number[] => [
+    ...only(run("BertModel", bertConfig, tensors, typed), "last_hidden_state"),
+  ];
+
+  it.each(["bert.", "model.", "0.auto_model."])("may all have the prefix %s, beside weights of a head of any name", (prefix) => {
+    const wrapped = { ...renamed(bert, (name) => prefix + name), "crf.transitions": random(2), "score.weight": random(2, width) };
+    expect(states(wrapped)).toEqual(states(bert));
+  });
+
+  it("are all read below their prefix", () => {
+    const unknown = { ...renamed(bert, (name) => `bert.${name}`), "bert.adapter.weight": random(2) };
+    expect(() => states(unknown)).toThrow('"bert.adapter.weight", which BertModel');
+  });
+});
+
 describe("refusals", () => {
   const refusal = (config: Config, tensors: Tensors, name = "BertModel", inputs: Record<string, Literal> = typed): unknown => {
     try {

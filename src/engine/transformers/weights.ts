@@ -60,7 +60,9 @@ export interface PackedWeightNames {
 /** The tensors of one weights file as parameters of an architecture. Elements are read later, through `PendingWeight`. */
 export class Weights implements ParameterSource {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
-  readonly #prefixes: readonly string[];
+  readonly #prefixes: string[];
+  /** Prefixes of the tensors that the architecture has read. */
+  readonly #used = new Set<string>();
   readonly #byLayout = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
   readonly #pending = new Map<string, Supply[]>();
@@ -138,6 +140,15 @@ export class Weights implements ParameterSource {
   /** Names of the tensors in the file that the architecture does not read. */
   get unusedNames(): readonly string[] {
     return [...this.#stored.keys()].filter((name) => !this.#pending.has(name));
+  }
+
+  /**
+   * Whether a tensor of the file belongs to a head: the tensors of the model without a head have a prefix in the file of one with a head, and this one does
+   * not have it.
+   */
+  isOfHead(name: string): boolean {
+    const [prefix = "", ...others] = this.#used;
+    return others.length === 0 && prefix !== "" && !name.startsWith(prefix);
   }
 
   #literal(name: string, shape: readonly number[], arrangement: WeightLayout, packable?: Packable): Literal {
@@ -262,12 +273,24 @@ export class Weights implements ParameterSource {
   }
 
   #nameInFile(name: string): string {
-    const found = this.#find(name);
-    if (found !== undefined) return found;
+    const found = this.#find(name) ?? this.#findUnderOtherPrefix(name);
+    if (found !== undefined) {
+      this.#used.add(this.#prefixes.find((prefix) => prefix !== "" && found.startsWith(prefix)) ?? "");
+      return found;
+    }
     throw new InferyardError("MODEL_INVALID", `the file has no tensor "${name}"`, {
       remedy: "download the weights again, with the config.json that belongs to them",
       data: { tensor: name },
     });
+  }
+
+  /** The first tensor of a model whose names have another prefix than those of its family, as a program writes that wraps the model: it becomes one of them. */
+  #findUnderOtherPrefix(name: string): string | undefined {
+    if (this.#used.size > 0) return undefined;
+    const [found, ...others] = [...this.#stored.keys()].filter((each) => each.endsWith(`.${name}`));
+    if (found === undefined || others.length > 0) return undefined;
+    this.#prefixes.push(found.slice(0, -name.length));
+    return found;
   }
 
   /** The full name in the file. Early BERT checkpoints call the weight and bias of a layer norm gamma and beta. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { completedObject } from "./complete-json.ts";
+import { completedObject, parseObject } from "./complete-json.ts";
 
 test.each([
   ['{"path": "/data', '{"path": "/data"}'],
@@ -24,6 +24,10 @@ test.each(["", "text", "[1", '"a', '{"a": foo}', '{"a" 1', "{]", '{"a":1} and mo
     expect(completedObject(text)).toBeUndefined();
   },
 );
+
+test("objects are read as they are, and what is no object as an empty one", () => {
+  expect(['{"a":1}', '{"a":1,"b', "[1]", "text"].map(parseObject)).toEqual([{ a: 1 }, { a: 1 }, {}, {}]);
+});
 
 test("any beginning of an object is completed to an object, and a deep one in one pass", () => {
   fc.assert(

@@ -1,10 +1,15 @@
 /** JSON texts that end in the middle. */
-import { isJsonObject } from "./exact-json.ts";
+import { isJsonObject, parseJson } from "./exact-json.ts";
 
 /** Objects and lists that are open: what closes the innermost, and those around it. */
 interface Open {
   readonly closer: "}" | "]";
   readonly outer: Open | undefined;
+}
+
+/** The value of `parseJson`, of an object; of one that was cut, what `completedObject` keeps, and an empty object of other texts. */
+export function parseObject(json: string): unknown {
+  return parseJson(isObjectText(json) ? json : (completedObject(json) ?? "{}"));
 }
 
 /**

@@ -10,20 +10,17 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
   const { project_name, framework, format, task, model_file, version, created_at, model_type, metadata } = json;
   const hardware = json.hardware_requirements ?? {};
   const { optimized_for, strategy, isolation_mode } = hardware;
-  const tasks = task === undefined ? tasksOfFramework(normalizeWord(framework)) : tasksByKapslTask.get(normalizeWord(task));
+  const writesText = normalizeWord(framework) === "llm" || normalizeWord(task ?? "") === "generate";
+  const tasks = writesText || task === undefined ? undefined : tasksByKapslTask.get(normalizeWord(task));
   return {
     source: "aimod",
     name: project_name,
     ...(tasks === undefined ? {} : { tasks }),
+    ...(writesText ? { writesText } : {}),
     mainFile: model_file,
     selection: selectionOf(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
     requirements: requirementsOf(hardware),
     ...settingsOf(hardware),
     provenance: omitNullish({ version, created_at, model_type, metadata, optimized_for, strategy, isolation_mode }),
   };
-}
-
-/** Only the framework `gguf` implies a task; for others the files of the folder do. `llm` is refused before: see checkAimod. */
-function tasksOfFramework(framework: string): readonly string[] | undefined {
-  return framework === "gguf" ? ["text-generation"] : undefined;
 }

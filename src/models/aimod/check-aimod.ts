@@ -60,16 +60,10 @@ function deviceProblems(hardware: HardwareRequirements): string[] {
 }
 
 function unsupportedFeatures(json: AimodJson): string[] {
-  const { framework, format, task, hardware_requirements, cron_jobs } = json;
+  const { hardware_requirements, cron_jobs } = json;
   const { strategy, isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
   const prefix = "hardware_requirements.";
   const features: string[] = [];
-  // A GGUF package is read: no backend claims its format, and the decision says so.
-  if (formatOfFramework.get(normalizeWord(format ?? framework)) !== "gguf") {
-    if (normalizeWord(framework) === "llm")
-      features.push(`framework: "${framework}" is a language model that generates text, which is not built yet`);
-    if (normalizeWord(task ?? "") === "generate") features.push(`task: "${task}" is text generation, which is not built yet`);
-  }
   if (strategies.get(normalizeWord(strategy ?? "")) === "split")
     features.push(`${prefix}strategy: "${strategy}" puts parts of a model on several devices`);
   if (isolation_mode !== undefined && normalizeWord(isolation_mode) !== "best_effort")

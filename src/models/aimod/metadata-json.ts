@@ -42,10 +42,6 @@ async function readOverrides(folder: Folder, json: JsonObject): Promise<Manifest
   const check = checkAimod(json);
   if (check.problems !== undefined) throw manifestInvalid(displayName, check.problems, "correct it and pack the model again");
   if (check.unsupported.length > 0)
-    throw manifestUnsupported(
-      displayName,
-      check.unsupported,
-      'take it out of metadata.json if the model does without it; framework "onnx" is a graph on plain tensors',
-    );
+    throw manifestUnsupported(displayName, check.unsupported, "take it out of metadata.json if the model does without it");
   return aimodOverrides(check.json);
 }

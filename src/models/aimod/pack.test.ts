@@ -77,6 +77,7 @@ describe("pack", () => {
       directory: undefined,
       reference: undefined,
       source: undefined,
+      selection: { ...own.selection, file: own.variants[0]?.path }, // metadata.json names it
     });
   });
 

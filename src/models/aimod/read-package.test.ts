@@ -119,7 +119,7 @@ describe("a package", () => {
     expect(manifest.variants).toMatchObject([{ name: "fp32", path: join(manifest.directory, "model.onnx") }]);
     expect(await readFile(join(manifest.directory, "LICENSE"), "utf8")).toBe("free");
     expect(manifest.provenance).toEqual({ version: "1.0.0", created_at: "1760000000", metadata: { author: "me" } });
-    expect(manifest.selection).toEqual({ backends: [], fallbacks: [] });
+    expect(manifest.selection).toEqual({ backends: [], fallbacks: [], file: join(manifest.directory, "model.onnx") });
     expect([manifest.requirements, manifest.settings]).toEqual([{}, undefined]);
   });
 
@@ -157,6 +157,7 @@ describe("a package", () => {
     );
     expect(manifest.selection).toEqual({
       backends: [],
+      file: manifest.variants[0]?.path,
       preferred: "onnx:cuda:1",
       fallbacks: ["onnx:tensorrt:1", "onnx:coreml:1", "onnx:cpu"],
     });
@@ -187,7 +188,7 @@ describe("a package", () => {
     ],
   ])("with %s", async (_name, hardware_requirements, selection) => {
     const manifest = await read(archive(metadata({ hardware_requirements }), model));
-    expect(manifest.selection).toEqual({ backends: [], ...selection });
+    expect(manifest.selection).toEqual({ backends: [], file: manifest.variants[0]?.path, ...selection });
   });
 
   it.each([
@@ -215,6 +216,8 @@ describe("a package", () => {
     [{ task: "embed", format: "onnx", model_type: "embedding" }, ["feature-extraction"]],
     [{ task: "rerank" }, ["text-ranking"]],
     [{ task: "forward" }, []],
+    [{ task: "generate" }, ["text-generation"]],
+    [{ framework: "LLM" }, ["text-generation"]],
   ])("%j serves %j", async (over, tasks) => {
     expect((await read(archive(metadata(over), model))).tasks).toEqual(tasks);
   });
@@ -364,12 +367,6 @@ describe("a package is refused, and nothing is left", () => {
   });
 
   it.each([
-    [
-      "a language model",
-      { framework: "LLM" },
-      /framework: "LLM" is a language model that generates text, which is not built yet/,
-    ],
-    ["text generation", { task: "generate" }, /task: "generate" is text generation, which is not built yet/],
     [
       "a part on each device",
       { hardware_requirements: { strategy: "tensor-parallel" } },

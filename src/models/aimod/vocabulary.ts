@@ -2,7 +2,7 @@
 import type { LoadSettings, ModelFormat, Precision } from "../../contract/backend.ts";
 
 /**
- * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text, which checkAimod refuses.
+ * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text.
  */
 export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<string, ModelFormat>([
   ["onnx", "onnx"],

@@ -1,4 +1,5 @@
 /** Selects the files of a repository that are fetched: those that describe the model, and the weights of one variant. */
+import { mergesFile, vocabularyFiles } from "../huggingface/tokenizer-file.ts";
 import { basename, dirname } from "node:path/posix";
 import { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
@@ -31,6 +32,8 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "sparse_linear.safetensors",
   "colbert_linear.safetensors",
 ]);
+/** Vocabularies, which are fetched where there is no tokenizer.json beside them. */
+const vocabularyNames: ReadonlySet<string> = new Set([...vocabularyFiles, mergesFile]);
 /** Names of describing files that vary: sentence_bert_config.json, README.md, ... */
 const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
 /** Names of the folders of sentence-transformers' modules: 1_Pooling, 0_Transformer, and document_0_Transformer of a Router. */
@@ -51,7 +54,10 @@ export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
     const [folder, name] = [dirname(path), basename(path)];
     if (folder === "." && repositoryManifests.has(name)) return true;
     if (folder === namedTemplatesFolder) return namedTemplateFile.test(name);
-    return (folder === "." || moduleFolder.test(folder)) && (descriptionNames.has(name) || descriptionPattern.test(name));
+    if (folder !== "." && !moduleFolder.test(folder)) return false;
+    if (vocabularyNames.has(name))
+      return !files.some((other) => other.path === `${folder === "." ? "" : `${folder}/`}tokenizer.json`);
+    return descriptionNames.has(name) || descriptionPattern.test(name);
   });
   // LICENSE and license are one file on file systems that ignore case.
   return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);

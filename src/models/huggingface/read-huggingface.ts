@@ -13,13 +13,15 @@ import type {
   Variant,
 } from "../manifest.ts";
 import { readLicense, tasksOf } from "./model-card.ts";
+import { usualKind } from "../language-tasks.ts";
 import { modelClassOf } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
 import { type Modules, readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
-import { type TextOverrides, readTextSettings } from "./text-settings.ts";
+import { type TextOverrides, isCrossEncoder, readTextSettings } from "./text-settings.ts";
+import { readSentenceConfig } from "./token-limit.ts";
 import { unreadableVariant } from "../manifest/unreadable-variants.ts";
 import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
@@ -32,6 +34,8 @@ export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
   readonly tasks?: readonly string[];
+  /** Whether the model writes text; its files then say how: after a prompt, or from a text to another. */
+  readonly writesText?: boolean;
   readonly text?: TextOverrides;
   readonly selection?: ManifestSelection;
   readonly requirements?: Requirements;
@@ -66,14 +70,17 @@ export async function readHuggingFace(
   const found = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
   const { flat = false } = stated;
   const { gguf, files, unreadable } = await describeGgufFiles(folder, found);
-  // A folder with nothing but GGUF files needs no other file: their own metadata takes precedence over what lies beside them.
-  const own = files.every(({ format }) => format === "gguf") ? [...gguf.values()][0] : undefined;
+  // A GGUF file needs no other file: its own metadata takes precedence over what lies beside it.
+  const isGguf = files.every(({ format }) => format === "gguf") || (stated.mainFile !== undefined && files[0]?.format === "gguf");
+  const own = isGguf ? gguf.get(files[0]?.path ?? "") : undefined;
   const overrides = stated.text ?? {};
   const text =
     own?.text === undefined
       ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
       : withOverrides(own.text, overrides);
-  const isEmbedder = usesHiddenStates(modules, text, stated.tasks);
+  const isUnpooled = modules?.kind === "transformer" && modules.poolingPath === undefined;
+  const isScorer = isUnpooled && isCrossEncoder(modules, (await readSentenceConfig(inner))?.config);
+  const isEmbedder = stated.writesText !== true && usesHiddenStates(isScorer ? undefined : modules, text, stated.tasks);
   const modelClass = modelClassOf(config, isEmbedder);
   const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =
@@ -81,15 +88,19 @@ export async function readHuggingFace(
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks = spanConfig === undefined ? tasksOf(modelClass, isStatic || isEmbedder) : ["token-classification"];
+  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks: stated.tasks ?? own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? [])),
+    tasks: stated.writesText === true ? writingTasks(ownTasks) : (stated.tasks ?? ownTasks),
     variants: files.map((file) => ({ ...withConfig(file, architecture, config), ...partsOf(gguf.get(file.path)) })),
-    selection: stated.selection ?? { backends: [], fallbacks: [] },
+    selection: {
+      ...(stated.selection ?? { backends: [], fallbacks: [] }),
+      ...(stated.mainFile === undefined ? {} : { file: pathInside(folder, stated.mainFile, folder.displayName) }),
+    },
     requirements: stated.requirements ?? {},
     ...omitUndefined({
       unreadable: unreadable.length === 0 ? undefined : unreadable,
@@ -128,6 +139,11 @@ async function describeGgufFiles(
   const [first] = damaged;
   if (files.length === 0 && first !== undefined) throw first.error;
   return { gguf, files, unreadable: [...found.unreadable, ...damaged.map(({ variant }) => variant)] };
+}
+
+/** The tasks of a model that writes text: those that its files state, or to continue a prompt if they state none of this kind. */
+function writingTasks(tasks: readonly string[]): readonly string[] {
+  return usualKind({ tasks }) === "language" ? tasks : ["text-generation"];
 }
 
 /** What a variant takes from its GGUF file. */

@@ -2,11 +2,12 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
-import { type Folder, type JsonObject, isFile, pathInside, displayNameIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, displayNameIn } from "../model-folder.ts";
 import { architectureOf } from "./model-card.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
 import { checkDefaultPrompt, readPrompts, readPromptsConfig } from "./prompts.ts";
+import { findTokenizerFile, vocabularyFiles } from "./tokenizer-file.ts";
 import { readTokenizerSettings } from "./tokenizer-settings.ts";
 import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
 
@@ -25,15 +26,7 @@ export interface TextOverrides {
 }
 
 /** Files that only models with text input have. If one is there, a missing tokenizer.json is an error when the model is used. */
-const textFiles = [
-  "tokenizer.json",
-  "tokenizer_config.json",
-  "vocab.txt",
-  "vocab.json",
-  "sentencepiece.bpe.model",
-  "spiece.model",
-  "tokenizer.model",
-];
+const textFiles = ["tokenizer.json", "tokenizer_config.json", ...vocabularyFiles];
 
 /** Default limit of `encode` in model2vec 0.10, in tokens. */
 const model2vecLimit = 512;
@@ -76,7 +69,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
     hasProjection: ownModules.hasProjection,
   });
   return {
-    ...(await tokenizerFile(folder, inner, overrides)),
+    ...(await findTokenizerFile(folder, inner, { stated: overrides.tokenizer, config, tokenizerConfig })),
     tokenizerConfig,
     ...limitSettings(overrides, limit),
     specialTokens: overrides.specialTokens ?? !isStatic,
@@ -94,16 +87,6 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
 async function hasAny(folder: Folder, files: readonly string[]): Promise<boolean> {
   for (const file of files) if (await isFile(`${folder.path}/${file}`, displayNameIn(folder, file))) return true;
   return false;
-}
-
-async function tokenizerFile(
-  folder: Folder,
-  inner: Folder,
-  stated: TextOverrides,
-): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
-  const file = stated.tokenizer ?? "tokenizer.json";
-  const base = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
-  return { tokenizerPath: pathInside(base, file, "inferyard.json"), tokenizerShown: displayNameIn(base, file) };
 }
 
 function limitSettings(
@@ -204,10 +187,17 @@ function refuseOtherTransformerTask(
   modules: Modules | undefined,
 ): void {
   const expected = modules?.sparse?.type === "SpladePooling" ? "fill-mask" : "feature-extraction";
+  if (isCrossEncoder(modules, sentence?.config)) return;
   const task = sentence?.config["transformer_task"] ?? (modules?.isMasked === true ? "fill-mask" : "feature-extraction");
   if (modules === undefined || modules.kind === "static" || task === expected) return;
   const file = displayNameIn(folder, sentence?.file ?? "sentence_bert_config.json");
   throw new InferyardError("MODEL_UNSUPPORTED", `${file} asks for ${JSON.stringify(task)}, which this version does not compute`, {
     remedy: `use a model for ${expected}`,
   });
+}
+
+/** Whether the modules are those of a CrossEncoder: a Transformer alone, whose task is to classify. */
+export function isCrossEncoder(modules: Modules | undefined, sentence: JsonObject | undefined): boolean {
+  if (modules === undefined || modules.poolingPath !== undefined || modules.sparse !== undefined) return false;
+  return modules.vectorModules.length === 0 && sentence?.["transformer_task"] === "sequence-classification";
 }

@@ -4,12 +4,10 @@ import { InferyardError } from "../../contract/errors.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
 import { type Folder, isFile, displayNameIn } from "../model-folder.ts";
+import { modelFolderMarkers } from "./model-path.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 import { type ReadOptions, readFoundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
-
-/** Files by which a folder is recognized as that of a model. */
-const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json", "genai_config.json"];
 
 /**
  * Reads the manifest of a model that is named by its file of weights or its package. The model's folder is the one that holds the

@@ -92,12 +92,21 @@ export const openBlocking: ((path: string) => BlockingFile) | undefined = (path)
 
 /** Reads a UTF-8 file of at most 256 MiB. */
 export async function readText(path: string): Promise<string> {
+  return (await readWhole(path)).toString("utf8");
+}
+
+/** Reads a file of at most 256 MiB. */
+export function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return readWhole(path);
+}
+
+async function readWhole(path: string): Promise<Buffer<ArrayBuffer>> {
   const file = await openRegular(path);
   try {
     const { size } = await file.stat();
     if (size > maxTextBytes)
       throw Object.assign(new Error(`it has ${size} bytes, and a text may have ${maxTextBytes}`), { code: "EFBIG" });
-    return await file.readFile("utf8");
+    return await file.readFile();
   } finally {
     await file.close();
   }

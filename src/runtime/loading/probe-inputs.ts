@@ -1,5 +1,5 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
-import { emptyCacheShape, isCacheInput } from "../../contract/cache-inputs.ts";
+import { emptyCacheShape, isCacheInput } from "./cache-inputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 

@@ -1,5 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
-import { usualKind } from "../../models/language-tasks.ts";
+import { requireTextInput, usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
@@ -158,7 +158,9 @@ export class ModelSelector {
   }
 }
 
-/** The manifest with the variants of the kind that the model is loaded as. */
+/** The manifest with the variants of the kind that the model is loaded as. Throws MODEL_UNSUPPORTED for a model of sound or pictures as a language model. */
 function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
-  return kind === "language" ? { ...manifest, variants: languageVariants(manifest.variants) } : manifest;
+  if (kind !== "language") return manifest;
+  requireTextInput(manifest);
+  return { ...manifest, variants: languageVariants(manifest.variants) };
 }

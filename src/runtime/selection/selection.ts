@@ -86,7 +86,11 @@ export function select(
     constraints,
     request,
   }));
-  return orderByPolicy(contexts.map(checkCandidate), manifest, constraints).map(({ checked }) => checked);
+  const ordered = orderByPolicy(contexts.map(checkCandidate), manifest, constraints).map(({ checked }) => checked);
+  const { file } = manifest.selection;
+  if (file === undefined || constraints.preferred.length > 0) return ordered;
+  const runsFile = (checked: CheckedCandidate): boolean => checked.verdict === "eligible" && checked.variant.path === file;
+  return [...ordered.filter(runsFile), ...ordered.filter((checked) => !runsFile(checked))];
 }
 
 interface RankedCandidate {

@@ -12,12 +12,16 @@ import { infinityRoutes } from "./infinity.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
 import { kserveRoutes } from "./kserve/index.ts";
+import { llamaCppRoutes } from "./llamacpp/index.ts";
+import { lmStudioRoutes } from "./lm-studio.ts";
 import { handleOpenAiError } from "./openai/errors.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
 import { ollamaRoutes } from "./ollama/index.ts";
 import { handleTextError } from "./text-errors.ts";
+import { tgiRoutes } from "./tgi.ts";
 import { teiRoutes } from "./tei/index.ts";
+import { vllmRoutes } from "./vllm.ts";
 
 /** One protocol: its routes and the format of its errors. */
 export interface Protocol {
@@ -32,6 +36,7 @@ export interface Protocol {
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
   { paths: /^\/api\/(?:embeddings|tags|ps|show|version|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
+  { paths: /^\/api\/v0(?:\/|$)/, routes: lmStudioRoutes, handleError: handleOpenAiError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   {
     paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
@@ -44,9 +49,16 @@ export const protocols: readonly Protocol[] = [
     routes: huggingFaceRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:(?:v1\/)?classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  {
+    paths: /^\/(?:completions?|infill|props|slots|apply-template|detokenize)$/,
+    routes: llamaCppRoutes,
+    handleError: handleOpenAiError,
+  },
+  { paths: /^\/version$/, routes: vllmRoutes, handleError: handleOpenAiError },
+  { paths: /^\/generate(?:_stream)?$/, routes: tgiRoutes, handleError: handleTeiError },
   {
     paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,
     routes: teiRoutes,

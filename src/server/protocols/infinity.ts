@@ -55,17 +55,22 @@ const modelsRoute = createRoute({
   },
 } satisfies RouteConfig);
 
-const classifyRoute = (limit: number) =>
-  createRoute(jsonRoute("/classify", "Labels of texts, as Infinity", classifyRequest(limit), classifyResponse, documentedErrors));
+const classifyRoute = (path: string, limit: number) =>
+  createRoute(jsonRoute(path, "Labels of texts, as Infinity", classifyRequest(limit), classifyResponse, documentedErrors));
 
-/** Creates the routes /classify and /models. */
+/** Creates the routes /classify, which is below /v1 too, and /models. */
 export function infinityRoutes(service: Service): Routes {
   const routes = createRoutes(handleOpenAiError);
   routes.openapi(modelsRoute, async (context) => {
     const names = await service.modelNames();
     return context.json({ object: "list" as const, data: await Promise.all(names.map((one) => modelOf(service, one))) }, 200);
   });
-  routes.openapi(classifyRoute(service.limits.maxTexts), async (context) => {
+  for (const path of ["/classify", "/v1/classify"]) addClassify(routes, service, path);
+  return routes;
+}
+
+function addClassify(routes: Routes, service: Service, path: string): void {
+  routes.openapi(classifyRoute(path, service.limits.maxTexts), async (context) => {
     const { input, model: written, raw_scores: raw = false } = context.req.valid("json");
     const options = raw ? { activation: "none" as const } : {};
     const call = { model: written, texts: input.length, key: ["classify", input, options] as const };
@@ -84,7 +89,6 @@ export function infinityRoutes(service: Service): Routes {
     };
     return context.json(body, 200, resultHeaders(outcome));
   });
-  return routes;
 }
 
 /** Describes a model by its files and by whether it is in memory; one that cannot be read has no capabilities. */

@@ -1,4 +1,5 @@
 /** Operations that a model supports, by what its files say. */
+import { mediumOf, usualKind } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
 
@@ -39,7 +40,8 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
     tools: has("text-generation") && templates.some((template) => /\btools\b/.test(template)),
     rewrite: has("text2text-generation"),
   };
-  if (manifest.text === undefined) return [];
+  // No operation takes sound or pictures; the tokenizer of such a model is that of the text it writes.
+  if (manifest.text === undefined || mediumOf(manifest) !== undefined) return [];
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }
 
@@ -50,7 +52,9 @@ const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_se
 export function contextLengthOf(manifest: Manifest): number | undefined {
   const config = textConfigOf(manifest);
   const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
-  return manifest.text?.maxTokens ?? stated;
+  const tokens = manifest.text?.maxTokens;
+  // Engines hold a model that writes text to its positions alone.
+  return usualKind(manifest) === "language" ? (stated ?? tokens) : (tokens ?? stated);
 }
 
 /** The part of config.json about text: that of a model for text and images is below `text_config`. */
@@ -60,17 +64,13 @@ export function textConfigOf(manifest: Manifest): Readonly<Record<string, unknow
   return typeof nested === "object" && nested !== null ? { ...config, ...nested } : config;
 }
 
-/** Tasks whose labels belong to something else than a whole text. */
-const otherHeads: ReadonlySet<string> = new Set([
-  "feature-extraction",
-  "token-classification",
-  "fill-mask",
-  "question-answering",
-]);
+/** Tasks that are computed from the scores of labels for a whole text. */
+const labelTasks: ReadonlySet<string> = new Set(["text-classification", "zero-shot-classification", "text-ranking"]);
 
-/** The labels that the model assigns to texts; undefined for a model with another head, and if its files have none. */
+/** The labels that the model assigns to texts; undefined for a model of another task, and if its files have none. */
 export function textLabels(manifest: Manifest): readonly string[] | undefined {
-  if (manifest.tasks.some((task) => otherHeads.has(task))) return undefined;
+  const { tasks } = manifest;
+  if (tasks.length > 0 && !tasks.some((task) => labelTasks.has(task))) return undefined;
   const config = manifest.variants[0]?.config ?? {};
   return "id2label" in config || "num_labels" in config ? labelHeadOf(manifest).labels : undefined;
 }

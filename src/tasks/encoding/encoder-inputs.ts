@@ -2,7 +2,7 @@
  * Input tensors of a text encoder by the names that ONNX exports use: `input_ids`, `attention_mask`, `token_type_ids`, `position_ids`. A decoder that embeds
  * may have been exported with the inputs of its cache, which is empty where nothing was read before.
  */
-import { emptyCacheShape, isCacheInput } from "../../contract/cache-inputs.ts";
+import { emptyCacheShape, isCacheInput } from "../../runtime/loading/cache-inputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type DataType, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 

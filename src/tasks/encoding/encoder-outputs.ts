@@ -12,7 +12,7 @@ export interface VectorOutput {
 }
 
 /** Names that exports give to token vectors, in order of preference. */
-const tokenNames = ["last_hidden_state", "token_embeddings", "hidden_states"];
+export const tokenVectorNames: readonly string[] = ["last_hidden_state", "token_embeddings", "hidden_states"];
 
 /** What an encoder's outputs are chosen by. */
 export interface OutputSources {
@@ -30,7 +30,7 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
   const sentenceName = headOutputs(outputs)?.dense ?? "sentence_embedding";
   const sentence = outputs.find(({ name, shape }) => name === sentenceName && shape.length === 2);
   const tokens =
-    tokenNames.map((name) => outputs.find((output) => output.name === name && output.shape.length === 3)).find(Boolean) ??
+    tokenVectorNames.map((name) => outputs.find((output) => output.name === name && output.shape.length === 3)).find(Boolean) ??
     outputs.find((output) => output.shape.length === 3 && !isOfHead(output, manifest));
   const overridden = pooling !== undefined && pooling !== ownPooling;
   if (sentence !== undefined && !overridden) return { name: sentence.name, level: "sentence" };

@@ -1,4 +1,5 @@
 /** Classification heads: label names, activations, and the output with the logits. */
+import { tokenVectorNames } from "./encoder-outputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
@@ -78,10 +79,10 @@ export function applyActivation(logits: Float32Array, activation: Activation): F
 
 /**
  * Name of the output with the logits: `[batch, labels]` for `rank` 2, `[batch, tokens, labels]` for 3. It is "logits", otherwise the only output of
- * that rank. Throws MODEL_UNSUPPORTED if there is none, or more than one candidate.
+ * that rank which is not named as hidden states. Throws MODEL_UNSUPPORTED if there is none, or more than one candidate.
  */
 export function logitsOutput(outputs: readonly TensorInfo[], rank: 2 | 3): string {
-  const fitting = outputs.filter(({ shape }) => shape.length === rank);
+  const fitting = outputs.filter(({ name, shape }) => shape.length === rank && !tokenVectorNames.includes(name));
   const output = fitting.find(({ name }) => name === "logits") ?? (fitting.length === 1 ? fitting[0] : undefined);
   if (output !== undefined) return output.name;
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");

@@ -67,6 +67,8 @@ export interface PromptSettings {
   readonly decoderStartToken?: number;
   /** Tokens that end the text besides those of the model's files. Default: none. */
   readonly endTokens?: readonly number[];
+  /** Texts that end the text besides those of the options. Default: none. */
+  readonly stop?: readonly string[];
 }
 
 /** For whom prompts are prepared. */
@@ -168,12 +170,16 @@ export class TextGenerator {
   ): Promise<PreparedPrompts> {
     const { config, tokenizer, limits } = this.#parts;
     const { endTokens = [] } = given;
-    const settings = resolveSettings(options, {
+    const resolved = resolveSettings(options, {
       config: endTokens.length === 0 ? config : { ...config, endTokens: [...new Set([...config.endTokens, ...endTokens])] },
       vocabulary: limits.vocabulary,
       ...(tokenizer === undefined ? {} : { tokenizer }),
       ...(given.maxNewTokens === undefined ? {} : { maxNewTokens: given.maxNewTokens }),
     });
+    const settings =
+      given.stop === undefined || options.ignoreEndTokens === true
+        ? resolved
+        : { ...resolved, stop: [...resolved.stop, ...given.stop] };
     if (settings.stop.length > 0 && tokenizer === undefined) {
       throw new InferyardError("INPUT_INVALID", "the model has no tokenizer, so that stop strings cannot be found", {
         remedy: "give stopTokens",

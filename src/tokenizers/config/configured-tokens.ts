@@ -19,10 +19,13 @@ export function withConfiguredTokens(json: TokenizerJson, config: Readonly<Recor
     const special = token.special || specialContents.has(token.content);
     tokens.set(token.content, { ...token, special });
   }
+  const stated = new Set(tokens.keys());
   for (const { token, role } of named) {
     // An id behind those of the vocabulary has no row in the model's table, and padding is given to the model in every batch.
     const isKnown = role !== "pad_token" || isInVocabulary(json, token.content);
-    if (isKnown && !tokens.has(token.content)) tokens.set(token.content, token);
+    // A token of a list replaces one that only a role names.
+    const isNew = role === undefined ? !stated.has(token.content) : !tokens.has(token.content);
+    if (isKnown && isNew) tokens.set(token.content, token);
   }
   return { ...json, added_tokens: [...tokens.values()] };
 }

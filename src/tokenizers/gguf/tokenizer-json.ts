@@ -1,4 +1,5 @@
 /** Translates the tokenizer of a GGUF file to the components of tokenizer.json, so that the same code runs both. */
+import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { readGguf } from "../../formats/gguf/read-gguf.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { encodeBase64 } from "../../platform/base64.ts";
@@ -16,8 +17,7 @@ import { continuedWords, isLowercase } from "./word-pieces.ts";
 export async function readGgufTokenizer(path: string, displayName: string): Promise<TokenizerJson> {
   const { metadata } = await readGguf(path, displayName, "everything");
   try {
-    const tokenizer = new GgufTokenizer(metadata);
-    return translated(tokenizer);
+    return tokenizerJsonOf(metadata);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw tokenizerInvalid(displayName, `has a tokenizer that cannot be used: ${messageOf(error)}`, error);
@@ -27,7 +27,9 @@ export async function readGgufTokenizer(path: string, displayName: string): Prom
 /** The mark of a space in SentencePiece. */
 const mark = "\u2581";
 
-function translated(tokenizer: GgufTokenizer): TokenizerJson {
+/** Translates the tokenizer in the metadata of a GGUF file. Throws Error if it is missing, damaged or of a kind that is not known. */
+export function tokenizerJsonOf(metadata: ReadonlyMap<string, GgufValue>): TokenizerJson {
+  const tokenizer = new GgufTokenizer(metadata);
   const translate = Object.hasOwn(kinds, tokenizer.model) ? kinds[tokenizer.model] : undefined;
   if (translate === undefined) {
     throw new Error(`tokenizer.ggml.model is "${tokenizer.model}", and known are ${Object.keys(kinds).join(", ")}`);
@@ -94,10 +96,10 @@ function sentencePiece(tokenizer: GgufTokenizer): Components {
 }
 
 function byteLevel(tokenizer: GgufTokenizer): Components {
-  const { pre_tokenizer, normalizer = null, ignoresMerges = false, addsBos = false } = preTokenizationOf(tokenizer.preTokenizer);
+  const { pre_tokenizer, ignoresMerges = false, addsBos = false } = preTokenizationOf(tokenizer.preTokenizer);
   return {
     model: { type: "BPE", vocab: vocabularyOf(tokenizer.tokens), merges: tokenizer.merges, ignore_merges: ignoresMerges },
-    normalizer,
+    normalizer: null,
     pre_tokenizer,
     post_processor: template(tokenizer, { bos: addsBos, eos: false }),
     decoder: { type: "ByteLevel" },

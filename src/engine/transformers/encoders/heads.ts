@@ -5,7 +5,7 @@ import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
 import type { Config } from "../config.ts";
 import { type Layer, linear, sequential } from "../../build/nn/layers.ts";
-import { type Architecture, type Architectures, float32Info, int64Info } from "../transformer.ts";
+import { type Architecture, type Architectures, float32Info, int64Info, type Transformer } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
 
 /** Inputs of an encoder, each int64 `[batch, length]`. */
@@ -64,11 +64,9 @@ export function encoderArchitectures({
   encoder: createEncoder,
   heads,
 }: EncoderFamily): Architectures {
-  const architecture = (createHead: HeadFactory): Architecture => ({
-    prefixes,
-    ignoredTensors,
-    ...(takenOverCode === undefined ? {} : { takenOverCode }),
-    make: (config, weights) => {
+  const makeWith =
+    (createHead: HeadFactory) =>
+    (config: Config, weights: Weights): Transformer => {
       const encoder = createEncoder(config, weights);
       const head = createHead(config, weights, encoder);
       return {
@@ -84,9 +82,17 @@ export function encoderArchitectures({
           return head.build(ops, encoder.encode(ops, { ids: input("input_ids"), mask, tokenTypes }), mask);
         },
       };
-    },
+    };
+  const architecture = (suffix: string, createHead: HeadFactory): Architecture => ({
+    prefixes,
+    ignoredTensors,
+    ...(takenOverCode === undefined ? {} : { takenOverCode }),
+    make: makeWith(createHead),
+    ...(suffix === "ForMaskedLM" ? { makeHeadless: makeWith(baseModel) } : {}),
   });
-  return Object.fromEntries(Object.entries(heads).map(([suffix, createHead]) => [`${name}${suffix}`, architecture(createHead)]));
+  return Object.fromEntries(
+    Object.entries(heads).map(([suffix, createHead]) => [`${name}${suffix}`, architecture(suffix, createHead)]),
+  );
 }
 
 /** The head of a base model: returns the last hidden states unchanged, as the output `last_hidden_state`, float32 `[batch, length, width]`. */

@@ -48,12 +48,12 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
   };
 }
 
-/**
- * Whether the body is read as JSON although its type is not said, or is the one that `curl -d` and simple HTTP libraries say by themselves.
- * Bodies with binary tensors are left alone.
- */
+/** Types that clients say by themselves: `curl -d` and simple HTTP libraries the first, others the second for bodies of which they know nothing. */
+const unmeantTypes: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "application/octet-stream"]);
+
+/** Whether the body is read as JSON although its type is not said, or was not meant. Bodies with binary tensors are left alone. */
 function takesAsJson({ req }: Context<Env>): boolean {
   const type = req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (type !== "" && type !== "application/x-www-form-urlencoded") return false;
+  if (type !== "" && !unmeantTypes.has(type)) return false;
   return req.header("inference-header-content-length") === undefined;
 }

@@ -44,12 +44,17 @@ export function takeFields<Schema extends z.ZodType>(
   return value as z.infer<Schema>;
 }
 
-/** Takes the field at `path` without effect. Throws INPUT_INVALID with the problem where fields are strict. */
-export function ignoreField(context: Context<Env>, path: readonly PropertyKey[], problem: string): void {
-  if (context.get("strictFields"))
-    throw invalidRequest([{ code: "custom", path: [...path], message: problem, input: undefined }]);
-  context.get("ignoredFields").add(path);
-  nameIgnoredFields(context);
+/** Takes a part of a request without effect: its path, and what is not done with it. */
+export type IgnorePart = (path: readonly PropertyKey[], problem: string) => void;
+
+/** The function for the parts of one request. It throws INPUT_INVALID with the problem where fields are strict. */
+export function partIgnorer(context: Context<Env>): IgnorePart {
+  return (path, problem) => {
+    if (context.get("strictFields"))
+      throw invalidRequest([{ code: "custom", path: [...path], message: problem, input: undefined }]);
+    context.get("ignoredFields").add(path);
+    nameIgnoredFields(context);
+  };
 }
 
 /** Sets the header before the response exists: setting it later would copy the response. */

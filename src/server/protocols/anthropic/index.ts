@@ -3,6 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { at, omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
@@ -45,8 +46,9 @@ export function anthropicRoutes(service: Service): Routes {
   const routes = createRoutes(handleAnthropicError);
   routes.openapi(messagesRoute, async (context) => {
     const request = context.req.valid("json");
-    const messages = conversationOf(request);
-    const options = chatOptionsOf(request);
+    const ignore = partIgnorer(context);
+    const messages = conversationOf(request, ignore);
+    const options = chatOptionsOf(request, ignore);
     const { stream, outcome, model } = await openStream(service, context, { model: request.model }, (call) =>
       service.runtime.chat(messages, { ...options, ...call, stream: true }),
     );
@@ -70,8 +72,9 @@ export function anthropicRoutes(service: Service): Routes {
   });
   routes.openapi(countRoute, async (context) => {
     const request = context.req.valid("json");
-    const messages = conversationOf(request);
-    const { tools, toolChoice, templateVariables } = chatOptionsOf(request);
+    const ignore = partIgnorer(context);
+    const messages = conversationOf(request, ignore);
+    const { tools, toolChoice, templateVariables } = chatOptionsOf(request, ignore);
     const options = omitUndefined({ tools, toolChoice, templateVariables });
     const call = { model: request.model };
     const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {

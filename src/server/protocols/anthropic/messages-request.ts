@@ -1,111 +1,177 @@
 /** Requests of Anthropic's messages. */
 import { z } from "@hono/zod-openapi";
-import type { ChatRequest } from "../../../api/task-requests.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import type { ChatRequest } from "../../../api/task-requests.ts";
+import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
+import type { IgnorePart } from "../../http/fields/take-fields.ts";
+import { conversation, isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
-import { invalidField } from "../generation/request-errors.ts";
+import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { type ThinkingRequest, thinkingFields } from "../generation/thinking-fields.ts";
+import { toolList } from "../generation/tool-lists.ts";
+import { clientTools } from "./client-tools.ts";
 
 type Block = Readonly<Record<string, unknown>>;
+type Content = string | readonly Block[];
 
 /** A validated request. */
-export interface MessagesRequest {
+export interface MessagesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
   readonly model?: string;
   readonly max_tokens: number;
-  readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: string | readonly Block[] }[];
-  readonly system?: string | readonly Block[];
+  readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content?: Content }[];
+  readonly system?: Content;
   readonly stop_sequences?: readonly string[];
   readonly stream?: boolean;
   readonly temperature?: number;
   readonly top_p?: number;
   readonly top_k?: number;
-  readonly tools?: readonly Block[];
-  readonly tool_choice?: Block;
-  readonly thinking?: Block;
+  readonly tools?: readonly ToolField[];
+  readonly tool_choice?: { readonly type: string; readonly name?: string };
+  readonly thinking?: { readonly type?: string };
   readonly output_format?: Block;
-  readonly output_config?: Block;
+  readonly output_config?: { readonly format?: unknown; readonly effort?: string };
+  readonly mcp_servers?: readonly unknown[];
+}
+
+interface ToolField {
+  readonly type?: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly input_schema?: Readonly<Record<string, unknown>>;
 }
 
 const block = members();
-const content = z.union([z.string(), listOf(block)]);
+const content = oneOf<Content>("a text or a list of blocks", [text, { schema: listOf(block) as never, fits: Array.isArray }]);
+
+/** "bash_20250124" is a "bash". */
+const kindOf = (type: unknown): string => (isText(type) ? type.replace(/_\d{8}$/, "") : "custom");
+const cacheControl = z.unknown().optional();
+const named = { name: z.string(), cache_control: cacheControl, defer_loading: z.boolean().optional() };
+const clientTool = requestObject({ ...named, type: z.string() }) as never;
+const tools = toolList<ToolField>(
+  {
+    custom: requestObject({
+      ...named,
+      type: z.string().optional(),
+      description: z.string().optional(),
+      input_schema: members(),
+      strict: z.boolean().optional(),
+    }) as never,
+    ...Object.fromEntries(Object.keys(clientTools).map((kind) => [kind, clientTool])),
+  },
+  kindOf,
+);
 
 const fields = {
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: conversation(z.looseObject({ role: z.enum(["user", "assistant"]), content })),
+  messages: conversation(requestObject({ role: z.enum(["user", "assistant", "system"]), content: content.optional() })),
   system: content.optional(),
-  tools: listOf(block).optional(),
-  tool_choice: block.optional().openapi({ description: 'Of the type "auto", "none", "any", or "tool" with a name' }),
+  tools: tools.optional(),
+  tool_choice: requestObject({
+    type: z.string(),
+    name: z.string().optional(),
+    disable_parallel_tool_use: z.boolean().optional(),
+  })
+    .optional()
+    .openapi({ description: 'Of the type "auto", "none", "any", or "tool" with a name' }),
   output_format: block.optional().openapi({ description: 'Of the type "json_schema", with a schema: what the text must be' }),
-  output_config: block
+  output_config: requestObject({ format: z.unknown().optional(), effort: z.string().optional() })
     .optional()
     .openapi({ description: "`format`: as `output_format`; `effort` is given to the model's chat template" }),
-  thinking: block.optional().openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
+  thinking: requestObject({ type: z.string().optional(), budget_tokens: z.int().optional(), display: z.string().optional() })
+    .optional()
+    .openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
+  betas: listOf(z.string()).optional(),
+  chat_template_kwargs: thinkingFields.chat_template_kwargs,
+  cache_control: cacheControl,
+  mcp_servers: listOf(z.unknown())
+    .optional()
+    .openapi({ description: "Not connected to: left out where there are tools, and refused where there are none" }),
 };
 
 /** Schema of a request for a message. */
 export const messagesRequestSchema: z.ZodType<MessagesRequest> = requestObject({
   ...fields,
-  max_tokens: z.int().positive(),
+  max_tokens: z.int().min(-1),
   stop_sequences: listOf(z.string()).optional(),
   stream: z.boolean().optional(),
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),
-  top_k: z.int().nonnegative().optional(),
+  top_k: z.int().min(-1).optional(),
   metadata: members().optional(),
   service_tier: z.string().optional(),
-  betas: listOf(z.string()).optional(),
 }).openapi("AnthropicMessagesRequest") as never;
 
-/** Schema of a request to count tokens. */
-export const countRequestSchema: z.ZodType<Omit<MessagesRequest, "max_tokens">> = requestObject({
-  ...fields,
-  betas: listOf(z.string()).optional(),
-}).openapi("AnthropicCountTokensRequest") as never;
+/** Schema of a request to count tokens. Clients send the fields of a request for a message too, which change no count. */
+export const countRequestSchema: z.ZodType<Omit<MessagesRequest, "max_tokens">> = requestObject(fields).openapi(
+  "AnthropicCountTokensRequest",
+) as never;
 
-/** The conversation of a request. Throws INPUT_INVALID for blocks that are not read. */
-export function conversationOf({ messages, system }: Pick<MessagesRequest, "messages" | "system">): readonly ChatMessage[] {
-  const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: textsOf(system, "system") }];
-  return [...before, ...messages.flatMap(({ role, content }, index) => messagesFrom(role, content, `messages.${index}.content`))];
+/**
+ * The conversation of a request. Blocks of tools that run on Anthropic's servers are left out. Throws INPUT_INVALID for blocks that are not text, thoughts,
+ * calls or their results.
+ */
+export function conversationOf(
+  { messages, system }: Pick<MessagesRequest, "messages" | "system">,
+  ignore: IgnorePart,
+): readonly ChatMessage[] {
+  const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: textsOf(system, ["system"], ignore) }];
+  return [
+    ...before,
+    ...messages.flatMap(({ role, content: given = "" }, index) =>
+      messagesFrom(role, given, ["messages", index, "content"], ignore),
+    ),
+  ];
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
 export function chatOptionsOf(
   request: Omit<MessagesRequest, "max_tokens"> & { readonly max_tokens?: number },
+  ignore: IgnorePart,
 ): Omit<ChatRequest, "model"> {
   const {
-    max_tokens: maxNewTokens,
-    stop_sequences: stop,
+    max_tokens: maxNewTokens = -1,
+    stop_sequences: written = [],
     temperature,
     top_p: topP,
     top_k: topK,
     tool_choice: choice,
     thinking,
+    chat_template_kwargs: variables,
   } = request;
   const { format, effort } = request.output_config ?? {};
   const constraint = responseFormat(request.output_format, "output_format") ?? responseFormat(format, "output_config.format");
-  const tools = (request.tools ?? []).map((tool, index) => toolOf(tool, `tools.${index}`));
+  const tools = (request.tools ?? []).map(toolOf);
+  if ((request.mcp_servers ?? []).length > 0) {
+    if (tools.length === 0)
+      throw unsupportedField("mcp_servers", "connecting to servers of tools", "let the client connect, and give the tools");
+    ignore(["mcp_servers"], "servers of tools are not connected to");
+  }
+  const stop = written.filter((each) => each !== "");
   return {
-    ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
-    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
+    ...(maxNewTokens < 0 ? {} : { maxNewTokens }),
+    ...(stop.length === 0 ? {} : { stop }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
-    ...(topK === undefined ? {} : { topK }),
+    ...(topK === undefined ? {} : { topK: Math.max(topK, 0) }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(constraint === undefined ? {} : { constraint }),
     ...choiceOf(choice),
-    ...(thinking === undefined && effort === undefined
+    ...(thinking === undefined && effort === undefined && variables === undefined
       ? {}
       : {
           templateVariables: {
-            ...(thinking === undefined ? {} : { enable_thinking: thinking["type"] !== "disabled" }),
+            ...(thinking === undefined ? {} : { enable_thinking: thinking.type !== "disabled" }),
             ...(effort === undefined ? {} : { reasoning_effort: effort }),
+            ...variables,
           },
         }),
   };
 }
 
-function choiceOf({ type, name: called }: Block = { type: "auto" }): Pick<ChatRequest, "toolChoice"> {
+function choiceOf(
+  { type, name: called }: NonNullable<MessagesRequest["tool_choice"]> = { type: "auto" },
+): Pick<ChatRequest, "toolChoice"> {
   if (type === "auto") return {};
   if (type === "none") return { toolChoice: "none" };
   if (type === "any") return { toolChoice: "required" };
@@ -113,35 +179,49 @@ function choiceOf({ type, name: called }: Block = { type: "auto" }): Pick<ChatRe
   throw invalidField("tool_choice", 'must have the type "auto", "none", "any", or "tool" with a name');
 }
 
-function toolOf({ name: called, description, input_schema: schema, type = "custom" }: Block, path: string): Tool {
-  if (type !== "custom" || typeof called !== "string") throw invalidField(path, "must be a tool with a name and an input_schema");
-  if (!isObject(schema)) throw invalidField(`${path}.input_schema`, "must be a JSON Schema");
-  return { name: called, parameters: schema, ...(typeof description === "string" ? { description } : {}) };
+function toolOf({ type, name: called, description, input_schema: parameters }: ToolField): Tool {
+  const own = clientTools[kindOf(type)];
+  if (own !== undefined) return { name: called, ...own };
+  return {
+    name: called,
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(description === undefined ? {} : { description }),
+  };
 }
 
+/** Blocks of tools that run on Anthropic's servers, and what those keep for themselves: clients send them back. */
+const ofServer =
+  /^(?:server_tool_use|mcp_tool_use|mcp_tool_result|\w+_tool_result|container_upload|compaction|redacted_thinking|tool_reference)$/;
+
 /** A message; results of tools in it become messages of their own, before its text. */
-function messagesFrom(role: "user" | "assistant", content: string | readonly Block[], path: string): readonly ChatMessage[] {
-  if (typeof content === "string") return [{ role, content }];
+function messagesFrom(
+  role: "user" | "assistant" | "system",
+  given: Content,
+  path: readonly PropertyKey[],
+  ignore: IgnorePart,
+): readonly ChatMessage[] {
+  if (typeof given === "string") return [{ role, content: given }];
   const results: ChatMessage[] = [];
   const texts: string[] = [];
   const thoughts: string[] = [];
   const toolCalls: ToolCall[] = [];
-  for (const [index, block] of content.entries()) {
-    const place = `${path}.${index}`;
-    const { type, text, id, name: called, input, tool_use_id: toolCallId, thinking } = block;
-    if (type === "text" && typeof text === "string") texts.push(text);
-    else if (type === "thinking" && role === "assistant") thoughts.push(typeof thinking === "string" ? thinking : "");
-    else if (type === "redacted_thinking" && role === "assistant") continue;
+  for (const [index, each] of given.entries()) {
+    const place = [...path, index];
+    const { type, id, name: called, input, tool_use_id: toolCallId, thinking } = each;
+    if (type === "thinking" && role === "assistant") thoughts.push(typeof thinking === "string" ? thinking : "");
     else if (type === "tool_use" && role === "assistant" && typeof id === "string" && typeof called === "string")
       toolCalls.push({ id, name: called, arguments: jsonText(input ?? {}) });
     else if (type === "tool_result" && role === "user" && typeof toolCallId === "string")
-      results.push({ role: "tool", toolCallId, content: textsOf((block["content"] ?? "") as string | readonly Block[], place) });
-    else
-      throw invalidField(place, `a block of type ${JSON.stringify(type)} is not read here: models here read text`, "send text");
+      results.push({
+        role: "tool",
+        toolCallId,
+        content: textsOf((each["content"] ?? "") as Content, [...place, "content"], ignore),
+      });
+    else texts.push(...textsOfBlock(each, place, ignore));
   }
   const own = {
     role,
-    content: texts.join("\n"),
+    content: contentOfTexts(texts),
     ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };
@@ -149,17 +229,30 @@ function messagesFrom(role: "user" | "assistant", content: string | readonly Blo
   return isEmpty ? results : [...results, own];
 }
 
-function textsOf(content: string | readonly Block[], path: string): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of blocks");
-  return content
-    .map(({ type, text }: Block, index) => {
-      if (type === "text" && typeof text === "string") return text;
-      throw invalidField(
-        `${path}.${index}`,
-        `a block of type ${JSON.stringify(type)} is not read here: models here read text`,
-        "send text",
-      );
-    })
-    .join("\n");
+function textsOf(given: Content, path: readonly PropertyKey[], ignore: IgnorePart): string {
+  if (typeof given === "string") return given;
+  if (!Array.isArray(given)) throw invalidField(path.join("."), "must be a text or a list of blocks");
+  return given.flatMap((each: unknown, index) => textsOfBlock(isObject(each) ? each : {}, [...path, index], ignore)).join("\n");
+}
+
+/** The texts of a block: of a text, of a document that is one, and of what a search found. */
+function textsOfBlock(each: Block, path: readonly PropertyKey[], ignore: IgnorePart): readonly string[] {
+  const { type, text: own, source, content: inner, title } = each;
+  if (type === "text") return [typeof own === "string" ? own : ""];
+  const before = typeof title === "string" ? [title] : [];
+  if (type === "document" && isObject(source)) {
+    if (source["type"] === "text" && typeof source["data"] === "string") return [...before, source["data"]];
+    if (source["type"] === "content")
+      return [...before, textsOf((source["content"] ?? "") as Content, [...path, "source"], ignore)];
+  }
+  if (type === "search_result") return [...before, textsOf((inner ?? "") as Content, [...path, "content"], ignore)];
+  if (typeof type === "string" && ofServer.test(type)) {
+    if (type !== "redacted_thinking") ignore(path, `blocks of type ${JSON.stringify(type.slice(0, 80))} are not read`);
+    return [];
+  }
+  throw invalidField(
+    path.join("."),
+    `a block of type ${JSON.stringify(type)} is not read here: models here read text`,
+    "send text",
+  );
 }

@@ -1,6 +1,6 @@
 /** Responses of Anthropic's messages, whole and as events. */
 import { randomUUID } from "node:crypto";
-import { parseJson } from "../../../formats/json/exact-json.ts";
+import { parseObject } from "../../../formats/json/complete-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
@@ -24,7 +24,7 @@ export function messageOf(model: string, answer: ChatAnswer): object {
   const blocks = [
     ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature: "" }]),
     ...(content === "" ? [] : [{ type: "text", text: content }]),
-    ...toolCalls.map(({ id, name, arguments: given }) => ({ ...toolUse(id, name), input: parseJson(given) })),
+    ...toolCalls.map(({ id, name, arguments: given }) => ({ ...toolUse(id, name), input: parseObject(given) })),
   ];
   return { ...newMessage(model), content: blocks, ...endOf(answer), usage: usageOf(answer) };
 }

@@ -14,6 +14,7 @@ export interface RerankOutcome {
   readonly id: string;
   readonly model: string;
   readonly version: "1" | "2";
+  readonly object: RerankResponse["object"];
   readonly ranked: readonly Ranked[];
   readonly documents: readonly Document[];
   /** The texts that were ranked. */
@@ -49,7 +50,7 @@ interface RankedDatum {
 export interface RerankResponse {
   readonly id: string;
   readonly model: string;
-  readonly object: "list";
+  readonly object: "list" | "rerank";
   readonly results: readonly {
     readonly index: number;
     readonly relevance_score: number;
@@ -70,7 +71,7 @@ export const rerankResponse: z.ZodType = z
   .object({
     id: z.string(),
     model: z.string(),
-    object: z.literal("list"),
+    object: z.enum(["list", "rerank"]).openapi({ description: "rerank on /rerank, as Infinity; else list" }),
     results: z.array(
       z.object({
         index: z.int().openapi({ description: "Index of the document in the request" }),
@@ -78,7 +79,7 @@ export const rerankResponse: z.ZodType = z
         document: z.looseObject({ text: z.string() }).optional(),
       }),
     ),
-    data: z.array(datum).optional().openapi({ description: "The results once more, for requests of Voyage and Mixedbread" }),
+    data: z.array(datum).optional().openapi({ description: "The results once more, as Voyage and Mixedbread" }),
     meta: z.object({
       api_version: z.object({ version: z.string() }),
       tokens: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
@@ -91,10 +92,10 @@ export const rerankResponse: z.ZodType = z
 
 /**
  * The response that the request's client reads. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by
- * Jina's, `data` by Voyage's and Mixedbread's.
+ * Jina's, `data` by Voyage's, which do not always say whose they are, and Mixedbread's.
  */
 export function responseBody(request: RerankRequest, outcome: RerankOutcome): RerankResponse {
-  const { id, model, version, ranked, documents, texts, tokens } = outcome;
+  const { id, model, version, object, ranked, documents, texts, tokens } = outcome;
   const dialect = dialectOf(request);
   const isReturned = request.return_documents ?? request.return_input ?? (dialect === "cohere" && version === "1");
   const results = ranked.map(({ index, score }) => ({
@@ -105,14 +106,13 @@ export function responseBody(request: RerankRequest, outcome: RerankOutcome): Re
   return {
     id,
     model,
-    object: "list",
+    object,
     results,
     meta: { api_version: { version }, tokens: { input_tokens: tokens, output_tokens: 0 } },
     usage: { total_tokens: tokens, prompt_tokens: tokens },
-    ...(dialect === "voyage" ? { data: voyageData(outcome, isReturned) } : {}),
     ...(dialect === "mixedbread"
       ? { data: mixedbreadData(outcome, isReturned), top_k: ranked.length, return_input: isReturned }
-      : {}),
+      : { data: voyageData(outcome, request.return_documents === true) }),
   };
 }
 

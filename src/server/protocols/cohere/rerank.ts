@@ -63,8 +63,9 @@ export async function answerRerank(
   const { results, scoring } = outcome.result;
   const ranked = results.map(({ index, score }) => ({ index, score: raw ? score : relevanceScore(scoring, score) }));
   const id = context.get("requestId");
+  const object = context.req.path === "/rerank" ? "rerank" : "list";
   const tokens = totalTokens(outcome.result);
-  const body = responseBody(request, { id, model: outcome.model, version, ranked, documents, texts, tokens });
+  const body = responseBody(request, { id, model: outcome.model, version, object, ranked, documents, texts, tokens });
   return jsonResponse(context, body, resultHeaders(outcome));
 }
 

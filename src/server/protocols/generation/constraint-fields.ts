@@ -1,11 +1,11 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
-import type { ChatRequest } from "../../../api/task-requests.ts";
 import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
 import { isObject, texts } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "./request-errors.ts";
+import type { WrittenChoice } from "./tool-lists.ts";
 
 /** Fields of OpenAI's routes. */
 export interface ConstraintRequest {
@@ -113,7 +113,8 @@ export function responseFormat(format: unknown, path: string): TextConstraint | 
   return { type: "schema", schema: schemaOf(schema, path) };
 }
 
-function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
+/** The constraint of a field of vLLM and others: a schema or its text, a pattern, texts to choose from, a grammar. Throws INPUT_INVALID. */
+export function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
   if (value === undefined) return undefined;
   if (kind === "json") return { type: "schema", schema: schemaOf(typeof value === "string" ? parsed(value, path) : value, path) };
   if (kind === "choice") {
@@ -138,13 +139,26 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-/** Which tools must be called, of OpenAI's `tool_choice`. Throws INPUT_INVALID for forms that are not known. */
-export function toolChoiceOf(choice: unknown): Pick<ChatRequest, "toolChoice"> {
+/** Which tools may or must be called, of OpenAI's `tool_choice`. Throws INPUT_INVALID for forms that are not known. */
+export function toolChoiceOf(choice: unknown): WrittenChoice {
   if (choice === undefined || choice === null || choice === "auto") return {};
-  if (choice === "none" || choice === "required") return { toolChoice: choice };
-  // In chat completions the name is within `function`, in responses beside the type.
-  const { type, function: given, name: direct } = isObject(choice) ? choice : {};
-  const called = isObject(given) ? given["name"] : direct;
-  if (type === "function" && typeof called === "string") return { toolChoice: { name: called } };
-  throw invalidField("tool_choice", 'must be "auto", "none", "required" or a function with a name');
+  if (choice === "none" || choice === "required") return { choice };
+  const fields = isObject(choice) ? choice : {};
+  const { type } = fields;
+  if (type === "allowed_tools") {
+    // In chat completions mode and tools are within `allowed_tools`, in responses beside the type.
+    const { mode, tools } = isObject(fields["allowed_tools"]) ? fields["allowed_tools"] : fields;
+    const allowed = (Array.isArray(tools) ? tools : []).map(calledName).filter((name) => name !== undefined);
+    return { ...toolChoiceOf(mode), allowed };
+  }
+  const name = type === "function" || type === "custom" ? calledName(choice) : undefined;
+  if (name !== undefined) return { choice: { name } };
+  throw invalidField("tool_choice", 'must be "auto", "none", "required", a function with a name, or "allowed_tools"');
+}
+
+/** The name of a tool: in chat completions within `function` or `custom`, in responses beside the type. */
+function calledName(tool: unknown): string | undefined {
+  const { function: given, custom, name } = isObject(tool) ? tool : {};
+  const found = isObject(given) ? given["name"] : isObject(custom) ? custom["name"] : name;
+  return typeof found === "string" ? found : undefined;
 }

@@ -66,7 +66,8 @@ export async function answerPipeline(
         runtime.classify(list, { ...options, model: handle, signal }),
       );
       const scores = outcome.result.results.map((each) => each.map(({ label, score }) => ({ label, score })));
-      return jsonResponse(context, typeof inputs === "string" ? (scores[0] ?? []) : scores, resultHeaders(outcome));
+      // Clients that send one text in a list read the labels of one text, too.
+      return jsonResponse(context, list.length === 1 ? (scores[0] ?? []) : scores, resultHeaders(outcome));
     }
     case "fill-mask": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);

@@ -9,11 +9,12 @@ import type { Service } from "../../serving/service.ts";
 import { textLabels } from "../model-capabilities.ts";
 import { answerEmbed, embedRequest } from "../tei/embed.ts";
 import { modelNotHere } from "../tei/info.ts";
+import { type GenerationTask, answerGeneration, generationTaskOf } from "./answer-generation.ts";
 import { answerPipeline } from "./answer-pipeline.ts";
 import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
 
 /** A task of Hugging Face. */
-export type Task = PipelineTask | "feature-extraction";
+export type Task = PipelineTask | GenerationTask | "feature-extraction";
 
 /** Other names of tasks, in transformers and in older clients. */
 const taskNames: Readonly<Record<string, Task>> = {
@@ -26,16 +27,13 @@ const taskNames: Readonly<Record<string, Task>> = {
   "fill-mask": "fill-mask",
   "question-answering": "question-answering",
   "sentence-similarity": "sentence-similarity",
+  "text-generation": "text-generation",
+  "text2text-generation": "text2text-generation",
+  summarization: "summarization",
+  translation: "translation",
 };
 
-const notBuilt: ReadonlySet<string> = new Set([
-  "summarization",
-  "translation",
-  "text-generation",
-  "text2text-generation",
-  "conversational",
-  "table-question-answering",
-]);
+const notBuilt: ReadonlySet<string> = new Set(["conversational", "table-question-answering"]);
 
 /** The response to a request, by the task that the path names, the shape of the request or the model. */
 export async function answerTask(
@@ -44,8 +42,10 @@ export async function answerTask(
   body: unknown,
   { model, task: written }: { readonly model: string | undefined; readonly task: string | undefined },
 ): Promise<Response> {
-  const task = written === undefined ? (taskOfShape(body) ?? (await taskOfModel(service, context, model))) : taskNames[written];
+  const task = written === undefined ? (taskOfShape(body) ?? (await taskOfModel(service, context, model))) : taskOfName(written);
   if (task === undefined) throw unknownTask(written ?? "");
+  if (isGenerationTask(task))
+    return answerGeneration(service, context, body, { task, named: written, model, fullText: task === "text-generation" });
   if (task !== "feature-extraction") return answerPipeline(service, context, task, body, model);
   const { parameters, options: _options, ...rest } = isObject(body) ? body : {};
   const flat = isObject(parameters) ? { ...rest, ...parameters } : rest;
@@ -61,11 +61,21 @@ async function taskOfModel(service: Service, context: Context<Env>, model: strin
   return result;
 }
 
-/** The task of the model's head. Throws NOT_BUILT for a model that generates text. */
+/** A task by its name; those of translation may name two languages ("translation_en_to_fr"). */
+function taskOfName(name: string): Task | undefined {
+  return /^translation_\w+_to_\w+$/.test(name) ? "translation" : taskNames[name];
+}
+
+/** Whether a task writes texts. */
+export function isGenerationTask(task: string): task is GenerationTask {
+  return ["text-generation", "text2text-generation", "summarization", "translation"].includes(task);
+}
+
+/** The task of the model's head. */
 export function taskOfManifest(manifest: Manifest): Task {
+  const generates = generationTaskOf(manifest);
+  if (generates !== undefined) return generates;
   const [first] = manifest.tasks.flatMap((task) => taskNames[task] ?? []);
-  const generates = manifest.tasks.find((task) => notBuilt.has(task));
-  if (first === undefined && generates !== undefined) throw unknownTask(generates);
   if (first === "token-classification" || first === "question-answering" || first === "fill-mask") return first;
   return textLabels(manifest) === undefined ? "feature-extraction" : "text-classification";
 }

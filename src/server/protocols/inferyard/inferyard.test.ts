@@ -5,6 +5,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import type { Env } from "../../http/context.ts";
 import { type HandlerOptions, createHandler } from "../../handler.ts";
 import { inferyardRoutes } from "./index.ts";
+import { needsData, sharedData } from "../../../../test/fixtures/shared-data.ts";
 import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
@@ -44,6 +45,20 @@ describe("POST /api/chunk", () => {
 });
 
 describe("models", () => {
+  const [skipWriters, writers] = needsData(
+    "that write are listed, and none is said to classify; one that hears does nothing with texts",
+  );
+  it.skipIf(skipWriters)(writers, async () => {
+    const models = {
+      gpt2: `${sharedData}tiny-random-gpt2`,
+      bart: `${sharedData}tiny-random-bart`,
+      whisper: `${sharedData}tiny-random-whisper`,
+    };
+    const { body } = await ask(["GET", "/api/models"], { models });
+    expect(body).toMatchObject({ generators: ["gpt2"], rewriters: ["bart"], classifiers: [] });
+    expect((body as { models: object[] }).models).toContainEqual(expect.objectContaining({ name: "whisper", capabilities: [] }));
+  });
+
   it("are listed by what they can do, with those that cannot be read", async () => {
     const { body } = await ask(["GET", "/api/models"], { models: { mine: "builtin", gone: "/nowhere/at/all" } });
     expect(body).toMatchObject({
@@ -52,6 +67,8 @@ describe("models", () => {
       classifiers: [],
       recognizers: [],
       chunkers: ["builtin", "mine"],
+      generators: [],
+      rewriters: [],
     });
     expect((body as { models: object[] }).models).toEqual([
       expect.objectContaining({ name: "builtin", capabilities: ["embed", "similarity", "rerank", "chunk"], max_tokens: 512 }),

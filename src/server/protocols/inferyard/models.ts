@@ -34,6 +34,8 @@ const list = z
     recognizers: names,
     extractors: names,
     chunkers: names,
+    generators: names,
+    rewriters: names,
   })
   .openapi("Models");
 
@@ -104,6 +106,8 @@ export function addModels(routes: Routes, service: Service): void {
         recognizers: modelsWith("recognize"),
         extractors: modelsWith("recognize", "answer"),
         chunkers: modelsWith("chunk"),
+        generators: modelsWith("generate"),
+        rewriters: modelsWith("rewrite"),
       },
       200,
     );

@@ -140,7 +140,7 @@ function addInfer(routes: Routes, service: Service): void {
     routes.post(routerPath(path), async (context) => {
       const model = modelOf(context);
       const headBytes = context.req.header("inference-header-content-length");
-      const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.maxTexts });
+      const request = await readInferRequest(context, { headBytes, maxTexts: service.limits.maxTexts });
       const { inputs } = request;
       const names = request.outputs?.map(({ name }) => name);
       const key = ["infer", inputs, names ?? null] as const;

@@ -1,28 +1,27 @@
 /** Inference requests: JSON, followed by the data of the inputs that are sent as binary data. */
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
-import type { RequestBody } from "../../http/bodies/request-body.ts";
+import type { Env } from "../../http/context.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import { anyList, members, name, nullAsAbsent } from "../../http/field-schemas.ts";
-import { invalidRequest } from "../../http/validation.ts";
+import { anyList, members, name, requestObject } from "../../http/field-schemas.ts";
 import { tensorFromBytes } from "./binary-data.ts";
 import { type Datatype, datatypes } from "./datatypes.ts";
 import { invalid, metadataRemedy, tensorFromJson } from "./json-data.ts";
 
 const parameters = members(requestLimits.parameters);
 
-const requestInput = nullAsAbsent(
-  z.object({
-    name: name(),
-    shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
-    datatype: z.enum(datatypes),
-    parameters: parameters.optional(),
-    data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
-  }),
-);
+const requestInput = requestObject({
+  name: name(),
+  shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
+  datatype: z.enum(datatypes),
+  parameters: parameters.optional(),
+  data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
+});
 
-const requestOutput = nullAsAbsent(z.object({ name: name(), parameters: parameters.optional() }));
+const requestOutput = requestObject({ name: name(), parameters: parameters.optional() });
 
 /** The JSON part of the body. */
 interface InferHead {
@@ -39,14 +38,12 @@ interface InferHead {
 }
 
 /** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
-export const inferRequest: z.ZodType<InferHead> = nullAsAbsent(
-  z.object({
-    id: name().optional(),
-    parameters: parameters.optional(),
-    inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
-    outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),
-  }),
-).openapi("InferRequest");
+export const inferRequest: z.ZodType<InferHead> = requestObject({
+  id: name().optional(),
+  parameters: parameters.optional(),
+  inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
+  outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),
+}).openapi("InferRequest");
 
 /** A validated inference request. */
 export interface InferRequest {
@@ -73,16 +70,16 @@ export interface InferOptions {
 }
 
 /** Reads a request. Throws INPUT_INVALID for a request that is malformed or inconsistent, LIMIT_EXCEEDED for one that exceeds a limit. */
-export async function readInferRequest(requestBody: RequestBody, { headBytes, maxTexts }: InferOptions): Promise<InferRequest> {
-  if (headBytes === undefined) return requestOf(await requestBody.text(), new Uint8Array(0), maxTexts);
+export async function readInferRequest(context: Context<Env>, { headBytes, maxTexts }: InferOptions): Promise<InferRequest> {
+  const requestBody = context.get("body");
+  if (headBytes === undefined) return requestOf(headOf(context, await requestBody.text()), new Uint8Array(0), maxTexts);
   const body = await requestBody.bytes();
   const head = headLength(headBytes, body.byteLength);
-  return requestOf(await requestBody.jsonPart(body.subarray(0, head)), body.subarray(head), maxTexts);
+  return requestOf(headOf(context, await requestBody.jsonPart(body.subarray(0, head))), body.subarray(head), maxTexts);
 }
 
 /** `body`: the binary data after the JSON. */
-function requestOf(text: string, body: Uint8Array, maxTexts: number): InferRequest {
-  const request = headOf(text);
+function requestOf(request: InferHead, body: Uint8Array, maxTexts: number): InferRequest {
   const binary = booleanParameter(supported(request.parameters, known.request, "the request"), "binary_data_output") ?? false;
   refuseDuplicates("input", request.inputs);
   refuseDuplicates("output", request.outputs ?? []);
@@ -145,7 +142,7 @@ function refuseManyTexts(name: string, datatype: Datatype, shape: readonly numbe
   });
 }
 
-function headOf(text: string): InferHead {
+function headOf(context: Context<Env>, text: string): InferHead {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -154,9 +151,7 @@ function headOf(text: string): InferHead {
       remedy: "send an inference request of the Open Inference Protocol",
     });
   }
-  const parsed = inferRequest.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues, metadataRemedy);
+  return takeFields(context, value, inferRequest, { remedy: metadataRemedy });
 }
 
 /** The parameters. Throws INPUT_INVALID for one that is not supported. */

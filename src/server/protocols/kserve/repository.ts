@@ -4,7 +4,7 @@ import { runProbe } from "../../../runtime/loading/verification.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import { members, nullAsAbsent } from "../../http/field-schemas.ts";
+import { members, requestObject } from "../../http/field-schemas.ts";
 import { isLoaded } from "../../serving/model-state.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
@@ -17,10 +17,8 @@ import { repositoryIndex } from "./schemas.ts";
 
 const version = "1";
 
-const indexBody = nullAsAbsent(
-  z.object({ ready: z.boolean().optional().openapi({ description: "Only models that are loaded" }) }),
-);
-const loadBody = nullAsAbsent(z.object({ parameters: members(requestLimits.parameters).optional() }));
+const indexBody = requestObject({ ready: z.boolean().optional().openapi({ description: "Only models that are loaded" }) });
+const loadBody = requestObject({ parameters: members(requestLimits.parameters).optional() });
 const params = z.object({ model: z.string() });
 
 /**

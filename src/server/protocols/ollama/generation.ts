@@ -1,7 +1,8 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { jsonText, parseJson } from "../../../formats/json/exact-json.ts";
+import { parseObject } from "../../../formats/json/complete-json.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -9,6 +10,7 @@ import type { Env, Routes } from "../../http/context.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import type { Service } from "../../serving/service.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors } from "./errors.ts";
 import { chatRequestSchema, generateRequestSchema, messagesOf, samplingOf, thinkingOf, toolsOf } from "./generation-request.ts";
@@ -128,8 +130,9 @@ async function respond<Result, Event>(
     ...endFields(context, end),
     ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
   });
+  const texts = new TokenTexts(tokenizer);
   const logprobsOf = (logprobs: readonly GeneratedLogprob[] = []): object =>
-    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, tokenizer) };
+    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
     const logprobs: GeneratedLogprob[] = [];
@@ -141,8 +144,7 @@ async function respond<Result, Event>(
       else if (part !== undefined) fields.push(part.fields);
     }
     const headers = { "content-type": "application/json" };
-    const body = { ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) };
-    return context.body(jsonText(body), 200, headers) as never;
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
@@ -198,7 +200,7 @@ function messageFields(event: Exclude<ChatEvent, { readonly type: "finish" }>): 
   if (event.type === "text") return { content: event.text };
   if (event.type === "reasoning") return { thinking: event.text };
   const { id, name, arguments: given } = event.call;
-  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseJson(given) } }] };
+  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseObject(given) } }] };
 }
 
 function responsePart(event: ChatEvent | GenerationEvent): Part | undefined {

@@ -27,6 +27,11 @@ export const keepAliveField: z.ZodOptional<z.ZodType<number | string | null>> = 
   })
   .optional();
 
+/** LM Studio's field `ttl`, which its clients write in the requests of OpenAI's routes. */
+export const ttlField: z.ZodOptional<z.ZodNumber> = z.number().optional().openapi({
+  description: "As LM Studio: seconds that the model stays in memory unused. Obeyed for administrators, as `keep_alive`",
+});
+
 /** Applies the field to the model of a call that has been answered. For a caller who may not unload models a response header says that it is ignored. */
 export async function applyKeepAlive(
   service: Service,

@@ -1,6 +1,6 @@
 /** Log probabilities in Ollama's form. */
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
-import type { Tokenizer } from "../../../tokenizers/index.ts";
+import type { TokenTexts } from "../generation/token-texts.ts";
 
 /** A token with its log probability. */
 interface OllamaToken {
@@ -12,11 +12,11 @@ interface OllamaToken {
 /** The tokens with their most probable alternatives. */
 export function ollamaLogprobs(
   logprobs: readonly GeneratedLogprob[],
-  tokenizer: Tokenizer | undefined,
+  texts: TokenTexts,
 ): readonly (OllamaToken & { readonly top_logprobs?: readonly OllamaToken[] })[] {
   const tokenOf = (id: number, logprob: number): OllamaToken => {
-    const text = tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-    return { token: text, logprob, bytes: [...new TextEncoder().encode(text)] };
+    const { text, bytes } = texts.shown(id);
+    return { token: text, logprob, bytes: [...bytes] };
   };
   return logprobs.map(({ token, logprob, top }) => ({
     ...tokenOf(token, logprob),

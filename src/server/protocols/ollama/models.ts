@@ -123,7 +123,7 @@ export function addModels(routes: Routes, service: Service): void {
     const { manifest, listed: found } = await describe(service, model);
     const { license, chatTemplates, text } = manifest;
     // A tokenizer that cannot be read fills in nothing.
-    const tokenizer = text && (await service.runtime.tokenizer(manifest).catch(() => undefined));
+    const tokenizer = text && (await service.runtime.tokenizerOf(manifest).catch(() => undefined));
     const body = {
       modified_at: found.modified_at,
       details: found.details,

@@ -1,10 +1,10 @@
 /** Responses of OpenAI's chat completions, whole and in chunks. */
 import { randomUUID } from "node:crypto";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
-import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 
@@ -40,8 +40,15 @@ export function usageOf(results: readonly Pick<ChatAnswer, "tokens" | "promptTok
   };
 }
 
-/** The whole response. `tokenizer`: for log probabilities. */
-export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], tokenizer: Tokenizer | undefined): object {
+/** How answers are written. */
+export interface ResponseForm {
+  /** For log probabilities. */
+  readonly tokenizer: Tokenizer | undefined;
+  readonly form: CallForm;
+}
+
+/** The whole response. */
+export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], { tokenizer, form }: ResponseForm): object {
   const texts = new TokenTexts(tokenizer);
   return {
     ...about,
@@ -53,10 +60,10 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
         content: message.content === "" && message.toolCalls !== undefined ? null : message.content,
         refusal: null,
         ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
-        ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map((call) => toolCallOf(call)) }),
+        ...callFields(message.toolCalls, form),
       },
       logprobs: logprobs === undefined ? null : logprobsOf(logprobs, texts),
-      finish_reason: finishReasonOf(finishReason),
+      finish_reason: finishReasonOf(finishReason, form),
     })),
     usage: usageOf(results),
   };
@@ -66,7 +73,7 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
 export async function* chatChunks(
   about: ChatCompletion,
   stream: GenerationStream<{ readonly results: readonly ChatAnswer[] }, ChatEvent>,
-  { includeUsage, tokenizer }: { readonly includeUsage: boolean; readonly tokenizer: Tokenizer | undefined },
+  { includeUsage, tokenizer, form }: ResponseForm & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
   const begun = new Set<number>();
   const calls = new Map<number, number>();
@@ -90,8 +97,8 @@ export async function* chatChunks(
     else if (event.type === "toolCall") {
       const place = calls.get(index) ?? 0;
       calls.set(index, place + 1);
-      yield chunk(index, { tool_calls: [{ index: place, ...toolCallOf(event.call) }] }, rest);
-    } else yield chunk(index, {}, { ...rest, finish_reason: finishReasonOf(event.result.finishReason) });
+      yield chunk(index, callDelta(event.call, place, form), rest);
+    } else yield chunk(index, {}, { ...rest, finish_reason: finishReasonOf(event.result.finishReason, form) });
   }
   if (!includeUsage) return;
   const { results } = await stream.result;
@@ -99,12 +106,12 @@ export async function* chatChunks(
 }
 
 /** OpenAI's word for why an answer ended. */
-export function finishReasonOf(reason: ChatAnswer["finishReason"]): "stop" | "length" | "tool_calls" {
-  return reason === "toolCalls" ? "tool_calls" : reason;
-}
-
-function toolCallOf({ id, name, arguments: given }: ToolCall) {
-  return { id: `call_${id}`, type: "function", function: { name, arguments: given } };
+function finishReasonOf(
+  reason: ChatAnswer["finishReason"],
+  { isOlder }: CallForm,
+): "stop" | "length" | "tool_calls" | "function_call" {
+  if (reason !== "toolCalls") return reason;
+  return isOlder ? "function_call" : "tool_calls";
 }
 
 function logprobsOf(logprobs: readonly GeneratedLogprob[], texts: TokenTexts): object {

@@ -4,8 +4,12 @@ import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
+import { modelOfAddress } from "./model-address.ts";
+import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema, messagesOf } from "./chat-request.ts";
+import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema } from "./chat-request.ts";
+import { messagesOf } from "./chat-messages.ts";
+import { callFormOf } from "./chat-tools.ts";
 import { chatChunks, chatCompletion, newCompletion } from "./chat-response.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
@@ -29,6 +33,7 @@ const response = z
 
 const locations = [
   { path: "/v1/chat/completions", summary: "Continue a conversation, as OpenAI" },
+  { path: "/api/v0/chat/completions", summary: "Continue a conversation, as LM Studio" },
   { path: "/openai/v1/chat/completions", summary: "Continue a conversation, as Azure OpenAI and KServe" },
   {
     path: "/openai/deployments/{deployment}/chat/completions",
@@ -58,7 +63,7 @@ export function addChatCompletions(routes: Routes, service: Service): void {
     });
     routes.openapi(route, async (context) => {
       const request = context.req.valid("json");
-      const model = context.req.param("deployment") ?? request.model;
+      const model = context.req.param("deployment") ?? modelOfAddress(context, request.model);
       return answerChatCompletions(service, context, { ...request, model });
     });
   }
@@ -72,22 +77,24 @@ export async function answerChatCompletions(
 ): Promise<never> {
   const messages = messagesOf(request);
   const options = chatOptionsOf(request);
+  const form = callFormOf(request);
   const texts = request.n ?? 1;
   let tokenizer: Awaited<ReturnType<typeof service.runtime.tokenizer>> | undefined;
   const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
     if (request.logprobs === true) tokenizer = await service.runtime.tokenizer(call.model);
     return service.runtime.chat(messages, { ...options, ...call, stream: true });
   });
+  await applyKeepAlive(service, context, { model: request.model, runsLanguageModel: true }, request.ttl);
   const about = newCompletion("chatcmpl-", model);
   if (request.stream !== true) {
     void stream.finish();
     const done = await outcome;
-    return context.json(chatCompletion(about, done.result.results, tokenizer), 200, resultHeaders(done)) as never;
+    return context.json(chatCompletion(about, done.result.results, { tokenizer, form }), 200, resultHeaders(done)) as never;
   }
   const includeUsage = request.stream_options?.include_usage ?? false;
   async function* parts(): AsyncGenerator<string, void> {
     try {
-      yield* chatChunks(about, stream, { includeUsage, tokenizer });
+      yield* chatChunks(about, stream, { includeUsage, tokenizer, form });
     } catch (error) {
       yield serverSentEvent({ error: openAiErrorBody(error) });
     } finally {

@@ -4,12 +4,15 @@ import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/gen
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { type Routes, resultHeaders } from "../../http/context.ts";
+import type { Context } from "hono";
+import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
+import { modelOfAddress } from "./model-address.ts";
+import { applyKeepAlive, ttlField } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
@@ -22,7 +25,7 @@ const defaultMaxTokens = 16;
 
 /** A validated request. */
 interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly prompt: Prompt | readonly Prompt[];
   readonly max_tokens?: number;
   readonly stream?: boolean;
@@ -33,9 +36,11 @@ interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
   readonly best_of?: number;
   readonly add_special_tokens?: boolean;
   readonly skip_special_tokens?: boolean;
+  readonly ttl?: number;
 }
 
-const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
+/** Schema of the request. */
+export const completionsRequest: z.ZodType<CompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
   prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
   max_tokens: z.int().min(-1).optional().openapi({
@@ -55,6 +60,7 @@ const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
+  ttl: ttlField,
   ...harmlessFields,
 }).openapi("CompletionsRequest") as never;
 
@@ -69,58 +75,70 @@ const response = z
   })
   .openapi("Completion");
 
-const route = createRoute({
-  method: "post",
-  path: "/v1/completions",
-  summary: "Generate what follows prompts, as OpenAI",
-  request: { body: { required: true, content: { "application/json": { schema: requestSchema } } } },
-  responses: {
-    200: {
-      description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
-      content: { "application/json": { schema: response }, "text/event-stream": { schema: z.string() } },
+const routeOf = (path: string, as: string) =>
+  createRoute({
+    method: "post",
+    path,
+    summary: `Generate what follows prompts, as ${as}`,
+    request: { body: { required: true, content: { "application/json": { schema: completionsRequest } } } },
+    responses: {
+      200: {
+        description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
+        content: { "application/json": { schema: response }, "text/event-stream": { schema: z.string() } },
+      },
+      ...documentedErrors,
     },
-    ...documentedErrors,
-  },
-});
+  });
 
-/** Adds `POST /v1/completions`. */
+/** Adds `POST /v1/completions`, and the same under LM Studio's path. */
 export function addCompletions(routes: Routes, service: Service): void {
+  addCompletionsAt(routes, service, routeOf("/v1/completions", "OpenAI"));
+  addCompletionsAt(routes, service, routeOf("/api/v0/completions", "LM Studio"));
+}
+
+function addCompletionsAt(routes: Routes, service: Service, route: ReturnType<typeof routeOf>): void {
   routes.openapi(route, async (context) => {
     const request = context.req.valid("json");
-    const prompts = promptsOf(request.prompt);
-    const options = optionsOf(request);
-    const texts = prompts.length * (request.n ?? 1);
-    let tokenizer: Tokenizer | undefined;
-    const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
-      tokenizer = await service.runtime.tokenizer(call.model);
-      return service.runtime.generate(prompts, { ...options, ...call, stream: true });
-    });
-    const about = newCompletion("cmpl-", model);
-    const prompt = (index: number): string => {
-      const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";
-      return typeof given === "string" ? given : (tokenizer?.decode(given) ?? "");
-    };
-    const { echo = false, skip_special_tokens: skipsSpecial = true, n = 1 } = request;
-    const shown = (): Shown => ({ prompt, echo, skipsSpecial, tokenizer, n });
-    if (request.stream !== true) {
-      void stream.finish();
-      const done = await outcome;
-      const body = completion(about, done.result.results, shown());
-      return context.json(body, 200, resultHeaders(done)) as never;
-    }
-    const includeUsage = request.stream_options?.include_usage ?? false;
-    async function* parts(): AsyncGenerator<string, void> {
-      try {
-        yield* chunks(about, stream, { ...shown(), includeUsage });
-      } catch (error) {
-        yield serverSentEvent({ error: openAiErrorBody(error) });
-      } finally {
-        await stream.cancel();
-      }
-      yield serverSentEvent("[DONE]");
-    }
-    return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
+    return answerCompletions(service, context, { ...request, model: modelOfAddress(context, request.model) });
   });
+}
+
+/** Answers a validated request. */
+export async function answerCompletions(service: Service, context: Context<Env>, request: CompletionsRequest): Promise<never> {
+  const prompts = promptsOf(request.prompt);
+  const options = optionsOf(request);
+  const texts = prompts.length * (request.n ?? 1);
+  let tokenizer: Tokenizer | undefined;
+  const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
+    tokenizer = await service.runtime.tokenizer(call.model);
+    return service.runtime.generate(prompts, { ...options, ...call, stream: true });
+  });
+  await applyKeepAlive(service, context, { model: request.model, runsLanguageModel: true }, request.ttl);
+  const about = newCompletion("cmpl-", model);
+  const prompt = (index: number): string => {
+    const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";
+    return typeof given === "string" ? given : (tokenizer?.decode(given) ?? "");
+  };
+  const { echo = false, skip_special_tokens: skipsSpecial = true, n = 1 } = request;
+  const shown = (): Shown => ({ prompt, echo, skipsSpecial, tokenizer, n });
+  if (request.stream !== true) {
+    void stream.finish();
+    const done = await outcome;
+    const body = completion(about, done.result.results, shown());
+    return context.json(body, 200, resultHeaders(done)) as never;
+  }
+  const includeUsage = request.stream_options?.include_usage ?? false;
+  async function* parts(): AsyncGenerator<string, void> {
+    try {
+      yield* chunks(about, stream, { ...shown(), includeUsage });
+    } catch (error) {
+      yield serverSentEvent({ error: openAiErrorBody(error) });
+    } finally {
+      await stream.cancel();
+    }
+    yield serverSentEvent("[DONE]");
+  }
+  return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
 }
 
 /** The prompts as a list: a text, texts, token ids, or lists of these. */

@@ -16,6 +16,7 @@ import {
 } from "../../http/field-schemas.ts";
 import { type EmbeddingType, embeddingTypes } from "../embedding-types.ts";
 import { useWords } from "../input-type.ts";
+import { ttlField } from "../ollama/keep-alive.ts";
 import type { TextInput } from "../token-input.ts";
 
 interface TextObject {
@@ -36,6 +37,7 @@ export interface EmbeddingsRequest {
   readonly input_type?: string | undefined;
   readonly task?: string | undefined;
   readonly normalized?: boolean | undefined;
+  readonly ttl?: number | undefined;
   readonly truncation?: boolean | undefined;
   readonly truncate?: boolean | "cut" | "error" | "windows" | "NONE" | "START" | "END" | undefined;
 }
@@ -79,6 +81,7 @@ export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =
     normalized: z.boolean().optional().openapi({
       description: "Mixedbread, Jina: whether vectors are scaled to unit length. Default: what the model's files state",
     }),
+    ttl: ttlField,
     user: name().optional().openapi({ description: "Accepted and ignored" }),
     truncation: z
       .boolean()

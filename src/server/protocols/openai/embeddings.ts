@@ -5,6 +5,7 @@ import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type EmbeddingType, encodeVectors } from "../embedding-types.ts";
 import { promptOfWord } from "../input-type.ts";
+import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { textsOf } from "../token-input.ts";
 import { embedOptionsOf, embeddingsRequest, formatsOf, inputsOf, useOf } from "./embeddings-request.ts";
@@ -37,6 +38,7 @@ const locations: readonly {
 }[] = [
   { path: "/v1/embeddings", summary: "Embeddings of texts, as OpenAI's API" },
   { path: "/embeddings", summary: "Embeddings of texts, as Infinity and text-embeddings-inference" },
+  { path: "/api/v0/embeddings", summary: "Embeddings of texts, as LM Studio" },
   { path: "/openai/v1/embeddings", summary: "Embeddings of texts, as Azure OpenAI and KServe" },
   {
     path: "/openai/deployments/{deployment}/embeddings",
@@ -81,6 +83,7 @@ function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof loc
       return service.runtime.embed(texts, { ...options, ...promptOfWord(handle.manifest, use), model: handle, signal });
     });
     refuseTokenVectors(outcome.result, outcome.model);
+    await applyKeepAlive(service, context, { model }, request.ttl);
     const vectors = await encodedVectors(outcome.result.embeddings, wanted);
     const data = vectors.map((embedding, index) => ({
       object: wanted.isList ? "embedding_dict" : "embedding",

@@ -141,15 +141,16 @@ describe("what is told in OpenAI's words", () => {
   ])("%s: that the model cannot write text, what the request lacks, and what is not built", async (path, body) => {
     expect(await ask(path, body)).toMatchObject({ status: 422, body: { error: { code: "model_unsupported" } } });
     expect(await ask(path, {})).toMatchObject({ status: 400, body: { error: { code: "input_invalid" } } });
-    const unbuilt = { response_format: { type: "xml" }, suffix: "b", text: { format: { type: "json_schema" } } };
+    const unbuilt = { response_format: { type: "xml" }, best_of: 3, text: { format: { type: "json_schema" } } };
     const [[field, value]] = Object.entries(unbuilt).filter(([name]) => name === fieldOf(path)) as [[string, unknown]];
     expect(await ask(path, { ...body, [field]: value })).toMatchObject({
       status: 400,
       body: { error: { param: paramOf[field] } },
     });
   });
-  const paramOf: Record<string, string> = { response_format: "response_format.type", suffix: "suffix", text: "text.format" };
-  const fieldOf = (path: string): string => ({ "/v1/completions": "suffix", "/v1/responses": "text" })[path] ?? "response_format";
+  const paramOf: Record<string, string> = { response_format: "response_format.type", best_of: "best_of", text: "text.format" };
+  const fieldOf = (path: string): string =>
+    ({ "/v1/completions": "best_of", "/v1/responses": "text" })[path] ?? "response_format";
 
   it("what fails before a route is reached: a path that is not there, a body too large, a server that ends", async () => {
     expect(await ask("/v1/images")).toMatchObject({ status: 404, body: { error: { type: "invalid_request_error" } } });

@@ -1,22 +1,20 @@
 /** Requests of OpenAI's responses. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
-import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
+import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
-import { responseFormat } from "../generation/constraint-fields.ts";
+import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { harmlessFields, textOfContent, toolsOf } from "./chat-request.ts";
-
-/** A tool of a request: a function, with its fields beside the type. */
-export interface ResponseTool {
-  readonly type: string;
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly parameters?: unknown;
-}
+import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
+import { chosenTools } from "../generation/tool-lists.ts";
+import { contentFrom } from "./chat-messages.ts";
+import { harmlessFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
+import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
 
 /** A validated request. */
-export interface ResponsesRequest {
+export interface ResponsesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
   readonly model?: string;
   readonly input: string | readonly Readonly<Record<string, unknown>>[];
   readonly instructions?: string;
@@ -28,12 +26,14 @@ export interface ResponsesRequest {
   readonly parallel_tool_calls?: boolean;
   readonly stream?: boolean;
   readonly text?: { readonly format?: unknown };
-  readonly reasoning?: { readonly effort?: string | null };
+  readonly reasoning?: { readonly effort?: string };
   readonly previous_response_id?: string;
   readonly conversation?: unknown;
   readonly background?: boolean;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly top_logprobs?: number;
+  readonly truncation?: "disabled" | "auto";
+  readonly prompt?: unknown;
 }
 
 /** Schema of the request. */
@@ -41,74 +41,86 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
   input: z.union([z.string(), conversation(members())]),
   instructions: z.string().optional(),
-  max_output_tokens: z.int().positive().optional(),
+  max_output_tokens: tokenLimit.optional(),
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),
   top_logprobs: z.int().min(0).max(20).optional().openapi({ description: "Only 0" }),
-  tools: listOf(z.looseObject({ type: z.string(), name: z.string().optional() })).optional(),
+  tools: responseTools.optional(),
   tool_choice: z.unknown().optional(),
   parallel_tool_calls: z.boolean().optional(),
   stream: z.boolean().optional(),
-  stream_options: members().optional(),
-  text: z.looseObject({ format: z.unknown().optional() }).optional(),
-  reasoning: z.looseObject({ effort: z.string().nullable().optional() }).optional(),
+  stream_options: streamOptions.optional(),
+  text: requestObject({ format: z.unknown().optional(), verbosity: z.string().optional() }).optional(),
+  reasoning: requestObject({
+    effort: z.string().optional(),
+    summary: z.string().optional(),
+    generate_summary: z.string().optional(),
+  }).optional(),
+  prompt: z.unknown().optional().openapi({ description: "Refused: nothing is stored" }),
   previous_response_id: z.string().optional().openapi({ description: "Refused: nothing is stored" }),
   conversation: z.unknown().optional().openapi({ description: "Refused: nothing is stored" }),
   background: z.boolean().optional().openapi({ description: "Only false" }),
-  truncation: z.enum(["disabled"]).optional(),
+  truncation: z
+    .enum(["disabled", "auto"])
+    .optional()
+    .openapi({ description: "`auto` has no effect: what is too long is refused" }),
   include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
+  chat_template_kwargs: thinkingFields.chat_template_kwargs,
   ...harmlessFields,
 }).openapi("ResponsesRequest") as never;
 
-/** The conversation of a request. Throws INPUT_INVALID for items that are no text, call or result. */
-export function conversationOf({ input, instructions }: ResponsesRequest): readonly ChatMessage[] {
+/** The conversation of a request. Items about tools that only a provider's server runs are left out. Throws INPUT_INVALID for what is neither. */
+export function conversationOf(
+  { input, instructions }: ResponsesRequest,
+  tools: CallableTools,
+  ignore: IgnorePart,
+): readonly ChatMessage[] {
   const system = instructions === undefined ? [] : [{ role: "system" as const, content: instructions }];
   if (typeof input === "string") return [...system, { role: "user", content: input }];
   const messages: ChatMessage[] = [...system];
   let reasoning = "";
   for (const [index, item] of input.entries()) {
     const path = `input.${index}`;
-    const { type = "message" } = item;
+    const { type = "message", call_id: id } = item;
+    const call = typeof id === "string" ? callOfItem(item, tools) : undefined;
     if (type === "message") messages.push(withReasoning(messageOf(item, path), reasoning));
-    else if (type === "function_call") addCall(messages, item, path, reasoning);
-    else if (type === "function_call_output") {
-      messages.push({
-        role: "tool",
-        toolCallId: callId(item["call_id"], path),
-        content: outputOf(item["output"], `${path}.output`),
-      });
-    } else if (type !== "reasoning") throw invalidField(`${path}.type`, `items of type ${JSON.stringify(type)} are not read`);
-    reasoning = type === "reasoning" ? reasoningOf(item) : "";
+    else if (call !== undefined && typeof id === "string") addCall(messages, { id, ...call }, reasoning);
+    else if (typeof type === "string" && type.endsWith("_output") && typeof id === "string")
+      messages.push({ role: "tool", toolCallId: id, content: outputOf(item["output"] ?? "", `${path}.output`) });
+    else if (type === "item_reference")
+      throw unsupportedField(path, "an item that is stored", "send the whole conversation in input");
+    else if (type === "function_call" || type === "function_call_output" || typeof type !== "string")
+      throw invalidField(path, "must be a message, a call with call_id and name, or the output of a call with call_id");
+    else if (type !== "reasoning") ignore(["input", index], `items of type ${JSON.stringify(type.slice(0, 80))} are not read`);
+    if (type === "reasoning") reasoning = reasoningOf(item);
+    else if (type === "message" || call !== undefined) reasoning = "";
   }
   return messages;
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function responseOptionsOf(request: ResponsesRequest): Omit<ChatRequest, "model"> {
-  const { text, reasoning, top_p: topP, temperature, max_output_tokens: maxNewTokens } = request;
+export function responseOptionsOf(
+  request: ResponsesRequest,
+  { tools }: CallableTools,
+  ignore: IgnorePart,
+): Omit<ChatRequest, "model"> {
+  const { text, top_p: topP, temperature } = request;
   const constraint = responseFormat(text?.format, "text.format");
-  for (const field of ["previous_response_id", "conversation"] as const) {
+  for (const field of ["previous_response_id", "conversation", "prompt"] as const) {
     if (request[field] !== undefined)
-      throw unsupportedField(field, "storing conversations", "send the whole conversation in input");
+      throw unsupportedField(field, "storing conversations and prompts", "send the whole conversation in input");
   }
   if (request.background === true) throw unsupportedField("background", "answering in the background", "leave it out");
   if ((request.top_logprobs ?? 0) > 0)
     throw unsupportedField("top_logprobs", "log probabilities of responses", "use /v1/chat/completions");
-  const other = request.tools?.findIndex(({ type }) => type !== "function") ?? -1;
-  if (other !== -1)
-    throw unsupportedField(`tools.${other}`, `the tool ${JSON.stringify(request.tools?.[other]?.type)}`, "give functions alone");
-  const tools = request.tools?.map(({ name: called = "", description, parameters }) => ({
-    type: "function" as const,
-    function: { name: called, description: description ?? undefined, parameters },
-  }));
-  const effort = reasoning?.effort ?? undefined;
+  if (request.truncation === "auto") ignore(["truncation"], "a conversation that is too long is not shortened");
   return {
     ...(constraint === undefined ? {} : { constraint }),
-    ...toolsOf(tools, request.tool_choice),
+    ...chosenTools(tools, toolChoiceOf(request.tool_choice)),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
-    ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
-    ...(effort === undefined ? {} : { templateVariables: { reasoning_effort: effort, enable_thinking: effort !== "none" } }),
+    ...newTokenLimit(request.max_output_tokens),
+    ...thinkingVariables(omitUndefined({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs })),
   };
 }
 
@@ -124,19 +136,10 @@ function withReasoning(message: ChatMessage, reasoning: string): ChatMessage {
 }
 
 /** Adds a call to the message of the assistant before it, which is made if there is none. */
-function addCall(messages: ChatMessage[], item: Readonly<Record<string, unknown>>, path: string, reasoning: string): void {
-  const { name: called, arguments: given } = item;
-  if (typeof called !== "string" || typeof given !== "string")
-    throw invalidField(path, "a call needs name and arguments, both texts");
-  const call = { id: callId(item["call_id"], path), name: called, arguments: given === "" ? "{}" : given };
+function addCall(messages: ChatMessage[], call: ToolCall, reasoning: string): void {
   const last = messages.at(-1);
   if (last?.role === "assistant") messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
   else messages.push(withReasoning({ role: "assistant", content: "", toolCalls: [call] }, reasoning));
-}
-
-function callId(id: unknown, path: string): string {
-  if (typeof id === "string") return id;
-  throw invalidField(`${path}.call_id`, "must be a text");
 }
 
 function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): string {
@@ -144,11 +147,12 @@ function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): s
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("\n");
 }
 
-function outputOf(content: unknown, path: string): string {
+function outputOf(content: unknown, path: string): ChatMessage["content"] & {} {
   if (typeof content === "string") return content;
+  if (content === null || content === undefined) return "";
   if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of parts");
   const parts = content.map((part: unknown) => (isObject(part) ? part : {}));
-  return textOfContent(
+  return contentFrom(
     parts.map((part) => ({ ...part, type: String(part["type"]) })),
     path,
   );

@@ -1,16 +1,22 @@
 /** POST /v1/responses: an answer as items, whole or as typed events. */
 import { randomUUID } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import { type Routes, resultHeaders } from "../../http/context.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { partIgnorer } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 import { type ResponsesRequest, conversationOf, responseOptionsOf, responsesRequestSchema } from "./responses-request.ts";
+import { CallableTools } from "./responses-tools.ts";
 
 const route = createRoute({
   method: "post",
@@ -29,19 +35,28 @@ const route = createRoute({
   },
 });
 
-/** Adds `POST /v1/responses`. */
+const countRoute = createRoute(
+  jsonRoute(
+    "/v1/responses/input_tokens",
+    "Count the tokens of a conversation, as OpenAI",
+    responsesRequestSchema,
+    z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }).openapi("ResponseInputTokens"),
+    documentedErrors,
+  ),
+);
+
+/** Adds `POST /v1/responses` and `POST /v1/responses/input_tokens`. */
 export function addResponses(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const request = context.req.valid("json");
-    const messages = conversationOf(request);
-    const options = responseOptionsOf(request);
+    const { tools, messages, options } = readRequest(context, request);
     const { stream, outcome, model } = await openStream(
       service,
       context,
       request.model === undefined ? { model: undefined } : { model: request.model },
       (call) => service.runtime.chat(messages, { ...options, ...call, stream: true }),
     );
-    const writer = new ResponseWriter(request, model);
+    const writer = new ResponseWriter(request, (await jsonBody(context)) as GivenFields, tools, model);
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
@@ -60,16 +75,41 @@ export function addResponses(routes: Routes, service: Service): void {
     }
     return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
   });
+  routes.openapi(countRoute, async (context) => {
+    const request = context.req.valid("json");
+    const { messages, options } = readRequest(context, request);
+    const { tools, toolChoice, templateVariables } = options;
+    const given = omitUndefined({ tools, toolChoice, templateVariables });
+    const outcome = await service.callWithoutModel(callerOf(context), { model: request.model }, async ({ reference }, signal) => {
+      const { tokens } = await service.runtime.chatPrompt(messages, { ...given, model: reference, signal });
+      return tokens.length;
+    });
+    return context.json({ object: "response.input_tokens" as const, input_tokens: outcome.result }, 200, resultHeaders(outcome));
+  });
+}
+
+/** What the model is asked. Parts without effect are named in the response's headers. */
+function readRequest(context: Context<Env>, request: ResponsesRequest) {
+  const ignore = partIgnorer(context);
+  const tools = new CallableTools(request.tools ?? []);
+  return { tools, messages: conversationOf(request, tools, ignore), options: responseOptionsOf(request, tools, ignore) };
 }
 
 const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "")}`;
 
 type Item = Record<string, unknown> & { readonly type: string; readonly id: string };
 
+/** Fields that a response repeats as the client wrote them. */
+interface GivenFields {
+  readonly tools?: unknown;
+}
+
 /** Builds a response item by item, and the events that tell of it. */
 class ResponseWriter {
   readonly #request: ResponsesRequest;
   readonly #model: string;
+  readonly #tools: CallableTools;
+  readonly #given: GivenFields;
   readonly #id = newId("resp");
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #output: Item[] = [];
@@ -79,8 +119,10 @@ class ResponseWriter {
   #end: ChatAnswer | undefined;
   #error: unknown;
 
-  constructor(request: ResponsesRequest, model: string) {
+  constructor(request: ResponsesRequest, given: GivenFields, tools: CallableTools, model: string) {
+    this.#given = given;
     this.#request = request;
+    this.#tools = tools;
     this.#model = model;
   }
 
@@ -116,7 +158,7 @@ class ResponseWriter {
       temperature: request.temperature ?? null,
       text: { format: { type: "text" } },
       tool_choice: request.tool_choice ?? "auto",
-      tools: request.tools ?? [],
+      tools: this.#given.tools ?? [],
       top_p: request.top_p ?? null,
       truncation: "disabled",
       usage: usage ?? null,
@@ -189,23 +231,22 @@ class ResponseWriter {
     this.#text = "";
   }
 
-  *#call({ id, name, arguments: given }: ToolCall): Generator<string> {
+  *#call(call: ToolCall): Generator<string> {
     yield* this.#close();
-    const item: Item = {
-      id: newId("fc"),
-      type: "function_call",
-      status: "in_progress",
-      call_id: `call_${id}`,
-      name,
-      arguments: "",
-    };
+    const { type, prefix, fields, inputField, input } = this.#tools.itemOf(call);
+    const item: Item = { id: newId(prefix), type, status: "in_progress", ...fields, [inputField]: "" };
     this.#output.push(item);
     const output_index = this.#output.length - 1;
     const place = { item_id: item.id, output_index };
+    const events = type === "function_call" ? "response.function_call_arguments" : "response.custom_tool_call_input";
     yield this.#event("response.output_item.added", { output_index, item });
-    yield this.#event("response.function_call_arguments.delta", { ...place, delta: given });
-    yield this.#event("response.function_call_arguments.done", { ...place, name, arguments: given });
-    const done = { ...item, status: "completed", arguments: given };
+    yield this.#event(`${events}.delta`, { ...place, delta: input });
+    yield this.#event(`${events}.done`, {
+      ...place,
+      ...(type === "function_call" ? { name: fields.name } : {}),
+      [inputField]: input,
+    });
+    const done = { ...item, status: "completed", [inputField]: input };
     this.#output[output_index] = done;
     yield this.#event("response.output_item.done", { output_index, item: done });
   }

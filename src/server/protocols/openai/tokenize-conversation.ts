@@ -1,14 +1,19 @@
-/** Conversations at POST /tokenize, as vLLM takes them: the token ids of the prompt that the model's chat template makes. */
+/** Prompts and conversations at POST /tokenize, as vLLM takes them: token ids, of a conversation those of the prompt that the model's chat template makes. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { throwIfAborted } from "../../../contract/errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
+import { contextLengthOf } from "../model-capabilities.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, messagesField, messagesOf, toolsField } from "./chat-request.ts";
+import { messagesField, messagesOf } from "./chat-messages.ts";
+import { type ChatCompletionsRequest, chatOptionsOf } from "./chat-request.ts";
+import { toolsField } from "./chat-tools.ts";
 
 /** A validated request. */
 export interface TokenizeConversationRequest extends Pick<
@@ -52,6 +57,35 @@ export const tokenizedConversation: z.ZodType = z
   })
   .openapi("TokenizedConversation");
 
+/** A validated request with a prompt. */
+export interface TokenizePromptRequest {
+  readonly model?: string;
+  readonly prompt: string;
+  readonly add_special_tokens?: boolean;
+  readonly return_token_strs?: boolean;
+}
+
+/** Schema of the request. */
+export const tokenizePromptSchema: z.ZodType<TokenizePromptRequest> = requestObject({
+  model: name().optional().openapi({ description: "Name of a model. Default: that of x-inferyard-model, or the default model" }),
+  prompt: z.string(),
+  add_special_tokens: z
+    .boolean()
+    .optional()
+    .openapi({ description: "Whether the tokenizer adds its special tokens. Default: true" }),
+  return_token_strs: z.boolean().optional().openapi({ description: "Whether the tokens are given as texts too. Default: false" }),
+}) as never;
+
+/** Answers a validated request with a prompt. The model is not loaded. */
+export async function tokenizePrompt(service: Service, context: Context<Env>, request: TokenizePromptRequest): Promise<never> {
+  const { prompt, add_special_tokens: addSpecialTokens } = request;
+  const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
+  return answerTokens(service, context, request, async (manifest) => {
+    const { ids } = await encodeText(await service.runtime.tokenizerOf(manifest), prompt, options);
+    return ids;
+  });
+}
+
 /** Token ids that are written before the event loop gets a turn. */
 const tokensPerTurn = 65_536;
 
@@ -67,17 +101,33 @@ export async function tokenizeConversation(
   if (continues && opens)
     throw invalidField("continue_final_message", "is given with add_generation_prompt", "set add_generation_prompt to false");
   const messages = messagesOf(request);
-  const { tools, templateVariables } = chatOptionsOf(request);
+  const { tools: offered, chat_template_kwargs: variables } = request;
+  const { tools, templateVariables } = chatOptionsOf(
+    omitUndefined({ messages: request.messages, tools: offered, chat_template_kwargs: variables }),
+  );
   const options = omitUndefined({
     tools,
     templateVariables: { ...templateVariables, add_generation_prompt: opens },
     continueFinalMessage: continues,
     addSpecialTokens: request.add_special_tokens,
   });
+  return answerTokens(service, context, request, async (_manifest, model, signal) => {
+    const { tokens } = await service.runtime.chatPrompt(messages, { ...options, model, signal });
+    return tokens;
+  });
+}
+
+/** The response with the tokens that `read` gives. */
+async function answerTokens(
+  service: Service,
+  context: Context<Env>,
+  request: Pick<TokenizePromptRequest, "model" | "return_token_strs">,
+  read: (manifest: Manifest, reference: string, signal: AbortSignal) => Promise<readonly number[]>,
+): Promise<never> {
   const call = { model: request.model ?? context.req.header("x-inferyard-model"), texts: 1 };
   const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {
     const manifest = await service.runtime.manifest(reference, { signal });
-    const { tokens } = await service.runtime.chatPrompt(messages, { ...options, model: reference, signal });
+    const tokens = await read(manifest, reference, signal);
     const tokenizer = request.return_token_strs === true ? await service.runtime.tokenizerOf(manifest) : undefined;
     const yieldIfDue = createYielder();
     const [ids, texts]: [string[], string[]] = [[], []];
@@ -89,15 +139,8 @@ export async function tokenizeConversation(
       throwIfAborted(signal);
     }
     const strings = tokenizer === undefined ? "null" : `[${texts.join(",")}]`;
-    const length = JSON.stringify(contextLengthOf(manifest.variants[0]?.config ?? {}));
+    const length = JSON.stringify(contextLengthOf(manifest) ?? null);
     return `{"count":${tokens.length},"max_model_len":${length},"tokens":[${ids.join(",")}],"token_strs":${strings}}`;
   });
   return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" }) as never;
-}
-
-function contextLengthOf({ text_config: text, ...config }: Readonly<Record<string, unknown>>): number | null {
-  const stated = [config["max_position_embeddings"], config["n_positions"], config["max_seq_len"], config["seq_length"]];
-  const length = stated.find((value) => typeof value === "number");
-  if (length !== undefined) return length;
-  return typeof text === "object" && text !== null ? contextLengthOf(text as Readonly<Record<string, unknown>>) : null;
 }

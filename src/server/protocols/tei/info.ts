@@ -6,7 +6,8 @@ import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import { version } from "../../../version.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { textLabels } from "../model-capabilities.ts";
+import { generationTaskOf } from "../huggingface/answer-generation.ts";
+import { contextLengthOf, textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 
@@ -47,11 +48,33 @@ const info = z
   })
   .openapi("TeiInfo");
 
+const generationInfo = z
+  .object({
+    model_id: z.string(),
+    model_sha: z.string().openapi({ description: "Empty: unknown" }),
+    model_dtype: z.string(),
+    model_device_type: z.string().openapi({ description: "Device that the model is on; empty if it is not loaded" }),
+    model_pipeline_tag: z.string(),
+    max_concurrent_requests: z.int(),
+    max_best_of: z.int(),
+    max_stop_sequences: z.int(),
+    max_input_tokens: z.int().openapi({ description: "Maximum tokens of a prompt; 2147483646: no limit" }),
+    max_total_tokens: z.int(),
+    max_client_batch_size: z.int(),
+    validation_workers: z.int(),
+    router: z.literal("inferyard"),
+    version: z.string().openapi({ description: "Version of Inferyard" }),
+  })
+  .openapi("TgiInfo");
+
 const route = createRoute({
   method: "get",
   path: "/info",
-  summary: "The model and its limits, as text-embeddings-inference",
-  responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...documentedErrors },
+  summary: "The model and its limits, as text-embeddings-inference or, of a model that writes texts, text-generation-inference",
+  responses: {
+    200: { description: "The model", content: { "application/json": { schema: z.union([info, generationInfo]) } } },
+    ...documentedErrors,
+  },
 } satisfies RouteConfig);
 
 /** Adds `GET /info`, which describes the default model. */
@@ -59,12 +82,33 @@ export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const model = context.req.header("x-inferyard-model");
     const outcome = await service.describe(callerOf(context), model, {
-      loaded: async ({ manifest, decision }) => infoOf(manifest, decision.model.variant),
+      loaded: async ({ manifest, decision, target: on }) => ({ ...infoOf(manifest, decision.model.variant), target: on }),
       files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
       missing: modelNotHere,
     });
     const { reference } = await service.resolve(callerOf(context), model);
-    const { dtype, type, length } = outcome.result;
+    const { dtype, type, length, generates, target = "" } = outcome.result;
+    if (generates !== undefined) {
+      const limits = {
+        max_concurrent_requests: service.maxRunning(reference),
+        max_best_of: 1,
+        max_stop_sequences: 2 ** 31 - 1,
+        max_input_tokens: generates.length - 1,
+        max_total_tokens: generates.length,
+        max_client_batch_size: service.limits.maxTexts,
+        validation_workers: 1, // texts are tokenized in the server's own thread
+      };
+      const about = {
+        model_id: outcome.model,
+        model_sha: "",
+        model_dtype: dtype,
+        model_device_type: target.split(":")[1] ?? "",
+        model_pipeline_tag: generates.task,
+        router: "inferyard" as const,
+        version,
+      };
+      return context.json({ ...about, ...limits }, 200, resultHeaders(outcome));
+    }
     const body = {
       model_id: outcome.model,
       served_model_name: outcome.model,
@@ -90,13 +134,26 @@ export function modelNotHere(): InferyardError {
   });
 }
 
+/** What both protocols say of a model. */
+interface ModelInfo {
+  readonly dtype: string;
+  readonly type: ModelType;
+  readonly length: number;
+  /** Target that the model is loaded on. Default: it is not loaded. */
+  readonly target?: string;
+  /** Undefined for a model that writes no texts. */
+  readonly generates?: { readonly task: string; readonly length: number };
+}
+
 /** `variant`: name of the loaded weights, or of the model's first. */
-function infoOf(manifest: Manifest, variant: string | undefined): { dtype: string; type: ModelType; length: number } {
+function infoOf(manifest: Manifest, variant: string | undefined): ModelInfo {
+  const task = generationTaskOf(manifest);
   const precision = manifest.variants.find(({ name }) => name === variant)?.precision ?? variant ?? "unknown";
   return {
     dtype: { fp32: "float32", fp16: "float16", bf16: "bfloat16" }[precision] ?? precision,
     type: modelTypeOf(manifest),
     length: manifest.text?.maxTokens ?? 2 ** 31 - 1,
+    ...(task === undefined ? {} : { generates: { task, length: contextLengthOf(manifest) ?? 2 ** 31 - 1 } }),
   };
 }
 

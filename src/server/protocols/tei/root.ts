@@ -13,7 +13,9 @@ import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
 import { answerPipeline } from "../huggingface/answer-pipeline.ts";
-import { taskOfManifest } from "../huggingface/answer-task.ts";
+import { type GenerationTask, answerGeneration } from "../huggingface/answer-generation.ts";
+import { isGenerationTask, taskOfManifest } from "../huggingface/answer-task.ts";
+import { generationRequest } from "../huggingface/generation-request.ts";
 import { type PipelineTask, hubOptions, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelNotHere, modelTypeOf } from "./info.ts";
@@ -32,6 +34,7 @@ export function addRoot(routes: Routes, service: Service): void {
       predictRequest(maxTexts),
       rerankRequest(maxTexts),
       ...Object.values(pipelineRequests(maxTexts)),
+      generationRequest(maxTexts),
     ])
     .openapi("RootRequest");
   for (const path of ["/", "/invocations"] as const) {
@@ -44,6 +47,8 @@ export function addRoot(routes: Routes, service: Service): void {
 async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
   const { maxTexts } = service.limits;
   const route = await routeOf(service, context, written);
+  if (isGenerationTask(route))
+    return answerGeneration(service, context, written, { task: route, fullText: route === "text-generation" });
   const body = flattened(context, written);
   switch (route) {
     case "rerank":
@@ -72,7 +77,7 @@ async function routeOf(
   service: Service,
   context: Context<Env>,
   body: unknown,
-): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask> {
+): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask | GenerationTask> {
   if (isObject(body) && "query" in body && "texts" in body) return "rerank";
   const named = taskOfShape(body);
   if (named !== undefined) return named;
@@ -82,6 +87,7 @@ async function routeOf(
     files: async (manifest) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
     missing: modelNotHere,
   });
+  if (isGenerationTask(type.task)) return type.task;
   if (type.task === "token-classification" || (type.task === "fill-mask" && type.sparse === undefined)) return type.task;
   if ("classifier" in type) return isText ? "text-classification" : "predict";
   if ("reranker" in type) return "rerank";

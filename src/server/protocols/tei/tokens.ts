@@ -22,10 +22,19 @@ import {
 import type { Service } from "../../serving/service.ts";
 import {
   type TokenizeConversationRequest,
+  type TokenizePromptRequest,
   tokenizeConversation,
   tokenizeConversationSchema,
+  tokenizePrompt,
+  tokenizePromptSchema,
   tokenizedConversation,
 } from "../openai/tokenize-conversation.ts";
+import {
+  type TokenizeContentRequest,
+  tokenizeContent,
+  tokenizeContentSchema,
+  tokenizedContent,
+} from "../llamacpp/tokenize-content.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, promptName } from "./requests.ts";
 
@@ -47,13 +56,23 @@ const textsRequest = (limit: number): z.ZodType<TokenizeRequest> =>
 
 /** Several servers have this path: the members of a request tell for which of them it was written. */
 const tokenizeRequest = (limit: number) =>
-  oneOf<TokenizeRequest | TokenizeConversationRequest>("an object with inputs or messages", [
+  oneOf<TokenizeRequest | TokenizeConversationRequest | TokenizePromptRequest | TokenizeContentRequest>("an object", [
     { schema: tokenizeConversationSchema, fits: isConversation },
+    { schema: tokenizePromptSchema, fits: isPrompt },
+    { schema: tokenizeContentSchema, fits: isContent },
     { schema: textsRequest(limit), fits: isObject },
   ]).openapi("TokenizeRequest");
 
 function isConversation(request: unknown): request is TokenizeConversationRequest {
   return isObject(request) && "messages" in request;
+}
+
+function isPrompt(request: unknown): request is TokenizePromptRequest {
+  return isObject(request) && "prompt" in request;
+}
+
+function isContent(request: unknown): request is TokenizeContentRequest {
+  return isObject(request) && "content" in request;
 }
 
 const token = z
@@ -72,9 +91,9 @@ const tokenizeRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/tokenize",
-      "Tokenize texts, as text-embeddings-inference, or a conversation, as vLLM",
+      "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
       tokenizeRequest(limit),
-      z.union([z.array(z.array(token)), tokenizedConversation]),
+      z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
       documentedErrors,
     ),
   );
@@ -84,6 +103,8 @@ export function addTokenize(routes: Routes, service: Service): void {
   routes.openapi(tokenizeRoute(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     if (isConversation(request)) return tokenizeConversation(service, context, request);
+    if (isPrompt(request)) return tokenizePrompt(service, context, request);
+    if (isContent(request)) return (await tokenizeContent(service, context, request)) as never;
     const { inputs, add_special_tokens: special = true, prompt_name: name } = request;
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");

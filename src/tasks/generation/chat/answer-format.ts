@@ -7,6 +7,8 @@ import { callFormOf } from "./forms/known-forms.ts";
 export interface ReasoningTags {
   readonly open: string;
   readonly close: string;
+  /** Special tokens in them. Default: these are tokens themselves. */
+  readonly markers?: readonly string[];
 }
 
 /** What is marked up in the answers of a model. */
@@ -27,6 +29,10 @@ const reasoningTags: readonly ReasoningTags[] = [
   { open: "<mm:think>", close: "</mm:think>" },
   { open: "◁think▷", close: "◁/think▷" },
   { open: "<thinking>", close: "</thinking>" },
+  { open: "<|channel>thought", close: "<channel|>", markers: ["<|channel>", "<channel|>"] },
+  // In words, where a template teaches both.
+  { open: "Here is my thought process:", close: "Here is my response:" },
+  { open: "Here are my reasoning steps:", close: "[BEGIN FINAL RESPONSE]" },
 ];
 
 /** What is known of the vocabulary of a model: whether a text is one of its tokens. */
@@ -36,7 +42,7 @@ export type HasToken = (text: string) => boolean;
 export function answerFormatOf(template: string, hasToken: HasToken = () => false): AnswerFormat {
   if (hasChannels(template, hasToken)) return { hasChannels: true, calls: channelForm };
   const reasoning =
-    reasoningTags.find(({ close }) => template.includes(close)) ??
+    reasoningTags.find(({ open, close }) => template.includes(close) && (!open.startsWith("Here") || template.includes(open))) ??
     reasoningTags.find(({ open, close }) => hasToken(open) && hasToken(close));
   const calls = callFormOf(template);
   return { hasChannels: false, ...(reasoning === undefined ? {} : { reasoning }), ...(calls === undefined ? {} : { calls }) };
@@ -51,5 +57,8 @@ export function opensReasoning(prompt: string, { open, close }: ReasoningTags): 
 /** Special tokens of the format, which stay in the text that is read. */
 export function markersOf({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
   if (inChannels) return new Set(channelMarkers);
-  return new Set([...(reasoning === undefined ? [] : [reasoning.open, reasoning.close]), ...(calls?.markers ?? [])]);
+  return new Set([
+    ...(reasoning === undefined ? [] : (reasoning.markers ?? [reasoning.open, reasoning.close])),
+    ...(calls?.markers ?? []),
+  ]);
 }

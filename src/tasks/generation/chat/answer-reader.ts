@@ -133,12 +133,12 @@ export class AnswerReader {
 
   /** Reads calls that begin the answer without any text that begins calls. */
   *#readBare(form: CallForm): Reading<void> {
-    const { syntax } = form;
     this.#space += yield* this.#cursor.space();
-    const isNamed = syntax.kind === "named" && form.opens.length === 0;
-    if (!isNamed && !(yield* this.#cursor.isNextOneOf(["{", "[{", "[ {", "[\n", "```json"]))) return;
+    if (this.#cursor.isAtEnd) return;
+    const isBare = form.opens.length === 0;
+    if (!isBare && !(yield* this.#cursor.isNextOneOf(["{", "[{", "[ {", "[\n", "```json"]))) return;
     this.#cursor.mark();
-    yield* this.#readCalls(isNamed ? form : { ...form, syntax: bareJson }, "");
+    yield* this.#readCalls(isBare ? form : { ...form, syntax: bareJson }, "");
   }
 
   /** Reads calls behind a text that begins them, which the mark precedes. What is none is text. */
@@ -149,22 +149,19 @@ export class AnswerReader {
     if (isPartOfCall) cursor.rewind();
     const isCall = yield* readCalls(form, { open: isPartOfCall ? "" : open, isLenient: false }, reading);
     if (isCall) return;
-    if (cursor.isAtEnd && form.syntax.kind === "tagged" && (yield* this.#readLeniently(form, open, reading))) return;
+    if (form.syntax.kind === "tagged" && (yield* this.#readLeniently(form, open, reading))) return;
     const text = cursor.sinceMark;
     cursor.mark();
     if (text !== "") this.#show("text", text);
   }
 
-  /** Reads again what was not read as calls, without demanding that it ends as the form has it. */
+  /** Reads again what was not read as calls, without demanding that values end as the form has it. */
   *#readLeniently(form: CallForm, open: string, reading: CallReading): Reading<boolean> {
     const { cursor } = reading;
     const text = cursor.sinceMark;
     cursor.rewind();
     const hasOpen = text.startsWith(open) && (yield* cursor.take(open));
-    if (yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading)) return true;
-    cursor.rewind();
-    yield* cursor.until([]);
-    return false;
+    return yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading);
   }
 
   *#readChannels(): Reading<void> {

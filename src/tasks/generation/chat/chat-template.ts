@@ -2,7 +2,9 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
+import { withTemplateIds } from "./call-ids.ts";
 import { ContentForms, renderedOrNothing } from "./content-forms.ts";
+import { callFormOf } from "./forms/known-forms.ts";
 import { type ChatMessage, type Tool, textOf } from "./messages.ts";
 import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
@@ -65,15 +67,26 @@ export class ChatTemplate {
     const name = this.#nameFor(tools.length > 0);
     if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
-    const render = async (given: readonly ChatMessage[]): Promise<string> =>
-      this.#run(name, { messages: await this.#formsOf(name).fit(given), tools, others }, now);
+    const ids = callFormOf(this.source(tools.length > 0))?.ids;
+    const render = async (given: readonly ChatMessage[]): Promise<string> => {
+      const fitting = await this.#formsOf(name).fit(withTemplateIds(given, ids));
+      return this.#run(name, { messages: fitting, tools, others }, now);
+    };
     try {
       return await render(messages);
     } catch (error) {
-      const isRefusal = error instanceof InferyardError && error.code === "TEMPLATE_REFUSED";
-      const merged = isRefusal ? withoutSystem(messages) : undefined;
-      if (merged === undefined) throw error;
-      return render(merged);
+      let refusal = error;
+      for (const merge of [withOneSystem, withoutSystem]) {
+        if (!(refusal instanceof InferyardError) || refusal.code !== "TEMPLATE_REFUSED") break;
+        const merged = merge(messages);
+        if (merged === undefined) continue;
+        try {
+          return await render(merged);
+        } catch (next) {
+          refusal = next;
+        }
+      }
+      throw refusal;
     }
   }
 
@@ -152,7 +165,7 @@ export class ChatTemplate {
     try {
       const messages = await this.#formsOf(name).fit([{ role: "user", content: "?" }]);
       const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(name, { messages, tools, others });
-      return (await prompt([{ name: "probe" }])) !== (await prompt([]));
+      return (await prompt([{ name: "probe", description: "probe" }])) !== (await prompt([]));
     } catch {
       return true; // rendering the conversation itself says what is wrong
     }
@@ -189,9 +202,20 @@ export class ChatTemplate {
   }
 }
 
+/** The messages with all texts of the system in one message before the others, for templates that take the system at the beginning only. Undefined if it is so. */
+function withOneSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
+  const systems = messages.filter(isSystem);
+  if (systems.length === 0 || (systems.length === 1 && systems[0] === messages[0])) return undefined;
+  const content = systems.map(textOf).join("\n\n");
+  return [{ role: "system", content }, ...messages.filter((message) => !isSystem(message))];
+}
+
+function isSystem({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
 /** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
-  const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role === "developer";
   const text = messages.filter(isSystem).map(textOf).join("\n\n");
   if (text === "") return undefined;
   const others = messages.filter((message) => !isSystem(message));

@@ -4,15 +4,14 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import { turnEndToken } from "../sampling/end-of-turn.ts";
+import { turnEndOf } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
-import { withTemplateIds } from "./call-ids.ts";
 import { finalChannel } from "./forms/channels.ts";
-import { formNames } from "./forms/known-forms.ts";
+import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
+import { ChatTemplate, type Conversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -83,8 +82,8 @@ export async function prepareChat(
   const hasTools = tools.length > 0;
   const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
   if (hasTools) await checkToolUse(template, format);
-  const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
-  const end = tokenizer && turnEndToken(await template.turnEnding(hasTools), tokenizer);
+  const rendered = await template.render({ messages, tools, variables });
+  const end = tokenizer && turnEndOf(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
@@ -103,7 +102,9 @@ export async function prepareChat(
     addSpecialTokens: false, // the template writes them
     startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
-    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
+    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end?.endTokens }),
+    // A constrained text ends where it must, and may hold the words of the end.
+    ...(forced === undefined && answer === undefined ? omitUndefined({ stop: end?.stop }) : {}),
     ...(answer === undefined
       ? {}
       : omitUndefined({ constrainedAfter: format.hasChannels ? finalChannel : thinks ? format.reasoning.close : undefined })),
@@ -125,7 +126,7 @@ async function checkToolUse(template: ChatTemplate, { calls }: AnswerFormat): Pr
   await template.checkTools();
   if (calls !== undefined) return;
   throw new InferyardError("MODEL_UNSUPPORTED", "tools are given, and the form in which the model calls them is not known", {
-    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${formNames.join(", ")}`,
+    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${callForms.map(({ name }) => name).join(", ")}`,
   });
 }
 
@@ -151,6 +152,15 @@ export async function answerChat(
   };
   const texts = await generator.generate(prepared, { ...call, emit, kept: markersOf(format) });
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
+}
+
+/** The prompt of a conversation, as `chat` gives it to the model. Throws as `ChatTemplate.render` does, and MODEL_UNSUPPORTED for tools that the template has no place for. */
+export async function renderPrompt(
+  template: ChatTemplate,
+  { continues, ...conversation }: TemplateConversation & { readonly continues: boolean },
+): Promise<string> {
+  if (conversation.tools.length > 0) await template.checkTools();
+  return continues ? template.renderToContinue(conversation) : template.render(conversation);
 }
 
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */

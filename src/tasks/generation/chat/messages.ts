@@ -68,6 +68,11 @@ export function textOf({ content = "" }: Pick<ChatMessage, "content">): string {
   return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
 }
 
+/** Content that was given in parts. The template gets it in the form that it reads. */
+export function contentOfTexts(texts: readonly string[]): ChatMessage["content"] & {} {
+  return texts.length === 0 ? "" : texts.map((text) => ({ type: "text", text }));
+}
+
 function checkMessage(message: unknown, place: string): void {
   if (!isObject(message)) throw wrong(place, "must be an object with role and content");
   const { role, content, reasoning, toolCalls, toolCallId, name } = message;

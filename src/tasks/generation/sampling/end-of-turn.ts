@@ -11,7 +11,7 @@ import { type GenerationConfig, readGenerationConfig } from "./generation-config
 export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "idOf" | "tokenOf">;
 
 /** Texts of tokens that are no text of an answer, where the tokenizer does not call them special: `<|im_end|>`, `<end_of_turn>`, `[EOS]`, `</s>`. */
-const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}]+>|\[[\w/]+\]|\[e~\[)$/u;
+const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}:]+>|\[[\w/]+\]|\[e~\[)$/u;
 
 /**
  * What the model's files say of generation, with the end tokens of all of them: those of generation_config.json first. `tokenizer`: undefined if the model has none.
@@ -29,11 +29,19 @@ export function generationConfigOf(manifest: Manifest, tokenizer: TokenReader | 
   return { ...config, endTokens };
 }
 
-/** The end of a turn that a chat template writes: its first token, if that is no text. */
-export function turnEndToken(written: string, tokenizer: TokenReader): number | undefined {
-  const given = { addSpecialTokens: false, maxTokens: 32 };
-  const [first] = tokenizer.encode(written.trimStart().slice(0, 64), given).ids;
-  return first !== undefined && isControlToken(first, tokenizer) ? first : undefined;
+/** What ends a turn besides the tokens of the model's files: a token, or the text of one that the vocabulary does not have. */
+export interface TurnEnd {
+  readonly endTokens?: readonly number[];
+  readonly stop?: readonly string[];
+}
+
+/** The end of a turn by what a chat template writes there: its first token, or else its first word if that looks like a token. */
+export function turnEndOf(written: string, tokenizer: TokenReader): TurnEnd {
+  const text = written.trimStart().slice(0, 64);
+  const [first] = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: 32 }).ids;
+  if (first !== undefined && isControlToken(first, tokenizer)) return { endTokens: [first] };
+  const [marker] = /^(?:<\|[^|<>\s]+\|>|<｜[^｜<>\s]+｜>|<[\w\p{L}:]+>|<\/s>)/u.exec(text) ?? [];
+  return marker === undefined ? {} : { stop: [marker] };
 }
 
 function isControlToken(id: number, tokenizer: TokenReader): boolean {

@@ -8,7 +8,7 @@ export type CallSyntax =
   | TaggedSyntax
   /** `<k>` elements with a prefix, lists and objects included (MiniMax M3). */
   | { readonly kind: "elements"; readonly prefix: string; readonly close: string }
-  /** Calls of Python, in a list. */
+  /** Calls of Python, in a list or a line each. */
   | { readonly kind: "python"; readonly close: string }
   /** `call:NAME{key:VALUE}`, strings between marks of their own (Gemma). */
   | { readonly kind: "braces"; readonly quote: string; readonly close: string }
@@ -31,8 +31,10 @@ export interface NamedSyntax {
 /** Arguments between tags, as text: typed by the schema of the tool. */
 export interface TaggedSyntax {
   readonly kind: "tagged";
-  /** Around the name. With `""` before it, the text that begins calls is what precedes the name. */
+  /** Around the name. Nothing before it: it follows the text that begins calls. */
   readonly name: readonly [before: string, after: string];
+  /** Texts that begin further calls; the first begins a block. */
+  readonly opens: readonly string[];
   /** Behind the arguments. */
   readonly callClose: string;
   /** Around the name of an argument; what stands behind it are words parted by white space. */
@@ -40,8 +42,8 @@ export interface TaggedSyntax {
   readonly valueClose: string;
   /** Line ends that belong to the tags: "both" one on each side of a value, "pair" those of a value that begins with one, "none". */
   readonly lines: "both" | "pair" | "none";
-  /** Text that ends the calls of one block; empty: there are no blocks. */
-  readonly close: string;
+  /** Texts that end the calls of one block. None: there are no blocks. */
+  readonly closes: readonly string[];
   /** Whether values may be wrapped in `<![CDATA[...]]>`. */
   readonly hasCdata?: boolean;
 }

@@ -53,8 +53,7 @@ function* readCharacter(cursor: TextCursor): Reading<string> {
 export function compactJson(text: string): string | undefined {
   const compact = text.replace(
     /("(?:[^"\\]|\\.)*")|\s+/gs,
-    (_, string: string | undefined) =>
-      string?.replace(/[\u0000-\u001f]/g, (control) => JSON.stringify(control).slice(1, -1)) ?? "",
+    (_, string: string | undefined) => string?.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1)) ?? "",
   );
   return isJson(compact) ? compact : jsonOfPython(text);
 }

@@ -1,13 +1,12 @@
 /** The table of the forms of calls: by what a chat template says, which form its model was trained on. */
-import type { CallForm, TaggedSyntax, WrittenCall } from "./call-form.ts";
+import type { CallForm, WrittenCall } from "./call-form.ts";
+import { deepseekV32, glm45, minicpm5, minimaxM2, minimaxM3, qwen3Coder, seedOss } from "./tagged-forms.ts";
 
 /** A form, and what a template of its models contains. */
 interface KnownForm {
   readonly form: CallForm;
   /** All of these are in the template. */
   readonly signs: readonly (string | RegExp)[];
-  /** None of these is. */
-  readonly unlike?: readonly (string | RegExp)[];
 }
 
 /** JSON with a name and arguments, between two texts. */
@@ -15,65 +14,15 @@ function writtenJson(open: string, close: string, argumentsName = "arguments", n
   return { open, close, name: [`{"${name}": `, `, "${argumentsName}":`], afterArguments: "}", isJsonName: true };
 }
 
+/** As `writtenJson`, in a list of one. */
+function writtenList(open: string, close: string, argumentsName = "arguments", name = "name"): WrittenCall {
+  return { ...writtenJson(`${open}[`, close, argumentsName, name), afterArguments: "}]" };
+}
+
 /** A name and an object, between texts. */
 function writtenNamed(open: string, separator: string, afterArguments: string, close: string): WrittenCall {
   return { open, close, name: ["", separator], afterArguments, isJsonName: false };
 }
-
-/** Arguments between tags. */
-function writtenTags({ name, callClose }: TaggedSyntax, open: string, close: string): WrittenCall {
-  return { open: open + name[0], close, name: ["", name[1]], afterArguments: callClose, isJsonName: false };
-}
-
-const qwenTags: TaggedSyntax = {
-  kind: "tagged",
-  name: ["<function=", ">"],
-  callClose: "</function>",
-  key: ["<parameter=", ">"],
-  valueClose: "</parameter>",
-  lines: "both",
-  close: "</tool_call>",
-};
-const seedTags: TaggedSyntax = { ...qwenTags, lines: "pair", close: "</seed:tool_call>" };
-const glmTags: TaggedSyntax = {
-  kind: "tagged",
-  name: ["", ""],
-  callClose: "</tool_call>",
-  key: ["<arg_key>", "</arg_key>", "<arg_value>"],
-  valueClose: "</arg_value>",
-  lines: "none",
-  close: "",
-};
-const invokeTags: TaggedSyntax = {
-  kind: "tagged",
-  name: ['<invoke name="', '">'],
-  callClose: "</invoke>",
-  key: ['<parameter name="', '">'],
-  valueClose: "</parameter>",
-  lines: "none",
-  close: "</minimax:tool_call>",
-};
-const dsml = "｜DSML｜";
-const dsmlTags: TaggedSyntax = {
-  kind: "tagged",
-  name: [`<${dsml}invoke name="`, '">'],
-  callClose: `</${dsml}invoke>`,
-  key: [`<${dsml}parameter name="`, '">'],
-  valueClose: `</${dsml}parameter>`,
-  lines: "none",
-  close: `</${dsml}function_calls>`,
-};
-const paramTags: TaggedSyntax = {
-  kind: "tagged",
-  name: ['<function name="', '">'],
-  callClose: "</function>",
-  key: ['<param name="', '">'],
-  valueClose: "</param>",
-  lines: "none",
-  close: "",
-  hasCdata: true,
-};
-const elements = "]<]minimax[>[";
 
 const deepseek = {
   calls: ["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"],
@@ -143,51 +92,23 @@ function bareForm(name: string, opens: readonly string[], argumentsName: string)
 /** The first whose signs a template has is its form. */
 const knownForms: readonly KnownForm[] = [
   {
-    form: {
-      name: "minimax-m3",
-      opens: [`${elements}<tool_call>`],
-      syntax: { kind: "elements", prefix: elements, close: `${elements}</tool_call>` },
-      markers: [elements],
-    },
-    signs: [elements],
+    form: minimaxM3,
+    signs: ["]<]minimax[>["],
   },
   {
-    form: {
-      name: "minimax-m2",
-      opens: ["<minimax:tool_call>"],
-      syntax: invokeTags,
-      written: writtenTags(invokeTags, "<minimax:tool_call>\n", "\n</minimax:tool_call>"),
-      markers: ["<minimax:tool_call>", "</minimax:tool_call>"],
-    },
+    form: minimaxM2,
     signs: ["<minimax:tool_call>"],
   },
   {
-    form: {
-      name: "deepseek-v3.2",
-      opens: [`<${dsml}function_calls>`, `<${dsml}tool_calls>`],
-      syntax: dsmlTags,
-      markers: [dsml],
-    },
-    signs: [dsml],
+    form: deepseekV32,
+    signs: ["｜DSML｜"],
   },
   {
-    form: {
-      name: "seed-oss",
-      opens: ["<seed:tool_call>"],
-      syntax: seedTags,
-      written: writtenTags(seedTags, "<seed:tool_call>\n", "\n</seed:tool_call>"),
-      markers: ["<seed:tool_call>", "</seed:tool_call>"],
-    },
+    form: seedOss,
     signs: ["seed:tool_call>"],
   },
   {
-    form: {
-      name: "glm-4.5",
-      opens: ["<tool_call>"],
-      syntax: glmTags,
-      written: writtenTags(glmTags, "<tool_call>", ""),
-      markers: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
-    },
+    form: glm45,
     signs: ["<arg_key>"],
   },
   {
@@ -228,17 +149,11 @@ const knownForms: readonly KnownForm[] = [
     signs: ["[TOOL_CALLS]", "[ARGS]"],
   },
   {
-    form: { name: "mistral-list", ...mistral, written: { ...writtenJson("[TOOL_CALLS][", "]") } },
+    form: { name: "mistral-list", ...mistral, written: writtenList("[TOOL_CALLS]", "") },
     signs: ["[TOOL_CALLS]"],
   },
   {
-    form: {
-      name: "minicpm5",
-      opens: ['<function name="'],
-      syntax: paramTags,
-      written: writtenTags(paramTags, "", ""),
-      markers: [],
-    },
+    form: minicpm5,
     signs: ['<function name="', '<param name="'],
   },
   {
@@ -246,7 +161,7 @@ const knownForms: readonly KnownForm[] = [
       "command-r7b",
       "<|START_ACTION|>",
       "<|END_ACTION|>",
-      writtenJson("<|START_ACTION|>[", "]<|END_ACTION|>", "parameters", "tool_name"),
+      writtenList("<|START_ACTION|>", "<|END_ACTION|>", "parameters", "tool_name"),
     ),
     signs: ["<|START_ACTION|>"],
   },
@@ -278,8 +193,28 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<start_function_call>"],
   },
   {
-    form: jsonForm("nemotron", "<TOOLCALL>", "</TOOLCALL>", writtenJson("<TOOLCALL>[", "]</TOOLCALL>")),
+    form: jsonForm("nemotron", "<TOOLCALL>", "</TOOLCALL>", writtenList("<TOOLCALL>", "</TOOLCALL>")),
     signs: ["<TOOLCALL>"],
+  },
+  {
+    form: jsonForm("apriel", "<tool_calls>", "</tool_calls>", writtenList("<tool_calls>", "</tool_calls>")),
+    signs: [/<tool_calls>\[/],
+  },
+  {
+    form: {
+      ...jsonForm("gigachat-3", "function call<|role_sep|>", "", writtenJson("function call<|role_sep|>\n", "")),
+      markers: ["<|role_sep|>"],
+    },
+    signs: ["function call", "role_sep"],
+  },
+  {
+    form: {
+      name: "olmo-3",
+      opens: ["<function_calls>"],
+      syntax: { kind: "python", close: "</function_calls>" },
+      markers: ["<function_calls>", "</function_calls>"],
+    },
+    signs: ["<function_calls>"],
   },
   {
     form: {
@@ -299,11 +234,6 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<tool_calls>", "<tool_call>", "```json"],
   },
   {
-    form: jsonForm("apriel", "<tool_calls>", "</tool_calls>", writtenJson("<tool_calls>[", "]</tool_calls>")),
-    signs: ["<tool_calls>"],
-    unlike: ["<tool_call>"],
-  },
-  {
     form: jsonForm(
       "internlm2",
       "<|action_start|><|plugin|>",
@@ -313,21 +243,15 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<|action_start|>", "<|plugin|>"],
   },
   {
-    form: {
-      name: "qwen3-coder",
-      opens: ["<tool_call>", "<function="],
-      syntax: qwenTags,
-      written: writtenTags(qwenTags, "<tool_call>\n", "\n</tool_call>"),
-      markers: ["<tool_call>", "</tool_call>"],
-    },
+    form: qwen3Coder,
     signs: ["<tool_call>", "<function="],
   },
   {
-    form: jsonForm("phi-4", "<|tool_call|>", "<|/tool_call|>", writtenJson("<|tool_call|>[", "]<|/tool_call|>")),
+    form: jsonForm("phi-4", "<|tool_call|>", "<|/tool_call|>", writtenList("<|tool_call|>", "<|/tool_call|>")),
     signs: ["<|tool_call|>", "<|/tool_call|>"],
   },
   {
-    form: jsonForm("granite-3", "<|tool_call|>", "", writtenJson("<|tool_call|>[", "]")),
+    form: jsonForm("granite-3", "<|tool_call|>", "", writtenList("<|tool_call|>", "")),
     signs: ["<|tool_call|>"],
   },
   {
@@ -352,11 +276,11 @@ const knownForms: readonly KnownForm[] = [
     signs: [/<function=[^>]*>\{/],
   },
   {
-    form: jsonForm("functools", "functools", "", writtenJson("functools[", "]")),
+    form: jsonForm("functools", "functools", "", writtenList("functools", "")),
     signs: ["functools"],
   },
   {
-    form: jsonForm("command-r", "Action:", "", writtenJson("Action: ```json\n[", "]\n```", "parameters", "tool_name")),
+    form: jsonForm("command-r", "Action:", "", writtenList("Action: ```json\n", "\n```", "parameters", "tool_name")),
     signs: ["Action:", "tool_name"],
   },
   {
@@ -370,6 +294,10 @@ const knownForms: readonly KnownForm[] = [
     signs: ["在调用上述函数时，请使用 Json 格式表示调用的参数"],
   },
   {
+    form: { name: "llama-4", opens: [], syntax: { kind: "python", close: "" }, markers: [] },
+    signs: ["[func_name1("],
+  },
+  {
     form: bareForm("llama-3", ["<|python_tag|>", '{"name"', '{"type": "function"', '{"type":"function"'], "parameters"),
     signs: [/<\|python_tag\|>|"parameters": *(?:dictionary|dict|\{|<)/],
   },
@@ -379,13 +307,13 @@ const knownForms: readonly KnownForm[] = [
   },
 ];
 
-/** Names of the forms. */
-export const formNames: readonly string[] = knownForms.map(({ form }) => form.name);
+/** All forms but that of messages on channels. */
+export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
 /** The form of the calls that a template teaches. Undefined if it is none of the table. */
 export function callFormOf(template: string): CallForm | undefined {
   // In a string of the template quotes may be escaped.
   const text = template.replaceAll('\\"', '"').replaceAll("\\'", "'");
   const has = (sign: string | RegExp): boolean => (typeof sign === "string" ? text.includes(sign) : sign.test(text));
-  return knownForms.find(({ signs, unlike = [] }) => signs.every(has) && !unlike.some(has))?.form;
+  return knownForms.find(({ signs }) => signs.every(has))?.form;
 }

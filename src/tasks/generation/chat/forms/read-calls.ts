@@ -22,7 +22,7 @@ export function* readCalls({ syntax }: CallForm, start: CallStart, reading: Call
     case "braces":
       return yield* readBraces(syntax, reading);
     case "python":
-      return yield* readPython(syntax.close, reading);
+      return yield* readPython(syntax.close, start, reading);
     case "channel":
       return false;
     default:
@@ -45,6 +45,7 @@ function* readJson({ closes, isBare }: JsonSyntax, { cursor, tools, add }: CallR
     for (const call of calls) add(call);
     count += 1;
     if (isFenced) yield* readFenceEnd(cursor);
+    cursor.mark();
   }
 }
 
@@ -58,8 +59,9 @@ function* readNamed(
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
     if ((yield* cursor.takeOneOf(closes)) !== undefined || cursor.isAtEnd) return !isFirst;
-    const hasBegun = isFirst && (call.length === 0 || call.includes(open));
+    const hasBegun = call.length === 0 ? isFirst || open === "" : isFirst && call.includes(open);
     if (!hasBegun && (yield* cursor.takeOneOf(call)) === undefined) return !isFirst;
+    yield* cursor.space();
     const next = yield* cursor.peek();
     if (next === "{" || next === "[") {
       const calls = callsFromJson((yield* readBracketed(cursor)) ?? "");
@@ -79,6 +81,7 @@ function* readNamed(
       if (open === "" && !isOffered(tools, name)) return false;
       add({ name, arguments: json });
       if (isFenced) yield* readFenceEnd(cursor);
+      cursor.mark();
     }
     yield* cursor.space();
     yield* cursor.takeOneOf(callCloses);
@@ -91,11 +94,23 @@ function* readName({ cursor }: CallReading): Reading<string> {
   return text.replace(/^functions\./, "").replace(/:\d+$/, "");
 }
 
-function* readPython(close: string, { cursor, add }: CallReading): Reading<boolean> {
+/** Reads a list of calls, or a call on each line up to the end of the block. */
+function* readPython(close: string, { open }: CallStart, { cursor, tools, add }: CallReading): Reading<boolean> {
   yield* cursor.space();
-  const { text } = (yield* cursor.isNext("[")) ? { text: (yield* readBracketed(cursor)) ?? "" } : yield* cursor.until([")"]);
-  const calls = callsFromJson(text) ?? callsOfPython(text.startsWith("[") ? text : `${text})`);
-  if (calls === undefined) return false;
+  const isList = yield* cursor.isNext("[");
+  const text = isList ? ((yield* readBracketed(cursor)) ?? "") : (yield* cursor.until([close])).text;
+  const calls =
+    callsFromJson(text) ??
+    callsOfPython(
+      isList
+        ? text
+        : `[${text
+            .trim()
+            .split(/\)\s*\n/)
+            .join("),")}]`,
+    );
+  // Without a text that begins them, only the names of tools tell calls from other lists.
+  if (calls === undefined || (open === "" && !calls.every(({ name }) => isOffered(tools, name)))) return false;
   for (const call of calls) add(call);
   yield* cursor.space();
   yield* cursor.take(close);

@@ -20,7 +20,7 @@ export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: Cal
   const isBare = start.open === beforeName;
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
-    if (!isFirst && syntax.close !== "" && (yield* cursor.take(syntax.close))) return true;
+    if (!isFirst && (yield* cursor.takeOneOf(syntax.closes)) !== undefined) return true;
     if (cursor.isAtEnd) return !isFirst;
     const hasBegun = isFirst && (isBare || beforeName === "");
     if (!hasBegun && (beforeName === "" || !(yield* cursor.take(beforeName)))) return !isFirst;
@@ -36,7 +36,7 @@ export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: Cal
         `${JSON.stringify(key)}:${isString === true ? JSON.stringify(text) : schemas.json(text, [key])}`,
     );
     add({ name, arguments: `{${members.join(",")}}` });
-    if (syntax.close === "") return true;
+    if (syntax.closes.length === 0) return true;
   }
 }
 
@@ -59,9 +59,9 @@ function* readArguments(
     if (yield* cursor.take(syntax.callClose)) return values;
     // A model that ends, or ends the block, has ended the call too.
     if (cursor.isAtEnd) return cursor.isCut ? undefined : values;
-    if (syntax.close !== "" && (yield* cursor.isNext(syntax.close))) return values;
+    if (yield* cursor.isNextOneOf(syntax.closes)) return values;
     // Some templates end a call with the tag that begins one.
-    return syntax.name[0] === "" && (yield* cursor.take("<tool_call>")) ? values : undefined;
+    return syntax.name[0] === "" && (yield* cursor.takeOneOf(syntax.opens)) !== undefined ? values : undefined;
   }
 }
 
@@ -91,40 +91,64 @@ function* readArgument(
   return text === undefined ? undefined : { key, text, isString };
 }
 
-/** Reads a value and its end: a closing tag behind which the call goes on or ends. Others are part of the value. */
+/**
+ * Reads a value and its end: a closing tag behind which the call goes on, or the answer ends, or another call begins. Others are part of the value. Where text
+ * follows the calls, their end is found on a second, lenient reading, since that text could be part of a value too.
+ */
 function* readValue(
   syntax: TaggedSyntax,
   isLenient: boolean,
   { cursor }: Pick<CallReading, "cursor">,
 ): Reading<string | undefined> {
-  const { valueClose, callClose, close, key, name } = syntax;
+  const { valueClose, callClose, closes } = syntax;
   if (syntax.hasCdata === true && (yield* cursor.take(cdataOpen))) {
     const { text, delimiter } = yield* cursor.until([cdataClose + valueClose]);
     return delimiter === undefined ? undefined : text;
   }
-  const [beforeKey] = key;
-  const blockEnd = close === "" ? [] : [close];
-  const callEnds = [...blockEnd, name[0] === "" ? "<tool_call>" : name[0], ""].map((word) => [callClose, word]);
-  const ends = isLenient
-    ? [[beforeKey], [callClose], blockEnd.length > 0 ? blockEnd : [""], [""]]
-    : [[beforeKey], ...callEnds, [""]];
+  const { ends, behindCall, maybeEnds } = endsOf(syntax);
+  let isAmbiguous = false;
   let text = "";
   for (;;) {
-    const closes = isLenient ? [valueClose, callClose, ...blockEnd] : [valueClose];
-    const { text: part, delimiter } = yield* cursor.until(closes);
+    const others = isLenient ? [callClose, ...closes] : isAmbiguous ? syntax.opens : [];
+    const { text: part, delimiter } = yield* cursor.until([valueClose, ...others]);
     text += part;
     if (delimiter === undefined) return isLenient && !cursor.isCut ? withoutLines(text, syntax) : undefined;
-    // A closing tag of the call, where that of the value is missing.
-    if (
-      delimiter !== valueClose &&
-      (yield* cursor.follows([...blockEnd.map((word) => [word]), [name[0] === "" ? "<tool_call>" : name[0]], [""]]))
-    ) {
-      cursor.unread(delimiter);
+    if (delimiter === valueClose) {
+      if (yield* cursor.follows(isLenient ? [...ends, ...maybeEnds] : ends)) return withoutLines(text, syntax);
+      isAmbiguous ||= yield* cursor.follows(maybeEnds);
+    } else if (!isLenient) return undefined;
+    else if (yield* cursor.follows(behindCall)) {
+      cursor.unread(delimiter); // that of the value is missing
       return withoutLines(text, syntax);
     }
-    if (delimiter === valueClose && (yield* cursor.follows(ends))) return withoutLines(text, syntax);
     text += delimiter;
   }
+}
+
+/** What may follow a value. */
+interface ValueEnds {
+  /** Lists of words of which one follows the tag that ends a value. */
+  readonly ends: readonly (readonly string[])[];
+  /** Lists of words that follow it unless the value goes on with text that looks like them. */
+  readonly maybeEnds: readonly (readonly string[])[];
+  /** What follows the tag that ends a call or a block. */
+  readonly behindCall: readonly (readonly string[])[];
+}
+
+function endsOf({ callClose, closes, key, name, opens }: TaggedSyntax): ValueEnds {
+  const further = [...opens, ""];
+  const blockEnds = closes.length === 0 ? [[callClose]] : closes.map((word) => [callClose, word]);
+  return {
+    ends: [
+      [key[0]],
+      ...further.map((word) => [callClose, word]),
+      ...blockEnds.flatMap((words) => further.map((word) => [...words, word])),
+      ...(name[0] === "" ? opens.map((word) => [word]) : []),
+      [""],
+    ],
+    maybeEnds: [...blockEnds, [callClose], ...closes.map((word) => [word])],
+    behindCall: [...closes, ...further].map((word) => [word]),
+  };
 }
 
 /** The value without the line ends that belong to the tags. */

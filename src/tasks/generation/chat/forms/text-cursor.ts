@@ -150,9 +150,9 @@ export class TextCursor {
    */
   *follows(lists: readonly (readonly string[])[]): Reading<boolean> {
     for (;;) {
-      const answers = lists.map((words) => this.#matches(words));
-      if (answers.includes(true)) return true;
-      if (!answers.includes(undefined)) return false;
+      const answers = new Set(lists.map((words) => this.#matches(words)));
+      if (answers.has(true)) return true;
+      if (!answers.has(undefined)) return false;
       yield;
     }
   }

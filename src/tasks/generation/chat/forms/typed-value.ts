@@ -6,6 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 const everyType: readonly JsonType[] = ["object", "array", "string", "number", "boolean", "null"];
+const bracketed: ReadonlySet<JsonType> = new Set(["object", "array"]);
 /** Schemas that are followed for one type at most: a schema may refer to itself. */
 const maxSchemas = 500;
 
@@ -20,22 +21,20 @@ export class ArgumentSchemas {
   /** The JSON text of a value. A text is a string unless the schema allows something else that it is the text of. */
   json(text: string, path: readonly string[]): string {
     const schemas = this.#at(path);
-    const strings = schemas.flatMap((schema) => listedStrings(schema));
     const types = this.#typesOf(schemas);
-    if (types === undefined || (types.has("string") && (types.size === 1 || strings.includes(text)))) return JSON.stringify(text);
+    const isListed = schemas.flatMap(listedStrings).includes(text);
+    if (types.has("string") && (types.size === 1 || isListed)) return JSON.stringify(text);
     const json = compactJson(text.trim());
     const type = json === undefined ? undefined : typeOf(json);
-    // Anything goes: numbers and words are texts then, as templates write them.
-    const isAny = types.size === everyType.length;
-    if (json !== undefined && type !== undefined && type !== "string" && types.has(type))
-      return isAny && type !== "object" && type !== "array" ? JSON.stringify(text) : json;
-    return JSON.stringify(text);
+    // Where anything goes, numbers and words are texts: templates write strings as they are.
+    const accepted = types.size === everyType.length ? bracketed : types;
+    return json !== undefined && type !== undefined && type !== "string" && accepted.has(type) ? json : JSON.stringify(text);
   }
 
   /** Whether a value may be a list, where it is not known to be an object. */
   isList(path: readonly string[]): boolean {
     const types = this.#typesOf(this.#at(path));
-    return types === undefined || (types.has("array") && (!types.has("object") || types.size === everyType.length));
+    return types.has("array") && (!types.has("object") || types.size === everyType.length);
   }
 
   /** The schemas of a member of members; `*` is an item of a list. */
@@ -61,9 +60,9 @@ export class ArgumentSchemas {
     return [...all];
   }
 
-  /** The types that one of the schemas allows; undefined if there is no schema. */
-  #typesOf(schemas: readonly unknown[]): ReadonlySet<JsonType> | undefined {
-    if (schemas.length === 0) return undefined;
+  /** The types that one of the schemas allows; without a schema, every type. */
+  #typesOf(schemas: readonly unknown[]): ReadonlySet<JsonType> {
+    if (schemas.length === 0) return new Set(everyType);
     return new Set(schemas.flatMap((schema) => this.#types(schema, 0)));
   }
 

@@ -41,6 +41,11 @@ describe("numbers", () => {
     ['{"type":"integer","const":3.0}', ["3.0"], ["4"]],
   ])("%s are those that are written", expectAccepted);
 
+  it("of programs may be BigInt", () => {
+    const { text } = constraintSource({ type: "schema", schema: { enum: [BigInt(id), { a: BigInt(id) }] } });
+    expect(text).toContain(`{"enum":[${id},{"a":${id}}]}`);
+  });
+
   it("beyond all measure are refused", () => {
     expect(() => acceptorOf('{"minimum":1e-999999999}')).toThrow(/minimum.*400 digits/);
     expect(() => acceptorOf('{"maximum":1e400}')).toThrow(/maximum.*must be a number/);

@@ -24,7 +24,7 @@ export function placeOf(part: SchemaPart | undefined, keyword: string): Constrai
 }
 
 /** Where a schema is. */
-export type SchemaSurroundings = Pick<SchemaPart, "pointer" | "base" | "draft" | "negatedBy">;
+export type SchemaLocation = Pick<SchemaPart, "pointer" | "base" | "draft" | "negatedBy">;
 
 /** A schema anywhere in a document; false: no value is valid. */
 export type SchemaPlace = SchemaPart | false;
@@ -42,30 +42,30 @@ export class SchemaDocument {
   readonly #sources = new Map<object, object>();
 
   constructor(schema: unknown) {
-    const surroundings = { pointer: "", base: rootBase, draft: undefined };
-    this.root = this.place(schema, surroundings);
-    this.#index(schema, surroundings, 0);
+    const location = { pointer: "", base: rootBase, draft: undefined };
+    this.root = this.place(schema, location);
+    this.#index(schema, location, 0);
   }
 
   /** A schema of the document, or one made from the negation of one. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, surroundings: SchemaSurroundings): SchemaPlace {
-    const { pointer } = surroundings;
+  place(schema: unknown, location: SchemaLocation): SchemaPlace {
+    const { pointer } = location;
     if (schema === false) return false;
-    if (schema === true) return { ...surroundings, keywords: {} };
+    if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
-      throw refusal("a schema is an object, true or false", "correct it", surroundings.negatedBy ?? { pointer });
+      throw refusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part = this.#partOf(schema, surroundings);
+    const part = this.#partOf(schema, location);
     this.#places.set(schema, part);
     return part;
   }
 
-  #partOf(schema: Readonly<Record<string, unknown>>, surroundings: SchemaSurroundings): SchemaPart {
-    const { base, draft } = this.scopeOf(schema, surroundings);
+  #partOf(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
+    const { base, draft } = this.scopeOf(schema, location);
     const keywords = keywordsOf(schema, draft);
     if (keywords !== schema) this.#sources.set(keywords, schema);
-    return { keywords, pointer: surroundings.pointer, base, draft, negatedBy: surroundings.negatedBy };
+    return { keywords, pointer: location.pointer, base, draft, negatedBy: location.negatedBy };
   }
 
   /** The schema that a keyword of another holds: `path` leads to it. */
@@ -122,14 +122,14 @@ export class SchemaDocument {
     return { base: resolved(id, around.base).split("#")[0] ?? around.base, draft };
   }
 
-  #index(value: unknown, surroundings: SchemaSurroundings, depth: number): void {
+  #index(value: unknown, location: SchemaLocation, depth: number): void {
     chargeSteps(10);
     if (!isContainer(value) || depth > 500) return;
-    let own = surroundings;
+    let own = location;
     if (isJsonObject(value)) {
-      const part = this.#places.get(value) ?? this.#partOf(value, surroundings);
-      own = { ...part, pointer: surroundings.pointer };
-      if (own.base !== surroundings.base || depth === 0) {
+      const part = this.#places.get(value) ?? this.#partOf(value, location);
+      own = { ...part, pointer: location.pointer };
+      if (own.base !== location.base || depth === 0) {
         this.#places.set(value, part);
         this.#targets.set(own.base, part);
         if (depth === 0) this.#targets.set(rootBase, part);

@@ -1,5 +1,5 @@
 /** Inputs of a decoder that hold the keys and values of tokens it has read, by the names that exporters give them: `past_key_values.0.key`, `past_0`. */
-import type { TensorInfo } from "./tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 
 /** Whether an input is part of a key-value cache. */
 export function isCacheInput({ name, dataType }: Pick<TensorInfo, "name" | "dataType">): boolean {

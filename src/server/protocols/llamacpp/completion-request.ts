@@ -1,0 +1,170 @@
+/** Requests of llama.cpp's /completion and /infill. */
+import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
+import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { guided } from "../generation/constraint-fields.ts";
+import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { seedOf } from "../generation/seed.ts";
+
+/** A prompt: a text, token ids, or texts and token ids that follow one another. */
+export type MixedPrompt = string | readonly (string | number)[];
+
+/** Fields of both routes. */
+export interface CompletionFields {
+  readonly model?: string;
+  readonly n_predict?: number;
+  readonly max_tokens?: number;
+  readonly temperature?: number;
+  readonly top_k?: number;
+  readonly top_p?: number;
+  readonly min_p?: number;
+  readonly typical_p?: number;
+  readonly repeat_penalty?: number;
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly seed?: number;
+  readonly mirostat?: number;
+  readonly stop?: string | readonly string[];
+  readonly ignore_eos?: boolean;
+  readonly logit_bias?: unknown;
+  readonly grammar?: string;
+  readonly json_schema?: unknown;
+  readonly n_probs?: number;
+  readonly stream?: boolean;
+  readonly return_tokens?: boolean;
+}
+
+/** A validated request of /completion. */
+export interface CompletionRequest extends CompletionFields {
+  readonly prompt: MixedPrompt | readonly MixedPrompt[];
+}
+
+/** A validated request of /infill. */
+export interface InfillRequest extends CompletionFields {
+  readonly input_prefix?: string;
+  readonly input_suffix?: string;
+  readonly input_extra?: readonly Readonly<Record<string, unknown>>[];
+  readonly prompt?: string;
+}
+
+const shared = {
+  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+  n_predict: z
+    .int()
+    .min(-2)
+    .optional()
+    .openapi({ description: "Tokens to generate at most; negative: up to the context. Default: -1" }),
+  max_tokens: z.int().min(-1).optional().openapi({ description: "The same" }),
+  temperature: z.number().max(100).optional().openapi({ description: "0 and below: the most probable token" }),
+  top_k: z.int().optional().openapi({ description: "0 and below: all" }),
+  top_p: z.number().optional(),
+  min_p: z.number().optional(),
+  typical_p: z.number().optional(),
+  repeat_penalty: z.number().optional(),
+  presence_penalty: z.number().optional(),
+  frequency_penalty: z.number().optional(),
+  seed: z.number().optional().openapi({ description: "-1: a random one" }),
+  mirostat: z.int().optional().openapi({ description: "Only 0" }),
+  stop: z.union([z.string(), listOf(z.string())]).optional(),
+  ignore_eos: z.boolean().optional(),
+  logit_bias: z
+    .unknown()
+    .optional()
+    .openapi({ description: "Pairs of a token id or a text and a number; false: never. Or an object of numbers by id" }),
+  grammar: z.string().optional().openapi({ description: "In GBNF" }),
+  json_schema: z.unknown().optional(),
+  n_probs: z.int().min(0).max(20).optional().openapi({ description: "Number of most probable tokens at each place. Default: 0" }),
+  stream: z.boolean().optional(),
+  return_tokens: z.boolean().optional().openapi({ description: "Whether token ids are given beside the text. Default: false" }),
+};
+
+const isPart = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
+const mixed = listOf(z.union([z.string(), z.int().nonnegative()]), { fits: isPart });
+const prompts = oneOf<MixedPrompt | MixedPrompt[]>("a text, token ids, or a list of these", [
+  text,
+  { schema: mixed, fits: (value) => Array.isArray(value) && value.every(isPart) },
+  { schema: listOf(z.union([z.string(), mixed])) as never, fits: Array.isArray },
+]);
+
+/** Schema of a request of /completion. */
+export const completionRequest: z.ZodType<CompletionRequest> = requestObject({ prompt: prompts, ...shared }).openapi(
+  "LlamaCompletionRequest",
+) as never;
+
+/** Schema of a request of /infill. */
+export const infillRequest: z.ZodType<InfillRequest> = requestObject({
+  input_prefix: z.string().optional().openapi({ description: "Text before the cursor" }),
+  input_suffix: z.string().optional().openapi({ description: "Text behind the cursor" }),
+  input_extra: listOf(members())
+    .optional()
+    .openapi({ description: "Other files, as `{ filename, text }`: they stand before the prefix" }),
+  prompt: z.string().optional().openapi({ description: "Text after the prefix" }),
+  ...shared,
+}).openapi("LlamaInfillRequest") as never;
+
+/** Whether a request has several prompts: a list of texts, or a list with a list. */
+export function hasSeveral(prompt: CompletionRequest["prompt"]): prompt is readonly MixedPrompt[] {
+  return typeof prompt !== "string" && prompt.length > 0 && (prompt.every(isText) || prompt.some(Array.isArray));
+}
+
+/** The prompt for the model: texts between token ids are tokenized, the first part with the special tokens that begin a text. */
+export async function promptOf(given: MixedPrompt, tokenizer: Tokenizer): Promise<Prompt> {
+  if (typeof given === "string") return given;
+  const parts: number[][] = [];
+  for (const [index, part] of given.entries()) {
+    const options = { maxTokens: Number.POSITIVE_INFINITY, ...(index === 0 ? {} : { addSpecialTokens: false }) };
+    parts.push(typeof part === "number" ? [part] : (await encodeText(tokenizer, part, options)).ids);
+  }
+  return parts.flat();
+}
+
+/** Options of generation. Throws INPUT_INVALID for mirostat, and for two constraints. */
+export function optionsOf(request: CompletionFields, tokenizer: Tokenizer): GenerationOptions {
+  const { n_predict: limit = request.max_tokens ?? -1, mirostat = 0, stop, n_probs: alternatives = 0 } = request;
+  if (mirostat !== 0) throw unsupportedField("mirostat", "mirostat", "leave it out");
+  const { temperature, top_k: topK, top_p: topP, typical_p: typicalP } = request;
+  const stops = [stop ?? []].flat().filter((each) => each !== "");
+  return omitUndefined({
+    maxNewTokens: limit < 0 ? Number.MAX_SAFE_INTEGER : limit,
+    temperature: temperature === undefined ? undefined : Math.max(0, temperature),
+    topK: topK === undefined ? undefined : Math.max(0, topK),
+    topP: topP !== undefined && topP > 0 && topP < 1 ? topP : undefined,
+    minP: request.min_p === undefined || request.min_p < 0 ? undefined : request.min_p,
+    typicalP: typicalP !== undefined && typicalP > 0 && typicalP < 1 ? typicalP : undefined,
+    repetitionPenalty: request.repeat_penalty,
+    presencePenalty: request.presence_penalty,
+    frequencyPenalty: request.frequency_penalty,
+    seed: seedOf(request.seed),
+    stop: stops.length === 0 ? undefined : stops,
+    ignoreEndTokens: request.ignore_eos,
+    logitBias: biasOf(request.logit_bias, tokenizer),
+    logprobs: alternatives === 0 ? undefined : alternatives,
+    constraint: constraintOf(request),
+  });
+}
+
+function constraintOf({ grammar, json_schema: schema }: CompletionFields): GenerationOptions["constraint"] {
+  const hasGrammar = grammar !== undefined && grammar !== "";
+  if (hasGrammar && schema !== undefined) throw invalidField("grammar", "says what the text must be, and so does json_schema");
+  return hasGrammar ? guided("grammar", grammar, "grammar") : guided("json", schema, "json_schema");
+}
+
+function biasOf(given: unknown, tokenizer: Tokenizer): Readonly<Record<number, number>> | undefined {
+  if (given === undefined) return undefined;
+  const pairs: readonly unknown[] = Array.isArray(given) ? given : isObject(given) ? Object.entries(given) : [];
+  const biases = pairs.flatMap((pair, index) => {
+    const [of, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    const bias = value === false ? -100 : value;
+    if (typeof bias !== "number") throw invalidField(`logit_bias.${index}`, "must be a token and a number or false");
+    const isId = typeof of === "number" || (typeof of === "string" && !Array.isArray(given));
+    if (isId) return [[Number(of), bias] as const];
+    if (typeof of !== "string") throw invalidField(`logit_bias.${index}`, "must begin with a token id or a text");
+    const { ids } = tokenizer.encode(of, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY });
+    return ids.map((id) => [id, bias] as const);
+  });
+  return Object.fromEntries(biases);
+}

@@ -1,0 +1,133 @@
+/** Messages of OpenAI's chat completions, with the fields that others add. */
+import { z } from "@hono/zod-openapi";
+import { jsonText } from "../../../formats/json/exact-json.ts";
+import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
+import {
+  conversation,
+  arrayAlternative,
+  isObject,
+  isText,
+  listOf,
+  members,
+  oneOf,
+  requestObject,
+  text,
+} from "../../http/field-schemas.ts";
+import { invalidField } from "../generation/request-errors.ts";
+import { argumentsOfText } from "../generation/tool-lists.ts";
+
+const string = z.string();
+const part = requestObject({ type: string, text: string.optional(), refusal: string.optional() });
+const content = oneOf<ContentField>("a text or parts of it", [text, arrayAlternative(listOf(part) as never, () => true)]);
+const written = requestObject({
+  name: string,
+  arguments: oneOf<string | Readonly<Record<string, unknown>>>("a JSON text or an object", [
+    text,
+    { schema: members(), fits: isObject },
+  ]).optional(),
+});
+const callFields = { id: string.optional(), index: z.int().optional() };
+const toolCall = oneOf<CallField>("a call of a function or of a custom tool", [
+  {
+    schema: requestObject({
+      ...callFields,
+      type: z.literal("custom"),
+      custom: requestObject({ name: string, input: string.optional() }),
+    }) as never,
+    fits: (call) => isObject(call) && call["type"] === "custom",
+  },
+  {
+    schema: requestObject({ ...callFields, type: z.literal("function").optional(), function: written }) as never,
+    fits: isObject,
+  },
+]);
+
+const message = requestObject({
+  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
+  content: content.optional(),
+  name: string.optional(),
+  tool_calls: listOf(toolCall).optional(),
+  tool_call_id: string.optional(),
+  function_call: written.optional().openapi({ description: "The older form of `tool_calls`" }),
+  reasoning_content: string.optional(),
+  reasoning: string.optional(),
+  // Fields of answers that clients send back.
+  refusal: string.optional(),
+  annotations: z.unknown().optional(),
+  audio: z.unknown().optional(),
+}).openapi("ChatMessage");
+
+/** Schema of the field `messages`. */
+export const messagesField: z.ZodType<readonly MessageField[]> = conversation(message) as never;
+
+/** Content of a message: a text, or parts. */
+export type ContentField =
+  | string
+  | readonly { readonly type: string; readonly text?: string | undefined; readonly refusal?: string | undefined }[];
+
+interface WrittenCall {
+  readonly name: string;
+  readonly arguments?: string | Readonly<Record<string, unknown>> | undefined;
+}
+
+type CallField =
+  | { readonly id?: string | undefined; readonly type?: "function" | undefined; readonly function: WrittenCall }
+  | {
+      readonly id?: string | undefined;
+      readonly type: "custom";
+      readonly custom: { readonly name: string; readonly input?: string | undefined };
+    };
+
+/** A message of a request. */
+export interface MessageField {
+  readonly role: ChatMessage["role"] | "function";
+  readonly content?: ContentField;
+  readonly name?: string;
+  readonly tool_calls?: readonly CallField[];
+  readonly tool_call_id?: string;
+  readonly function_call?: WrittenCall;
+  readonly reasoning_content?: string;
+  readonly reasoning?: string;
+}
+
+/** The conversation of a request. Throws INPUT_INVALID for parts that are not text. */
+export function messagesOf({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
+  return messages.map((each, index) => {
+    const reasoning = each.reasoning_content ?? each.reasoning;
+    const older = each.function_call === undefined ? [] : [functionCall("", each.function_call)];
+    const calls = [...(each.tool_calls ?? []).map(callOf), ...older];
+    return {
+      role: each.role === "function" ? "tool" : each.role,
+      content: contentFrom(each.content ?? "", `messages.${index}.content`),
+      ...(each.name === undefined ? {} : { name: each.name }),
+      ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
+      ...(each.role !== "assistant" || reasoning === undefined ? {} : { reasoning }),
+      ...(calls.length === 0 ? {} : { toolCalls: calls }),
+    };
+  });
+}
+
+function callOf(call: CallField): ToolCall {
+  const { id = "" } = call;
+  if (!("custom" in call)) return functionCall(id, call.function);
+  return { id, name: call.custom.name, arguments: argumentsOfText(call.custom.input ?? "") };
+}
+
+function functionCall(id: string, { name, arguments: given = "" }: WrittenCall): ToolCall {
+  return { id, name, arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given) };
+}
+
+/** A message's content. Throws INPUT_INVALID for parts that are not text. */
+export function contentFrom(given: ContentField, path: string): ChatMessage["content"] & {} {
+  if (isText(given)) return given;
+  const texts = given.map((each, index) => {
+    const found = each.text ?? each.refusal;
+    if (/^(?:input_|output_)?text$|^refusal$/.test(each.type)) return found ?? "";
+    throw invalidField(
+      `${path}.${index}`,
+      `a part of type ${JSON.stringify(each.type)} is not read: models here read text`,
+      "send text",
+    );
+  });
+  return contentOfTexts(texts);
+}

@@ -1,0 +1,115 @@
+/** Tools of OpenAI's chat completions, the older `functions` among them, and the form in which their calls are answered. */
+import { z } from "@hono/zod-openapi";
+import type { ChatRequest } from "../../../api/task-requests.ts";
+import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { isObject, listOf, requestObject } from "../../http/field-schemas.ts";
+import { toolChoiceOf } from "../generation/constraint-fields.ts";
+import { invalidField } from "../generation/request-errors.ts";
+import { chosenTools, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
+
+/** A function that a model may call. */
+export interface FunctionField {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters?: unknown;
+}
+
+/** A tool of a request. */
+export type ToolField =
+  | { readonly type: "function"; readonly function: FunctionField }
+  | { readonly type: "custom"; readonly custom: { readonly name: string; readonly description?: string | undefined } };
+
+/** The fields of a request about tools. */
+export interface ToolsRequest {
+  readonly tools?: readonly ToolField[];
+  readonly tool_choice?: unknown;
+  readonly functions?: readonly FunctionField[];
+  readonly function_call?: unknown;
+}
+
+const functionFields = {
+  name: z.string(),
+  description: z.string().optional(),
+  parameters: z.unknown().optional(),
+  strict: z.boolean().optional(),
+};
+
+/** Schema of the field `tools`. */
+export const toolsField: z.ZodType<readonly ToolField[]> = toolList<ToolField>({
+  function: requestObject({ type: z.literal("function"), function: requestObject(functionFields) }).openapi("ChatTool"),
+  custom: requestObject({
+    type: z.literal("custom"),
+    custom: requestObject({ name: z.string(), description: z.string().optional() }),
+  }) as never,
+});
+
+/** Schemas of the fields of `ToolsRequest`. */
+export const toolFields: Readonly<Record<keyof ToolsRequest | "parallel_tool_calls", z.ZodType>> = {
+  tools: toolsField.optional(),
+  tool_choice: z.unknown().optional().openapi({
+    description:
+      '"auto", "none", "required", a function by its name, or "allowed_tools" of some: what is then called fits its schema',
+  }),
+  parallel_tool_calls: z.boolean().optional(),
+  functions: listOf(requestObject(functionFields)).optional().openapi({ description: "The older form of `tools`" }),
+  function_call: z.unknown().optional().openapi({ description: "The older form of `tool_choice`" }),
+};
+
+/** How the calls of an answer are written. */
+export interface CallForm {
+  /** Names of the tools that take free text. */
+  readonly custom: ReadonlySet<string>;
+  /** Whether a call is the older field `function_call`, of which a message has one. */
+  readonly isOlder: boolean;
+}
+
+/** The form that a request asks for. */
+export function callFormOf({ tools = [], functions = [] }: ToolsRequest): CallForm {
+  const custom = tools.flatMap((tool) => (tool.type === "custom" ? [tool.custom.name] : []));
+  return { custom: new Set(custom), isOlder: tools.length === 0 && functions.length > 0 };
+}
+
+/** The tools of a request, and whether the model may or must call them. */
+export function toolsOf(request: ToolsRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const { tools = [], functions = [], tool_choice: choice, function_call: older } = request;
+  const list = [
+    ...tools.map((tool, index) =>
+      tool.type === "custom"
+        ? textTool(tool.custom.name, tool.custom.description)
+        : functionTool(tool.function, `tools.${index}.function`),
+    ),
+    ...functions.map((each, index) => functionTool(each, `functions.${index}`)),
+  ];
+  return chosenTools(list, toolChoiceOf(choice ?? (isObject(older) ? { type: "function", function: older } : older)));
+}
+
+/** A function as a tool. Throws INPUT_INVALID for parameters that are no JSON Schema. */
+export function functionTool({ name, description, parameters }: FunctionField, path: string): Tool {
+  if (parameters !== undefined && parameters !== null && !isObject(parameters))
+    throw invalidField(`${path}.parameters`, "must be a JSON Schema");
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(isObject(parameters) ? { parameters } : {}),
+  };
+}
+
+/** The calls of an answer, as fields of its message. */
+export function callFields(calls: readonly ToolCall[] | undefined, form: CallForm): object {
+  const [first] = calls ?? [];
+  if (calls === undefined || first === undefined) return {};
+  if (form.isOlder) return { function_call: { name: first.name, arguments: first.arguments } };
+  return { tool_calls: calls.map((call) => writtenCall(call, form)) };
+}
+
+/** The call at a position, as fields of a chunk. */
+export function callDelta(call: ToolCall, index: number, form: CallForm): object {
+  if (form.isOlder) return index === 0 ? { function_call: { name: call.name, arguments: call.arguments } } : {};
+  return { tool_calls: [{ index, ...writtenCall(call, form) }] };
+}
+
+function writtenCall({ id, name, arguments: given }: ToolCall, { custom }: CallForm): object {
+  return custom.has(name)
+    ? { id: `call_${id}`, type: "custom", custom: { name, input: textOfArguments(given) } }
+    : { id: `call_${id}`, type: "function", function: { name, arguments: given } };
+}

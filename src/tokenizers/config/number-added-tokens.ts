@@ -1,0 +1,17 @@
+/** Ids of added tokens. */
+import type { AddedToken } from "./tokenizer-json.ts";
+
+/**
+ * Assigns ids to added tokens as the Rust library's `AddedVocabulary` does, regardless of the ids in the file: that of the vocabulary for a token
+ * in it, otherwise the next free id. In a consistent file these are the ids it states.
+ */
+export function numberAddedTokens(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
+  const ids = new Map<string, number>();
+  let highest = -1;
+  return tokens.map((token) => {
+    const id = ids.get(token.content) ?? vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size);
+    ids.set(token.content, id);
+    highest = Math.max(highest, id);
+    return { ...token, id };
+  });
+}

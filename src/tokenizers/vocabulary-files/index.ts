@@ -1,0 +1,28 @@
+/** Tokenizers of models without tokenizer.json: vocab.txt, vocab.json with merges.txt, and the model files of SentencePiece. */
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import type { TextSettings } from "../../models/manifest.ts";
+import { readBytes, readText } from "../../platform/node/files.ts";
+import { dirname, join } from "../../platform/node/paths.ts";
+import { type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
+import { type VocabularySource, tokenizerOfClass } from "./classes.ts";
+import { parseSentencePieceModel } from "./sentencepiece-model.ts";
+
+/** Reads the files of a tokenizer and makes of them what the class of the settings does. Throws TOKENIZER_INVALID. */
+export async function readVocabularyFiles(settings: TextSettings): Promise<TokenizerJson> {
+  const { tokenizerShown, tokenizerClass = "", tokenizerConfig } = settings;
+  try {
+    return tokenizerOfClass(await readSource(settings), tokenizerClass, tokenizerConfig);
+  } catch (error) {
+    if (error instanceof InferyardError) throw error;
+    throw tokenizerInvalid(tokenizerShown, `cannot be used: ${messageOf(error)}`, error);
+  }
+}
+
+async function readSource({ tokenizerPath, tokenizerFormat }: TextSettings): Promise<VocabularySource> {
+  if (tokenizerFormat === "vocab.txt") return { kind: "wordpiece", lines: await readText(tokenizerPath) };
+  if (tokenizerFormat === "vocab.json") {
+    const merges = await readText(join(dirname(tokenizerPath), "merges.txt"));
+    return { kind: "bpe", files: { vocabulary: await readText(tokenizerPath), merges } };
+  }
+  return { kind: "sentencepiece", model: parseSentencePieceModel(await readBytes(tokenizerPath)) };
+}

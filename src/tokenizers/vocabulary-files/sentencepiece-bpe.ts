@@ -1,0 +1,140 @@
+/** Tokenizers of SentencePiece's model files whose class is Llama's or Gemma's, or that have no class of their own. */
+import { encodeBase64 } from "../../platform/base64.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
+import type { TokenizerJson } from "../config/tokenizer-json.ts";
+import type { ClassSettings } from "./class-settings.ts";
+import { metaspace, replaceRegex, replaceText, sequence, spaceSymbol } from "./components.ts";
+import type { Piece, SentencePieceModel } from "./sentencepiece-model.ts";
+import { specialPieces } from "./unigram.ts";
+
+const toSpaces = replaceText(spaceSymbol, " ");
+const firstSpace = { type: "Strip", content: " ", start: 1, stop: 0 };
+const byteFallback = { type: "ByteFallback" };
+const fuse = { type: "Fuse" };
+
+/** `LlamaTokenizer`: BPE with byte fallback, no normalization. `legacy`: a space before each part between added tokens, and not before the first alone. */
+export function llamaTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
+  const spaced = settings.flag("add_prefix_space", true);
+  const parts = {
+    model: { type: "BPE", vocab: vocabularyOf(model), merges: mergesByIds(model), fuse_unk: true, byte_fallback: true },
+    normalizer: null,
+    pre_tokenizer: metaspace(spaced ? (settings.flag("legacy", false) ? "always" : "first") : "never", false),
+    decoder: sequence("decoders", [toSpaces, byteFallback, fuse, ...(spaced ? [firstSpace] : [])]),
+  };
+  return settings.withSpecialTokens(specialPieces(model)).finish(parts, (idOf) => settings.bosAndEos(idOf));
+}
+
+/** `GemmaTokenizer`: BPE with byte fallback, without a space before the text. */
+export function gemmaTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
+  const parts = {
+    model: {
+      type: "BPE",
+      vocab: vocabularyOf(model),
+      merges: mergesByIds(model),
+      unk_token: settings.token("unk_token"),
+      fuse_unk: true,
+      byte_fallback: true,
+    },
+    normalizer: replaceText(" ", spaceSymbol),
+    pre_tokenizer: { type: "Split", pattern: { String: " " }, behavior: "MergedWithPrevious", invert: false },
+    decoder: sequence("decoders", [toSpaces, byteFallback, fuse]),
+  };
+  return settings.withSpecialTokens(specialPieces(model)).finish(parts, (idOf) => settings.bosAndEos(idOf));
+}
+
+/** A tokenizer by what the model file itself states (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
+export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
+  const { byteFallback: hasBytes, addsSpace, removesSpaces, escapesSpaces, characterMap, pieces, unknown } = model;
+  const legacy = settings.flag("legacy", true);
+  const defined = pieces.filter(({ type }) => type === "user-defined").map(({ text }) => text);
+  const normalizers: readonly ComponentConfig[] = [
+    ...(characterMap === undefined ? [] : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(characterMap) }]),
+    ...(removesSpaces ? [replaceRegex("\\A +| +\\z", ""), replaceRegex(" {2,}", " ")] : []),
+    ...(escapesSpaces ? [replaceText(" ", spaceSymbol)] : []),
+    ...(addsSpace && legacy ? [replaceRegex(`\\A${spaceSymbol}`, spaceSymbol + spaceSymbol)] : []),
+  ];
+  const preTokenizers: readonly ComponentConfig[] = [
+    ...(addsSpace ? [metaspace(legacy ? "always" : "first", false)] : []),
+    ...(defined.length === 0 ? [] : [splitAt(defined)]),
+  ];
+  const parts = {
+    model:
+      model.algorithm === "unigram"
+        ? { type: "Unigram", unk_id: unknown.id, vocab: pieces.map(({ text, score }) => [text, score]), byte_fallback: hasBytes }
+        : {
+            type: "BPE",
+            vocab: vocabularyOf(model),
+            merges: mergesByScores(pieces),
+            unk_token: unknown.piece,
+            fuse_unk: true,
+            byte_fallback: hasBytes,
+            ignore_merges: defined.length > 0,
+          },
+    normalizer: sequence("normalizers", normalizers),
+    pre_tokenizer: preTokenizers.length === 0 ? null : sequence("pretokenizers", preTokenizers),
+    decoder: sequence("decoders", [
+      toSpaces,
+      ...(hasBytes ? [byteFallback] : []),
+      ...(addsSpace ? [fuse, firstSpace] : hasBytes ? [fuse] : []),
+    ]),
+  };
+  return settings.withSpecialTokens(specialPieces(model, ["control"])).finish(parts, (idOf) => settings.bosAndEos(idOf));
+}
+
+/** The special tokens that a model file names, by their roles. */
+export function ownRoles({ bos, eos, unknown }: SentencePieceModel): Readonly<Record<string, string>> {
+  const named = { bos_token: bos, eos_token: eos, unk_token: unknown };
+  return Object.fromEntries(Object.entries(named).flatMap(([role, { id, piece }]) => (id >= 0 ? [[role, piece] as const] : [])));
+}
+
+/** Isolates texts, the longer ones first. */
+function splitAt(texts: readonly string[]): ComponentConfig {
+  const longestFirst = texts.toSorted((a, b) => b.length - a.length);
+  const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|\-&~#\s]/g, (sign) => `\\${sign}`));
+  return { type: "Split", pattern: { Regex: escaped.join("|") }, behavior: "Isolated", invert: false };
+}
+
+function vocabularyOf({ pieces }: SentencePieceModel): ReadonlyMap<string, number> {
+  return new Map(pieces.map(({ text }, id) => [text, id]));
+}
+
+type Merge = readonly [left: string, right: string];
+
+/** All ways to make a piece of two others, by the id of that piece, the length of the left one, and their ids (`generate_merges`). */
+function mergesByIds(model: SentencePieceModel): readonly Merge[] {
+  const ids = vocabularyOf(model);
+  const found: { readonly merge: Merge; readonly id: number }[] = [];
+  for (const [token, id] of ids) for (const merge of partsOf(token, ids)) found.push({ merge, id });
+  checkCount(found.length);
+  return found.toSorted((a, b) => a.id - b.id || a.merge[0].length - b.merge[0].length).map(({ merge }) => merge);
+}
+
+/** Those of normal pieces, by the score of the piece that is made, and its id. */
+function mergesByScores(pieces: readonly Piece[]): readonly Merge[] {
+  const normal = new Map(pieces.flatMap(({ text, type }, id) => (type === "normal" ? [[text, id] as const] : [])));
+  const found: { readonly merge: Merge; readonly score: number; readonly id: number }[] = [];
+  for (const [token, id] of normal) {
+    for (const merge of partsOf(token, normal)) found.push({ merge, id, score: pieces[id]?.score ?? 0 });
+  }
+  checkCount(found.length);
+  return found.toSorted((a, b) => b.score - a.score || a.id - b.id || compare(a.merge[0], b.merge[0])).map(({ merge }) => merge);
+}
+
+function* partsOf(token: string, ids: ReadonlyMap<string, number>): Generator<Merge> {
+  for (let at = 1; at < token.length; at += 1) {
+    if ((token.charCodeAt(at) & 0xfc00) === 0xdc00) continue; // not between the halves of a surrogate pair
+    const [left, right] = [token.slice(0, at), token.slice(at)];
+    if (ids.has(left) && ids.has(right)) yield [left, right];
+  }
+}
+
+/** Gemma's vocabulary of 262,144 tokens has 515,000. */
+const maxMerges = 4_000_000;
+
+function checkCount(count: number): void {
+  if (count > maxMerges) throw new Error(`its tokens can be made in more than ${maxMerges} ways`);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
