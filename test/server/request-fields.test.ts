@@ -88,6 +88,16 @@ describe.skipIf(skip)(title, () => {
     expect(zero).toMatchObject({ status: 200, body: { usage: { completion_tokens: 0 } } });
   });
 
+  it("a thread that is to be continued is not found, so that Anthropic's tool runner sends the whole conversation", async () => {
+    const request = { messages, max_tokens: 4 };
+    const created = await json("/v1/messages", { ...request, thread: { type: "create" } });
+    expect([created.status, created.ignored]).toEqual([200, "/thread"]);
+    expect(await json("/v1/messages", { ...request, thread: { type: "continue", previous_message_id: "msg_1" } })).toMatchObject({
+      status: 400,
+      body: { error: { details: { error_code: "thread_not_found" } } },
+    });
+  });
+
   it("counts the tokens of a response's input, as it does those of a message", async () => {
     const { body } = await json("/v1/responses", { input: "hi", instructions: "a" });
     expect((await json("/v1/responses/input_tokens", { input: "hi", instructions: "a" })).body).toEqual({
