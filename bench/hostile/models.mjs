@@ -30,6 +30,9 @@ export function hostileModels(folder) {
   mkdirSync(join(folder, "home"), { recursive: true });
   const chat = join(folder, "chat");
   writeChatModel(chat, chatTemplates.tagged);
+  // Its prompts do not have the tools, however many there are.
+  const calls = join(folder, "calls");
+  writeChatModel(calls, "{% for m in messages %}{{ m.content }}{% endfor %}{{ tools | length }}{% set form = '<tool_call>' %}");
   const config = join(chat, "config.json");
   writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), max_position_embeddings: chatContext }));
   const templates = Object.fromEntries(Object.keys(hostileTemplates).map((name) => [name, join(folder, name)]));
@@ -37,7 +40,7 @@ export function hostileModels(folder) {
   const split = (Regex) => ({ type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false });
   const doubling = Array.from({ length: 40 }, () => ({ type: "Replace", pattern: { String: "a" }, content: "aa" }));
   return {
-    sound: { builtin, tiny, minilm: miniLm, chat },
+    sound: { builtin, tiny, minilm: miniLm, chat, calls },
     tokenizers: {
       backtracking: withTokenizer("backtracking", { pre_tokenizer: split("(a+)+$") }),
       alternatives: withTokenizer("alternatives", { pre_tokenizer: split("^(a|a|aa)+b$") }),

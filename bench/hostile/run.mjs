@@ -16,6 +16,7 @@ import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.m
 import { readOptions } from "../measuring/options.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { attacks } from "./attacks/index.mjs";
+import { unloading } from "./attacks/keep-alive.mjs";
 import { pages } from "./attacks/pages.mjs";
 import { head, hold, send } from "./client.mjs";
 import { createMemoryGroup } from "./memory-limit.mjs";
@@ -199,9 +200,12 @@ function processesOf({ child }) {
 async function attackPages() {
   const settings = writeSettings("keyless", { server: common });
   const server = await startServer({ folder, settings, group, heapMebibytes });
-  const { said, wrong } = await pages(server);
-  console.log(`\npages and proxies, no keys (item 3): ${said}`);
-  if (wrong > 0) violate(`pages: ${said}`);
+  const onKeyless = { "pages and proxies, no keys": pages, "a program of this machine, no keys": unloading };
+  for (const [name, attack] of Object.entries(onKeyless)) {
+    const { said, wrong } = await attack(server);
+    console.log(`\n${name}: ${said}`);
+    if (wrong > 0) violate(`${name}: ${said}`);
+  }
   await endServer(server, "SIGTERM", "keyless");
 }
 

@@ -420,6 +420,26 @@ describe("folders", () => {
       });
     });
 
+    it("a CrossEncoder that has modules: the class with its head, and its task", async () => {
+      const config = { architectures: ["BertForSequenceClassification"], model_type: "bert", id2label: { 0: "LABEL_0" } };
+      const read = async (sentence: object): Promise<Manifest> =>
+        readManifest(
+          await folderWith({
+            "config.json": config,
+            "modules.json": bertModules.slice(0, 1),
+            "sentence_bert_config.json": sentence,
+            "model.onnx": onnx(1),
+          }),
+        );
+      const scorer = await read({ transformer_task: "sequence-classification" });
+      expect([scorer.variants[0]?.architecture, scorer.tasks]).toEqual([
+        "BertForSequenceClassification",
+        ["text-classification"],
+      ]);
+      const encoder = await read({});
+      expect([encoder.variants[0]?.architecture, encoder.tasks]).toEqual(["BertModel", ["feature-extraction"]]);
+    });
+
     it("a licence in the front matter of the model card", async () => {
       const manifest = await read({
         ...sentenceTransformer,

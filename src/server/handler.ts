@@ -6,6 +6,7 @@ import { addOpenApiDocument } from "./http/openapi-document.ts";
 import { addOtherMethods, createRoutes, nameRoutes } from "./http/routes.ts";
 import { dashboardRoutes } from "./observability/dashboard/index.ts";
 import { handleProtocolError, protocols } from "./protocols/index.ts";
+import { LoadRecorder } from "./observability/dashboard/load-history.ts";
 import { RecentRequests } from "./observability/dashboard/recent-requests.ts";
 import { requestMiddleware } from "./http/middleware.ts";
 import { healthRoutes } from "./observability/health.ts";
@@ -87,14 +88,15 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     ),
   );
   const recent = new RecentRequests();
+  const load = new LoadRecorder(() => service.admission.waiting);
   app.use(
     traceRequests(),
-    observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]),
+    observeRequests([metrics, recent, load, ...(log === undefined ? [] : [log])]),
     ...requestMiddleware(settings),
   );
   app.route("/", observabilityRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
-  app.route("/", dashboardRoutes(service, recent));
+  app.route("/", dashboardRoutes(service, recent, load));
   for (const { routes } of protocols) app.route("/", routes(service, readiness));
   nameRoutes(app);
   addOpenApiDocument(app, { title: "Inferyard", version, description: "Models over HTTP" });

@@ -43,12 +43,15 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("takes the template of chat_template.jinja, and tools where it has a place for them", async () => {
-    const own = join(folder, "own");
-    cpSync(qwen, own, { recursive: true });
-    writeFileSync(
-      join(own, "chat_template.jinja"),
-      "{{ tools | tojson if tools }}{% set form = '<tool_call>' %}{% for m in messages %}{{ m.content }}{% endfor %}",
-    );
+    const [own, unknown] = [join(folder, "own"), join(folder, "unknown")];
+    const template = "{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}";
+    for (const [to, teaches] of [
+      [own, "{% set form = '<tool_call>' %}"],
+      [unknown, ""],
+    ] as const) {
+      cpSync(qwen, to, { recursive: true });
+      writeFileSync(join(to, "chat_template.jinja"), template + teaches);
+    }
     await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const tools = [{ name: "f" }];
     const [plain, withTools] = [
@@ -58,7 +61,14 @@ describe.skipIf(skip)(title, () => {
     const tokens = (await runtime.generate("Hello world!", { model: own, maxNewTokens: 1, addSpecialTokens: false })).results[0]!;
     expect(plain.results[0]!.promptTokens).toBe(tokens.promptTokens);
     expect(withTools).toMatchObject({ code: "INPUT_TOO_LONG" }); // the tool's schema is longer than this model's context
-    await expect(runtime.chat(messages, { model: qwen, tools })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    for (const [model, problem] of [
+      [qwen, /no place for tools/],
+      [unknown, /form in which the model calls them is not known/],
+    ] as const)
+      await expect(runtime.chat(messages, { model, tools })).rejects.toMatchObject({
+        code: "MODEL_UNSUPPORTED",
+        message: expect.stringMatching(problem),
+      });
     await expect(runtime.chat(messages, { model: `${sharedData}tiny-random-llama` })).rejects.toThrow(/no chat template/);
     await expect(runtime.chat([{ role: "x" as never, content: "" }], { model: qwen })).rejects.toMatchObject({
       code: "INPUT_INVALID",

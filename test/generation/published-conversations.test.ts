@@ -20,7 +20,9 @@ describe.skipIf(skip)(title, () => {
   const folder = mkdtempSync(join(tmpdir(), "published-"));
   beforeAll(async () => {
     runtime = await createRuntime({ host: "inline", threads: 1 });
-    handler = createHandler(runtime, { models: { ...reportModels(), tools: toolModel, refusing: join(folder, "refusing") } });
+    handler = createHandler(runtime, {
+      models: { ...reportModels(), tools: toolModel, refusing: join(folder, "refusing"), variables: join(folder, "variables") },
+    });
   });
   afterAll(async () => {
     await runtime.dispose();
@@ -33,7 +35,15 @@ describe.skipIf(skip)(title, () => {
     return { status: response.status, ...((await response.json()) as object) };
   }
 
-  const folders = ["eos-tokenizer", "gguf-im-end-type", "tool-use-template", "typed-content-template"];
+  const folders = [
+    "eos-tokenizer",
+    "gguf-im-end-type",
+    "mistral-tool-ids",
+    "tool-call-forms",
+    "tool-use-template",
+    "typed-content-template",
+    "xml-argument-types",
+  ];
 
   /** The models of the folders, each under the folder's name and its own. */
   function reportModels(): Readonly<Record<string, string>> {
@@ -47,10 +57,15 @@ describe.skipIf(skip)(title, () => {
   it.each(folders)("%s", async (name) => {
     const { input, expected } = readReport(name)!;
     for (const [request, { path, body }] of Object.entries(input.requests ?? {})) {
-      const { reference: _, ...right } = expected[request]!;
-      expect(
-        askedMembers(await post(path, { max_tokens: 12, ...body, model: `${name}/${String(body["model"])}` }), right),
-      ).toEqual(right);
+      const { reference: _, contains = "", lacks, ...right } = expected[request]!;
+      const answer = await post(path, {
+        max_tokens: name === "xml-argument-types" ? 100 : 12,
+        ...body,
+        model: `${name}/${String(body["model"])}`,
+      });
+      expect(askedMembers(answer, right), request).toEqual(right);
+      const text = JSON.stringify(answer);
+      expect(text.includes(String(contains)) && !(typeof lacks === "string" && text.includes(lacks)), text).toBe(true);
     }
   });
 
@@ -175,6 +190,20 @@ describe.skipIf(skip)(title, () => {
     expect(await post("/v1/messages", { ...typed, messages })).toMatchObject({ usage: { input_tokens: tokens.length } });
     const response = { model: typed.model, max_output_tokens: 1, input: inputs };
     expect(await post("/v1/responses", response)).toMatchObject({ usage: { input_tokens: tokens.length } });
+  });
+
+  it("further variables reach the template from every protocol", async () => {
+    modelWith("variables", { "chat_template.jinja": "{{ mood }}{{ messages[0].content }}" });
+    const given = { model: "variables", chat_template_kwargs: { mood: "calm" } };
+    const messages = [{ role: "user", content: "hi" }];
+    expect(await post("/v1/chat/completions", { ...given, messages, max_tokens: 1 })).toMatchObject({
+      usage: { prompt_tokens: 6 },
+    });
+    expect(await post("/v1/messages", { ...given, messages, max_tokens: 1 })).toMatchObject({ usage: { input_tokens: 6 } });
+    expect(await post("/v1/messages/count_tokens", { ...given, messages })).toMatchObject({ input_tokens: 6 });
+    const response = { ...given, input: "hi", max_output_tokens: 1 };
+    expect(await post("/v1/responses", response)).toMatchObject({ usage: { input_tokens: 6 } });
+    expect(await post("/tokenize", { ...given, messages })).toMatchObject({ count: 6 });
   });
 
   it("a refusal of the template is 400 over HTTP, a failure 422", async () => {

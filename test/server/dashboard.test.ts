@@ -38,18 +38,45 @@ describe.skipIf(executablePath === undefined)(name, () => {
     await page.locator("#state", { hasText: "up" }).waitFor();
     expect(await page.textContent("#models-empty")).toContain("no model is loaded");
     await page.fill("#text", "<img src=x onerror=alert(1)>");
-    await page.click("button");
+    await page.click("#try button");
     await page.locator("#answer", { hasText: "native:cpu" }).waitFor();
     expect(await page.textContent("#answer")).toContain("256 numbers");
     await page.locator("#models td").first().waitFor();
     await page.locator("#counts", { hasText: "1 in the last minute" }).waitFor();
     expect(await page.textContent("#models")).toContain("builtin");
     expect(await page.textContent("#decisions")).toContain("native:cpu");
+    expect(await page.locator("#decisions").isVisible()).toBe(false); // folded away
+    expect(await page.locator("#chat-empty").isVisible()).toBe(true);
+    expect(await page.locator("#chat-model option").count()).toBe(0); // an embedder holds no conversations
+    expect(await page.textContent("#requests-now")).toMatch(/^[\d.]+ per second$/);
     expect(await page.textContent("#counts")).toMatch(/1 in the last minute, 0 failed/);
     expect(await page.locator("img").count()).toBe(0);
     expect(faults).toEqual([]);
     expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
     if (process.env["SCREENSHOT"] !== undefined) await page.screenshot({ path: process.env["SCREENSHOT"], fullPage: true });
+  });
+
+  it.each(["light", "dark"] as const)("fits windows from a telephone to a wide screen, %s", async (colorScheme) => {
+    const page = await browser.newPage({ colorScheme });
+    for (const width of [400, 900, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${server.url}/dashboard`);
+      await page.locator("#models td, #models-empty:visible").first().waitFor();
+      expect(
+        await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth"),
+        `${width}`,
+      ).toBeLessThanOrEqual(0);
+      const [chat, models] = [
+        await page.locator("#talking").boundingBox(),
+        await page.locator("#models-empty, #models").first().boundingBox(),
+      ];
+      if (width === 1600) expect(chat!.x).toBeGreaterThan(800); // beside the models
+      else expect(chat!.y).toBeGreaterThan(models?.y ?? 0);
+      const folder = process.env["SCREENSHOTS"];
+      if (folder !== undefined)
+        await page.screenshot({ path: `${folder}/dashboard-${width}-${colorScheme}.png`, fullPage: true });
+    }
+    await page.close();
   });
 
   it.skipIf(!hasSharedData)(
@@ -66,8 +93,9 @@ describe.skipIf(executablePath === undefined)(name, () => {
         (request) => request.url().endsWith("completions") && asked.push(request.postDataJSON() as { messages: unknown[] }),
       );
       await page.goto(`${chatting.url}/dashboard`);
-      await page.locator("#model option", { hasText: "chatty" }).waitFor({ state: "attached" });
-      await page.selectOption("#model", "chatty");
+      await page.locator("#chat-model option", { hasText: "chatty" }).waitFor({ state: "attached" });
+      expect(await page.inputValue("#chat-model")).toBe("chatty"); // the embedder before it is not offered
+      expect(await page.locator("#model option").allTextContents()).toEqual(["builtin"]);
       await page.fill("#longest", "3");
       for (const message of ["<img>", "o"]) {
         await page.fill("#message", message);
@@ -75,6 +103,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
         await page.locator("#speed", { hasText: "per second" }).waitFor();
         await page.locator("#stop").waitFor({ state: "hidden" });
       }
+      await page.locator("#models td", { hasText: /^chatty$/ }).waitFor(); // by its name, not by its path
       expect(asked.map(({ messages }) => messages.length)).toEqual([1, 3]);
       expect(await page.textContent("#talk .user")).toBe("<img>");
       expect((await page.textContent("#talk .assistant"))!.length).toBeGreaterThan(0);

@@ -159,7 +159,7 @@ describe.skipIf(skip)(title, () => {
       "response.incomplete",
     ]);
     expect(await json("/v1/responses", { ...body, previous_response_id: "x" })).toMatchObject({
-      error: { code: "input_invalid", param: "previous_response_id" },
+      error: { code: "previous_response_not_found", param: "previous_response_id" },
     });
   });
 

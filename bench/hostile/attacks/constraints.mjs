@@ -1,4 +1,4 @@
-// Constraints and tools that take long to compile, or much memory, or both: each kind once, and then all of them again and again, each with other names, so that
+// Constraints that take long to compile, or much memory, or both: each kind once, and then all of them again and again, each with other names, so that
 // nothing that was kept helps.
 import { send, tally } from "../client.mjs";
 
@@ -19,12 +19,24 @@ const kinds = {
     schema({
       oneOf: range(400, (i) => object({ [`${p}${i}`]: integer }, { required: [`${p}${i}`], additionalProperties: false })),
     }),
-  "4,000 tools": (p) => tools(4000, p),
-  "25,000 tools": (p) => tools(25_000, p),
   "8,000 required members": (p) => required(8000, p),
   "40,000 required members": (p) => required(40_000, p),
   "24,000 optional members": (p) => schema(object(named(24_000, p, () => integer))),
   "30,000 optional members": (p) => schema(object(named(30_000, p, () => integer))),
+  "40,000 rules in Lark's notation": (p) => ({
+    guided_grammar: `start: ${p}0\n${range(40_000, (i) => `${p}${i}: "a" ${p}${i + 1} | "${i}"`).join("\n")}\n${p}40000: "b"`,
+  }),
+  "dependent members": (p) =>
+    schema(
+      object(
+        named(1000, p, () => integer),
+        { dependentRequired: named(1000, p, (i) => [`${p}${(i + 1) % 1000}`]) },
+      ),
+    ),
+  "5,000 alternatives of objects": (p) =>
+    schema({ anyOf: range(5000, (i) => object({ kind: { const: `${p}${i}` }, value: integer }, { required: ["kind"] })) }),
+  "bounds of numbers": (p) =>
+    schema(object(named(5000, p, (i) => ({ type: "integer", minimum: 1000 + i, maximum: 123_456_789 + i })))),
   "40,000 rules": (p) => ({
     guided_grammar: `root ::= ${p}0\n${range(40_000, (i) => `${p}${i} ::= "a" ${p}${i + 1} | "${i}"`).join("\n")}\n${p}40000 ::= "b"`,
   }),
@@ -56,14 +68,6 @@ function required(count, prefix) {
       { required: range(count, (index) => `${prefix}${index}`) },
     ),
   );
-}
-
-function tools(count, prefix) {
-  const parameters = object({ x: integer });
-  return {
-    tools: range(count, (index) => ({ type: "function", function: { name: `${prefix}${index}`, parameters } })),
-    tool_choice: "required",
-  };
 }
 
 function requestOf(kind, prefix, key) {

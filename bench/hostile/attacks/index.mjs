@@ -3,12 +3,16 @@
 import { bodies } from "./bodies.mjs";
 import { constraints } from "./constraints.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
+import { keepAlive } from "./keep-alive.mjs";
+import { libraries } from "./libraries.mjs";
+import { pipelining } from "./pipelining.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
 import { starvation } from "./starve.mjs";
 import { conversations, templates } from "./templates.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
+import { tools } from "./tools.mjs";
 
 export const attacks = [
   ...bodies,
@@ -17,6 +21,7 @@ export const attacks = [
   tokenizers,
   tensors,
   ...sockets,
+  pipelining,
   amplification,
   priority,
   ...starvation,
@@ -24,6 +29,9 @@ export const attacks = [
   impatience,
   hang,
   ...constraints,
+  ...tools,
   templates,
   conversations,
+  keepAlive,
+  libraries,
 ];

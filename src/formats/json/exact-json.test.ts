@@ -59,6 +59,8 @@ test("what is not JSON, or nests too deeply, is an error", () => {
   expect(() => parseJson('{"a":1.0,}')).toThrow(SyntaxError);
   expect(() => parseExactJson("[1.]")).toThrow(SyntaxError);
   expect(parseJson(`${"[".repeat(1000)}1.0${"]".repeat(1000)}`)).toBeInstanceOf(Array);
+  expect(() => parseJson(`[${"1.0,".repeat(65_536)}1.0]`)).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
+  expect(parseJson(`[${"1,".repeat(65_536)}1.0]`)).toHaveLength(65_537);
   expect(() => parseJson("[".repeat(1002) + "]".repeat(1002))).toThrow(InferyardError);
 });
 

@@ -30,8 +30,8 @@ export class JsonNumber {
   }
 }
 
-/** Nested objects and lists of an exact value. */
-const maxDepth = 1000;
+/** Nested objects and lists of an exact value; and numbers that JavaScript would write differently, which take memory and time. */
+const [maxDepth, maxNumbers] = [1000, 65_536];
 
 /** What was written, of an object or list that JSON.parse has changed. Not enumerable: copies and JSON.stringify do not see it. */
 const written = Symbol("written JSON");
@@ -40,7 +40,7 @@ const order = Symbol("order of keys");
 
 /**
  * The value of JSON.parse; what it changed is attached for `jsonText`. A copy of an object loses what is attached to the object, and keeps what is attached to its members. Throws
- * SyntaxError for what is not JSON, and INPUT_INVALID for more than 1,000 nested objects and lists.
+ * SyntaxError for what is not JSON, INPUT_INVALID for more than 1,000 nested objects and lists, and LIMIT_EXCEEDED where JSON.parse changes more than 65,536 numbers.
  */
 export function parseJson(json: string): unknown {
   const value: unknown = JSON.parse(json);
@@ -139,10 +139,14 @@ class ExactBuilder implements JsonBuilder<unknown> {
   readonly maxDepth = maxDepth;
   /** Objects and lists that contain what JSON.parse changes. */
   readonly changed = new Set<unknown>();
+  #numbers = 0;
 
   number(text: string): number | JsonNumber {
     const value = Number(text);
-    return String(value) === text ? value : new JsonNumber(text);
+    if (String(value) === text) return value;
+    this.#numbers += 1;
+    if (this.#numbers > maxNumbers) throw tooManyNumbers();
+    return new JsonNumber(text);
   }
 
   array(items: unknown[]): unknown[] {
@@ -178,6 +182,14 @@ class ExactBuilder implements JsonBuilder<unknown> {
   #isChanged(value: unknown): boolean {
     return value instanceof JsonNumber || (typeof value === "object" && value !== null && this.changed.has(value));
   }
+}
+
+function tooManyNumbers(): InferyardError {
+  const what = "numbers that JavaScript writes differently, such as 1.0 and integers above 2^53";
+  return new InferyardError("LIMIT_EXCEEDED", `the JSON has more than ${maxNumbers} ${what}`, {
+    remedy: "send fewer of them",
+    data: { limit: maxNumbers },
+  });
 }
 
 /** Whether JavaScript puts a key before others. */

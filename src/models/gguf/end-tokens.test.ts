@@ -8,6 +8,7 @@ const [normal, control, userDefined] = [1, 3, 4];
 function ends(
   vocabulary: readonly (readonly [text: string, kind: number])[],
   stated: Readonly<Record<string, number>> = {},
+  eosTokenIds: readonly number[] = [],
 ): string[] {
   const list = (items: readonly (string | number)[]): GgufValue => ({
     type: "array",
@@ -19,6 +20,7 @@ function ends(
   const metadata = new Map<string, GgufValue>([
     ["tokenizer.ggml.tokens", list(vocabulary.map(([text]) => text))],
     ["tokenizer.ggml.token_type", list(vocabulary.map(([, kind]) => kind))],
+    ["tokenizer.ggml.eos_token_ids", list(eosTokenIds)],
     ...Object.entries(stated).map(([key, id]) => [`tokenizer.ggml.${key}_token_id`, number(id)] as const),
   ]);
   return endTokens(metadata).map((id) => vocabulary[id]?.[0] ?? "");
@@ -42,6 +44,7 @@ describe("tokens that end a turn in a GGUF file", () => {
   it("are those that the file states, too, as far as they are in the vocabulary", () => {
     const vocabulary = ["a", "b", "c", "<|im_end|>"].map((text) => [text, normal] as const);
     expect(ends(vocabulary, { eos: 0, eot: 2, eom: 9 })).toEqual(["a", "c", "<|im_end|>"]);
+    expect(ends(vocabulary, {}, [1])).toEqual(["b", "<|im_end|>"]);
     expect(ends([["a", normal]])).toEqual([]);
   });
 

@@ -58,7 +58,9 @@ export function isControlText(text: string): boolean {
 export function endTokens(metadata: ReadonlyMap<string, GgufValue>): readonly number[] {
   const tokens = ggufTexts(metadata, "tokenizer.ggml.tokens") ?? [];
   const kinds = ggufNumbers(metadata, "tokenizer.ggml.token_type") ?? [];
-  const stated = keys.flatMap((key) => ggufNumber(metadata, `tokenizer.ggml.${key}`) ?? []);
+  // Ollama's converter writes a list where a model has several.
+  const listed = ggufNumbers(metadata, "tokenizer.ggml.eos_token_ids") ?? [];
+  const stated = [...keys.flatMap((key) => ggufNumber(metadata, `tokenizer.ggml.${key}`) ?? []), ...listed];
   const named = tokens.flatMap((token, id) =>
     endTexts.has(token) || (controlEndTexts.has(token) && kinds[id] === controlKind) ? [id] : [],
   );

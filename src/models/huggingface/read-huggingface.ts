@@ -20,7 +20,8 @@ import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
 import { type Modules, readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
-import { type TextOverrides, readTextSettings } from "./text-settings.ts";
+import { type TextOverrides, isCrossEncoder, readTextSettings } from "./text-settings.ts";
+import { readSentenceConfig } from "./token-limit.ts";
 import { unreadableVariant } from "../manifest/unreadable-variants.ts";
 import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
@@ -77,7 +78,9 @@ export async function readHuggingFace(
     own?.text === undefined
       ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
       : withOverrides(own.text, overrides);
-  const isEmbedder = stated.writesText !== true && usesHiddenStates(modules, text, stated.tasks);
+  const isUnpooled = modules?.kind === "transformer" && modules.poolingPath === undefined;
+  const isScorer = isUnpooled && isCrossEncoder(modules, (await readSentenceConfig(inner))?.config);
+  const isEmbedder = stated.writesText !== true && usesHiddenStates(isScorer ? undefined : modules, text, stated.tasks);
   const modelClass = modelClassOf(config, isEmbedder);
   const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =

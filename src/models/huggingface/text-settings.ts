@@ -187,10 +187,17 @@ function refuseOtherTransformerTask(
   modules: Modules | undefined,
 ): void {
   const expected = modules?.sparse?.type === "SpladePooling" ? "fill-mask" : "feature-extraction";
+  if (isCrossEncoder(modules, sentence?.config)) return;
   const task = sentence?.config["transformer_task"] ?? (modules?.isMasked === true ? "fill-mask" : "feature-extraction");
   if (modules === undefined || modules.kind === "static" || task === expected) return;
   const file = displayNameIn(folder, sentence?.file ?? "sentence_bert_config.json");
   throw new InferyardError("MODEL_UNSUPPORTED", `${file} asks for ${JSON.stringify(task)}, which this version does not compute`, {
     remedy: `use a model for ${expected}`,
   });
+}
+
+/** Whether the modules are those of a CrossEncoder: a Transformer alone, whose task is to classify. */
+export function isCrossEncoder(modules: Modules | undefined, sentence: JsonObject | undefined): boolean {
+  if (modules === undefined || modules.poolingPath !== undefined || modules.sparse !== undefined) return false;
+  return modules.vectorModules.length === 0 && sentence?.["transformer_task"] === "sequence-classification";
 }

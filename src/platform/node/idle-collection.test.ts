@@ -8,10 +8,12 @@ class Scripted implements CollectedProcess {
   live = 80 * mebi;
   garbage = 0;
   busy = 0;
+  open = 10;
   time = 0;
   readonly collections: number[] = [];
   readonly heldBytes = (): number => this.live + this.garbage;
   readonly utilization = (): number => this.busy;
+  readonly handles = (): number => this.open;
   trims = 0;
   readonly trim = (): void => void (this.trims += 1);
   readonly now = (): number => this.time;
@@ -52,6 +54,19 @@ it("collects what a flood left, although an earlier collection met its requests"
   run(scripted, collection, 3);
   [scripted.live, scripted.garbage] = [80 * mebi, 220 * mebi];
   run(scripted, collection, 24);
+  expect(scripted.garbage).toBeLessThan(48 * mebi);
+});
+
+it.each([
+  ["connections are closed", { open: 100 }, { open: 20 }],
+  ["there is less to do", { busy: 0.5 }, { busy: 0.1 }],
+])("collects at once what an attack left behind which several collections were in vain, when %s", (_what, during, after) => {
+  const scripted = new Scripted();
+  const collection = new IdleCollection(scripted);
+  Object.assign(scripted, { live: 300 * mebi, ...during });
+  run(scripted, collection, 100);
+  Object.assign(scripted, { live: 80 * mebi, garbage: 220 * mebi, ...after });
+  run(scripted, collection, 7);
   expect(scripted.garbage).toBeLessThan(48 * mebi);
 });
 

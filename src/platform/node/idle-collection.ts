@@ -15,13 +15,17 @@ const minGrowthFraction = 0.15;
 const maxCollections = 4;
 const minFreedBytes = 8 * 2 ** 20;
 /**
- * Time between two sequences, in milliseconds, and as a multiple of the processor time that the last one took. It doubles while they free little.
+ * Time between two sequences, in milliseconds, and as a multiple of the processor time that the last one took. It doubles while they free little, and is over
+ * once the process has become quieter: what a sequence met in use may be garbage then.
  */
 const minPauseMs = 6000;
 const maxPauseMs = 600_000;
 /** A sequence ends with one collection this long after the others: V8 gives back its young generation when little was allocated for 5 s. */
 const lateMs = 4500;
 const pauseFactor = 8;
+/** The process has become quieter if its utilization, or its number of open handles, is at most this fraction of what it was at the last sequence, and less by so much. */
+const quieterFraction = 0.5;
+const [minLessUtilization, minFewerHandles] = [0.1, 8];
 /** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
 const busyUtilization = 0.6;
 
@@ -31,6 +35,8 @@ export interface CollectedProcess {
   readonly heldBytes: () => number;
   /** Fraction of the time since the last call in which the event loop was busy, 0 to 1. */
   readonly utilization: () => number;
+  /** Number of open handles and requests, such as sockets. */
+  readonly handles: () => number;
   /** Collects all garbage, synchronously. */
   readonly collect: () => void;
   /** Returns what the C library has freed to the operating system. */
@@ -52,6 +58,9 @@ export class IdleCollection {
   #collections = 0;
   #bytesBefore = 0;
   #sequenceMs = 0;
+  /** Utilization and open handles at the last sequence. */
+  #utilization = 0;
+  #handles = 0;
   #pauseMs = minPauseMs;
   #nextSequenceAt = 0;
   #lateAt = Number.POSITIVE_INFINITY;
@@ -65,7 +74,8 @@ export class IdleCollection {
 
   /** Called in regular intervals. Collects at most once. */
   check(): void {
-    if (this.#process.utilization() >= busyUtilization) return;
+    const utilization = this.#process.utilization();
+    if (utilization >= busyUtilization) return;
     const { heldBytes, now } = this.#process;
     const bytes = heldBytes();
     const freed = this.#lastBytes - bytes;
@@ -77,23 +87,36 @@ export class IdleCollection {
       else this.#collect();
       return;
     }
-    if (hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
+    const isQuieter = this.#hasBecomeQuieter(utilization);
+    if (isQuieter || hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
+    if (isQuieter) this.#nextSequenceAt = Math.min(this.#nextSequenceAt, now());
     if (now() >= this.#lateAt) {
       this.#lateAt = Number.POSITIVE_INFINITY;
       this.#collect();
       this.#collections = 0;
     } else if (hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt) {
       this.#bytesBefore = bytes;
+      [this.#utilization, this.#handles] = [utilization, this.#process.handles()];
       this.#collect();
     }
   }
 
+  /** Tells of each decrease once. */
+  #hasBecomeQuieter(utilization: number): boolean {
+    const handles = this.#process.handles();
+    const isQuieter =
+      isLess(this.#utilization, utilization, minLessUtilization) || isLess(this.#handles, handles, minFewerHandles);
+    if (isQuieter) [this.#utilization, this.#handles] = [utilization, handles];
+    return isQuieter;
+  }
+
   #collect(): void {
-    const { collect, trim, processorMs } = this.#process;
-    const began = processorMs();
+    const { collect, trim, processorMs, now } = this.#process;
+    const [began, beganAt] = [processorMs(), now()];
     collect();
     trim();
-    this.#sequenceMs += processorMs() - began;
+    // Other threads take processor time meanwhile, and other processes elapsed time.
+    this.#sequenceMs += Math.min(processorMs() - began, now() - beganAt);
     this.#collections += 1;
   }
 
@@ -107,6 +130,10 @@ export class IdleCollection {
     this.#collections = 0;
     this.#sequenceMs = 0;
   }
+}
+
+function isLess(before: number, now: number, minDifference: number): boolean {
+  return now <= quieterFraction * before && before - now >= minDifference;
 }
 
 function hasGrown(before: number, bytes: number): boolean {
@@ -128,6 +155,7 @@ export function startIdleCollection(trim: () => void = () => {}): () => void {
       before = now;
       return utilization;
     },
+    handles: () => process.getActiveResourcesInfo().length,
     collect: () => (collect ??= garbageCollector())(),
     trim,
     now: () => performance.now(),

@@ -1,11 +1,15 @@
 /** The dashboard's chat: part of its page, and the script behind it. Answers are streamed, and inserted as text. */
 
-/** The form of the chat. The model and the key are those of the form before it. */
+/** The form of the chat. The key is that of the page's head. */
 export const chatForm: string = `<form id="chat">
+  <p id="chat-empty" hidden>no model of this server holds conversations: name one under server.models, or fetch one with inferyard pull</p>
   <div id="talk" aria-live="polite"></div>
-  <textarea id="message" aria-label="message" placeholder="A message to the model that is chosen above"></textarea>
   <div class="line">
+    <select id="chat-model" aria-label="model of the chat"></select>
     <label>at most <input id="longest" type="number" min="1" value="256" aria-label="longest answer"> tokens</label>
+  </div>
+  <textarea id="message" aria-label="message" placeholder="A message; Enter sends it"></textarea>
+  <div class="line">
     <button id="send">Send</button>
     <button id="stop" type="button" hidden>Stop</button>
     <button id="anew" type="button">New chat</button>
@@ -39,7 +43,7 @@ async function* events(body) {
 }
 
 async function answer(signal) {
-  const body = { model: find("model").value, messages, stream: true, stream_options: { include_usage: true }, max_completion_tokens: Number(find("longest").value) };
+  const body = { model: find("chat-model").value, messages, stream: true, stream_options: { include_usage: true }, max_completion_tokens: Number(find("longest").value) };
   const response = await fetch("/v1/chat/completions", { method: "POST", headers: { "content-type": "application/json", ...headers() }, body: JSON.stringify(body), signal });
   if (!response.ok) throw new Error((await response.json()).error?.message ?? response.statusText);
   const [thoughts, text] = [bubble("thoughts"), bubble("assistant")];
@@ -64,7 +68,7 @@ async function answer(signal) {
 find("chat").addEventListener("submit", async (event) => {
   event.preventDefault();
   const said = find("message").value.trim();
-  if (running !== undefined || said === "") return;
+  if (running !== undefined || said === "" || find("chat-model").value === "") return;
   const started = (running = new AbortController());
   messages.push({ role: "user", content: said });
   bubble("user").textContent = said;

@@ -5,6 +5,7 @@ import { createRoutes } from "../../http/routes.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { handleInferyardError } from "../../protocols/inferyard/errors.ts";
 import type { Service } from "../../serving/service.ts";
+import type { LoadRecorder } from "./load-history.ts";
 import { page, pagePolicy } from "./page.ts";
 import type { RecentRequests } from "./recent-requests.ts";
 
@@ -20,13 +21,22 @@ const status = z
       p50: z.number().nullable().openapi({ description: "Milliseconds" }),
       p99: z.number().nullable(),
     }),
+    history: z
+      .object({ seconds: z.number(), requests: z.array(z.int()), tokens: z.array(z.int()), waiting: z.array(z.int()) })
+      .openapi({ description: "Sums of the last five minutes in periods of so many seconds, the newest last" }),
     memory: z.object({
       limits: z
         .record(z.string(), z.number())
         .nullable()
         .openapi({ description: "Memory limits in bytes by device; null: no limits" }),
       models: z.array(
-        z.object({ reference: z.string(), target: z.string(), state: z.string(), bytes: z.record(z.string(), z.number()) }),
+        z.object({
+          name: z.string().openapi({ description: "A name that requests may use; the reference, if there is none" }),
+          reference: z.string(),
+          target: z.string(),
+          state: z.string(),
+          bytes: z.record(z.string(), z.number()),
+        }),
       ),
     }),
     decisions: z.array(z.unknown()).openapi({ description: "Decisions of the models in memory" }),
@@ -43,22 +53,31 @@ const statusRoute = createRoute({
 });
 
 /** Creates the routes of the dashboard: its page and the data that it shows. */
-export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
+export function dashboardRoutes(service: Service, recent: RecentRequests, load: LoadRecorder): Routes {
   const routes = createRoutes(handleInferyardError);
   routes.openapi(statusRoute, async (context) => {
     const { limits, models } = service.runtime.memory();
+    const names = await service.modelNames();
+    const nameOf = await namesByReference(service, names);
     return context.json(
       {
         running: service.admission.running,
         waiting: service.admission.waiting,
         draining: service.draining,
         recent: recent.summary(),
+        history: load.history(),
         memory: {
           limits: limits === null ? null : { ...limits.bytes },
-          models: models.map(({ reference, target, state, bytes }) => ({ reference, target, state, bytes: { ...bytes } })),
+          models: models.map(({ reference, target, state, bytes }) => ({
+            name: nameOf.get(reference) ?? reference,
+            reference,
+            target,
+            state,
+            bytes: { ...bytes },
+          })),
         },
         decisions: [...(await service.runtime.loaded())],
-        names: await service.modelNames(),
+        names,
       },
       200,
     );
@@ -67,4 +86,17 @@ export function dashboardRoutes(service: Service, recent: RecentRequests): Route
     context.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-cache" }),
   );
   return routes;
+}
+
+/** The first name of each model, by its reference. */
+async function namesByReference(service: Service, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const reference = await service.resolve({}, name).then(
+      (resolved) => resolved.reference,
+      () => undefined, // a name whose model is not on this machine yet
+    );
+    if (reference !== undefined && !found.has(reference)) found.set(reference, name);
+  }
+  return found;
 }

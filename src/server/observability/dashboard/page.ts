@@ -5,59 +5,83 @@ import { chatForm, chatScript } from "./chat.ts";
 const script = `
 "use strict";
 const find = (id) => document.getElementById(id);
-const history = { waiting: [], p50: [], memory: [] };
-const maxPoints = 150;
+let capabilities = new Map(); // of each model, by its name
 
 function row(cells, header) {
   const line = document.createElement("tr");
   for (const cell of cells) {
     const box = document.createElement(header ? "th" : "td");
-    box.textContent = cell;
+    box.textContent = cell.text ?? cell;
+    if (cell.title !== undefined) box.title = cell.title;
     line.append(box);
   }
   return line;
 }
 
 function fill(table, head, rows, empty) {
+  find(table).hidden = rows.length === 0;
   find(table).replaceChildren(row(head, true), ...rows.map((cells) => row(cells)));
   find(table + "-empty").hidden = rows.length > 0;
   find(table + "-empty").textContent = empty;
 }
 
-function draw(id, values, unit) {
+function draw(id, values, unit, seconds) {
   const canvas = find(id), context = canvas.getContext("2d");
-  const { width, height } = canvas, top = Math.max(...values, 1);
+  const { width, height } = canvas, top = Math.max(...values, 1), wide = width / values.length;
   context.clearRect(0, 0, width, height);
-  context.strokeStyle = getComputedStyle(canvas).color;
-  context.lineWidth = 2;
-  context.beginPath();
+  context.fillStyle = getComputedStyle(canvas).color;
   values.forEach((value, index) => {
-    const x = (index / (maxPoints - 1)) * width, y = height - 3 - (value / top) * (height - 6);
-    if (index === 0) context.moveTo(x, y); else context.lineTo(x, y);
+    const tall = value === 0 ? 1 : Math.max(3, (value / top) * (height - 2));
+    context.fillRect(index * wide, height - tall, Math.max(wide - 2, 1), tall);
   });
-  context.stroke();
-  find(id + "-now").textContent = (values.at(-1) ?? 0).toFixed(unit === "ms" ? 1 : 0) + " " + unit;
+  // The newest period has not ended, so the one before it is told.
+  const told = values.at(-2) ?? 0;
+  find(id + "-now").textContent = (Number.isInteger(told) ? told : told.toFixed(1)) + " " + unit;
+  canvas.title = "the last " + Math.round((values.length * seconds) / 60) + " minutes; the tallest: " + (Number.isInteger(top) ? top : top.toFixed(1)) + " " + unit;
 }
 
 const megabytes = (bytes) => Object.values(bytes).reduce((sum, value) => sum + value, 0) / 1e6;
 
 function show(status) {
-  const { running, waiting, draining, recent, memory, decisions, names } = status;
+  const { running, waiting, draining, recent, history, memory, decisions, names } = status;
   find("state").textContent = draining ? "shutting down" : "up";
-  find("counts").textContent = running + " running, " + waiting + " waiting, " + recent.requests + " in the last minute, " + recent.failed + " failed";
-  const held = memory.models.reduce((sum, model) => sum + megabytes(model.bytes), 0);
-  for (const [name, value, unit] of [["waiting", waiting, "requests"], ["p50", recent.p50 ?? 0, "ms"], ["memory", held, "MB"]]) {
-    history[name].push(value);
-    if (history[name].length > maxPoints) history[name].shift();
-    draw(name, history[name], unit);
-  }
-  fill("models", ["model", "target", "state", "memory"], memory.models.map((model) => [model.reference, model.target, model.state, megabytes(model.bytes).toFixed(0) + " MB"]), "no model is loaded: the first request loads one");
-  fill("decisions", ["model", "candidate", "verdict", "why"], decisions.flatMap((decision) => decision.candidates.map((candidate) => [decision.model.reference, candidate.target, candidate.verdict, candidate.reason ?? ""])), "no decision was made yet");
-  const chosen = find("model").value;
-  if (find("model").options.length !== names.length) {
-    find("model").replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
-  }
+  find("counts").textContent = running + " running, " + waiting + " waiting, " + recent.requests + " in the last minute, " + recent.failed + " failed" + (recent.p50 === null ? "" : ", half of them within " + recent.p50.toFixed(1) + " ms");
+  const perSecond = (values) => values.map((value) => value / history.seconds);
+  draw("requests", perSecond(history.requests), "per second", history.seconds);
+  draw("tokens", perSecond(history.tokens), "per second", history.seconds);
+  draw("waiting", history.waiting, "at once", history.seconds);
+  const nameOf = new Map(memory.models.map((model) => [model.reference, model.name]));
+  fill("models", ["model", "target", "state", "memory"], memory.models.map((model) => [{ text: model.name, title: model.reference }, model.target, model.state, megabytes(model.bytes).toFixed(0) + " MB"]), "no model is loaded: the first request loads one");
+  const candidates = decisions.flatMap((decision) => decision.candidates.map((candidate) => [{ text: nameOf.get(decision.model.reference) ?? decision.model.name ?? decision.model.reference, title: decision.model.reference }, candidate.target, candidate.verdict, candidate.reason ?? ""]));
+  fill("decisions", ["model", "candidate", "verdict", "why"], candidates, "no decision was made yet");
+  find("decisions-count").textContent = candidates.length;
+  if (names.length !== capabilities.size || names.some((name) => !capabilities.has(name))) readModels();
 }
+
+function choose(id, names) {
+  const chosen = find(id).value;
+  find(id).replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
+}
+
+const needed = { embed: ["embed"], classify: ["classify"], recognize: ["recognize"], rerank: ["rerank"], rewrite: ["rewrite"] };
+
+function listModels() {
+  const able = (wanted) => [...capabilities].filter(([, has]) => wanted.some((one) => has.includes(one))).map(([name]) => name);
+  choose("model", able(needed[find("task").value]));
+  const writers = able(["chat"]);
+  choose("chat-model", writers);
+  find("chat-empty").hidden = writers.length > 0;
+  find("send").disabled = find("message").disabled = writers.length === 0;
+}
+
+async function readModels() {
+  const answer = await fetch("/api/models", { headers: headers() });
+  if (!answer.ok) return;
+  capabilities = new Map((await answer.json()).models.map((model) => [model.name, model.capabilities]));
+  listModels();
+}
+
+find("task").addEventListener("change", listModels);
 
 async function refresh() {
   try {
@@ -107,27 +131,39 @@ const wholeScript = script + chatScript;
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --accent: #2a6fdb; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
-#state { border: 1px solid var(--line); border-radius: 1rem; padding: .1rem .7rem; font-size: .85rem; margin-left: .5rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem; }
-figure { margin: 0; border: 1px solid var(--line); border-radius: .5rem; padding: .6rem; }
-figcaption { display: flex; justify-content: space-between; font-size: .85rem; }
-canvas { width: 100%; height: 4rem; color: var(--accent); }
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
+h1 { font-size: 1.3rem; margin: 0; } h2 { font-size: 1rem; margin: 0 0 .5rem; }
+header { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center; margin-bottom: 1rem; } #counts { margin: 0; flex: 1 1 20rem; }
+#state { border: 1px solid var(--line); border-radius: 1rem; padding: .1rem .7rem; font-size: .85rem; margin-left: .5rem; font-weight: normal; }
+main { display: grid; gap: 1.5rem 2rem; grid-template-columns: minmax(0, 1fr); }
+@media (min-width: 60rem) {
+  main { grid-template-columns: minmax(0, 3fr) minmax(22rem, 2fr); grid-template-rows: auto auto auto 1fr; }
+  #talking { grid-column: 2; grid-row: 1 / span 4; } #chat { position: sticky; top: 1rem; } #talk { max-height: 60vh; overflow: auto; }
+}
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; }
+figure { margin: 0; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .6rem; }
+figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 .5rem; font-size: .85rem; }
+canvas { display: block; width: 100%; height: 3rem; color: var(--accent); }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-form { display: grid; gap: .5rem; } .line { display: flex; gap: .5rem; flex-wrap: wrap; }
-textarea { width: 100%; min-height: 4rem; font: inherit; box-sizing: border-box; }
+th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
+td:last-child { min-width: 5rem; }
+summary { cursor: pointer; font-weight: bold; }
+form { display: grid; gap: .5rem; } .line { display: flex; gap: .5rem; flex-wrap: wrap; align-items: center; }
+select { max-width: 100%; } input, select, button, textarea { font: inherit; }
+textarea { width: 100%; min-height: 4rem; }
 #talk p { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem .6rem; margin: 0 0 .5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 #talk p:empty { display: none; } #talk .user { margin-left: 15%; border-color: var(--accent); } #talk .assistant { margin-right: 15%; }
 #talk .thoughts { margin-right: 15%; opacity: .65; font-size: .9rem; } #talk .fault { border-color: #c33; } #longest { width: 5rem; }
-pre { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem; overflow: auto; max-height: 20rem; }
+pre { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem; margin: 0; overflow: auto; max-height: 20rem; } pre:empty { display: none; }
 `;
 
 const chart = (id: string, title: string): string =>
-  `<figure><figcaption><span>${title}</span><b id="${id}-now"></b></figcaption><canvas id="${id}" width="450" height="120"></canvas></figure>`;
+  `<figure><figcaption><span>${title}</span><b id="${id}-now"></b></figcaption><canvas id="${id}" width="480" height="96"></canvas></figure>`;
 
-const table = (id: string): string => `<table id="${id}"></table><p id="${id}-empty"></p>`;
+const table = (id: string): string => `<div class="wide"><table id="${id}"></table></div><p id="${id}-empty"></p>`;
 
 /** The HTML document of the dashboard, with its styles and script. */
 export const page: string = `<!doctype html>
@@ -137,26 +173,39 @@ export const page: string = `<!doctype html>
 <title>Inferyard</title>
 <link rel="icon" href="data:,">
 <style>${style}</style>
+<header>
 <h1>Inferyard <span id="state">…</span></h1>
 <p id="counts"></p>
-<div class="charts">${chart("waiting", "waiting")}${chart("p50", "median of the last minute")}${chart("memory", "models in memory")}</div>
-<h2>Models</h2>
+<input id="key" type="password" placeholder="API key, if required" aria-label="key" autocomplete="off">
+</header>
+<main>
+<div class="charts">${chart("requests", "requests")}${chart("tokens", "tokens")}${chart("waiting", "waiting")}</div>
+<section>
+<h2>Models in memory</h2>
 ${table("models")}
-<h2>Decisions</h2>
-${table("decisions")}
+</section>
+<section id="talking">
+<h2>Chat</h2>
+${chatForm}
+</section>
+<section>
 <h2>Try it</h2>
 <form id="try">
   <div class="line">
     <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option><option>rewrite</option></select>
     <select id="model" aria-label="model"></select>
-    <input id="key" type="password" placeholder="API key, if required" aria-label="key" autocomplete="off">
     <button>Run</button>
   </div>
   <textarea id="text" aria-label="text" placeholder="A text. For rerank: the query on the first line, a document on each line after.">hello</textarea>
   <pre id="answer"></pre>
 </form>
-<h2>Chat</h2>
-${chatForm}
+</section>
+<section>
+<details><summary>Decisions: <span id="decisions-count">0</span> candidates with their reasons</summary>
+${table("decisions")}
+</details>
+</section>
+</main>
 <script>${wholeScript}</script>
 </html>
 `;

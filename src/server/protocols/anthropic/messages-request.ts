@@ -7,6 +7,7 @@ import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { conversation, isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { type ThinkingRequest, thinkingFields } from "../generation/thinking-fields.ts";
 import { toolList } from "../generation/tool-lists.ts";
 import { clientTools } from "./client-tools.ts";
 
@@ -14,7 +15,7 @@ type Block = Readonly<Record<string, unknown>>;
 type Content = string | readonly Block[];
 
 /** A validated request. */
-export interface MessagesRequest {
+export interface MessagesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
   readonly model?: string;
   readonly max_tokens: number;
   readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content?: Content }[];
@@ -81,6 +82,7 @@ const fields = {
     .optional()
     .openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
   betas: listOf(z.string()).optional(),
+  chat_template_kwargs: thinkingFields.chat_template_kwargs,
   cache_control: cacheControl,
   mcp_servers: listOf(z.unknown())
     .optional()
@@ -135,6 +137,7 @@ export function chatOptionsOf(
     top_k: topK,
     tool_choice: choice,
     thinking,
+    chat_template_kwargs: variables,
   } = request;
   const { format, effort } = request.output_config ?? {};
   const constraint = responseFormat(request.output_format, "output_format") ?? responseFormat(format, "output_config.format");
@@ -154,12 +157,13 @@ export function chatOptionsOf(
     ...(tools.length === 0 ? {} : { tools }),
     ...(constraint === undefined ? {} : { constraint }),
     ...choiceOf(choice),
-    ...(thinking === undefined && effort === undefined
+    ...(thinking === undefined && effort === undefined && variables === undefined
       ? {}
       : {
           templateVariables: {
             ...(thinking === undefined ? {} : { enable_thinking: thinking.type !== "disabled" }),
             ...(effort === undefined ? {} : { reasoning_effort: effort }),
+            ...variables,
           },
         }),
   };

@@ -1,19 +1,20 @@
 /** Requests of OpenAI's responses. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { thinkingVariables } from "../generation/thinking-fields.ts";
+import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
 import { contentFrom } from "./chat-messages.ts";
 import { harmlessFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
 import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
 
 /** A validated request. */
-export interface ResponsesRequest {
+export interface ResponsesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
   readonly model?: string;
   readonly input: string | readonly Readonly<Record<string, unknown>>[];
   readonly instructions?: string;
@@ -64,6 +65,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
     .optional()
     .openapi({ description: "`auto` has no effect: what is too long is refused" }),
   include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
+  chat_template_kwargs: thinkingFields.chat_template_kwargs,
   ...harmlessFields,
 }).openapi("ResponsesRequest") as never;
 
@@ -118,7 +120,7 @@ export function responseOptionsOf(
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...newTokenLimit(request.max_output_tokens),
-    ...thinkingVariables(request.reasoning === undefined ? {} : { reasoning: request.reasoning }),
+    ...thinkingVariables(omitUndefined({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs })),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Tools of OpenAI's responses: functions, tools that take free text, and namespaces of both; and the items that call them. */
 import { z } from "@hono/zod-openapi";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import { argumentsOfText, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
@@ -104,5 +105,5 @@ export function callOfItem(item: Item, tools: CallableTools): Omit<ToolCall, "id
     return { name: tools.nameFor(name, namespace), arguments: argumentsOfText(typeof input === "string" ? input : "") };
   const own = typeof type === "string" ? /^(?<tool>\w+)_call$/.exec(type)?.groups?.["tool"] : undefined;
   if (own === undefined || own === "function" || own === "custom_tool") return undefined;
-  return { name: own, arguments: JSON.stringify(action ?? operation ?? {}) };
+  return { name: own, arguments: jsonText(action ?? operation ?? {}) };
 }

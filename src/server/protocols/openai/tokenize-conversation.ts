@@ -101,7 +101,10 @@ export async function tokenizeConversation(
   if (continues && opens)
     throw invalidField("continue_final_message", "is given with add_generation_prompt", "set add_generation_prompt to false");
   const messages = messagesOf(request);
-  const { tools, templateVariables } = chatOptionsOf(request);
+  const { tools: offered, chat_template_kwargs: variables } = request;
+  const { tools, templateVariables } = chatOptionsOf(
+    omitUndefined({ messages: request.messages, tools: offered, chat_template_kwargs: variables }),
+  );
   const options = omitUndefined({
     tools,
     templateVariables: { ...templateVariables, add_generation_prompt: opens },

@@ -17,6 +17,8 @@ export type ForcedForm = Pick<CallForm, "syntax"> & { readonly written: WrittenC
 export interface CallSpecification {
   readonly kind: "call";
   readonly form: ForcedForm;
+  /** What precedes the arguments, where the answer's beginning has the name of the only tool. */
+  readonly beforeArguments?: string | undefined;
   readonly tools: readonly Tool[];
   readonly settings: SchemaSettings;
 }
@@ -46,7 +48,7 @@ export function compileSource(text: string): GrammarNode {
     case "text":
       return compileConstraint(specification.constraint, specification.settings);
     case "call":
-      return callOf(specification.form, specification.tools, specification.settings);
+      return callOf(specification.form, specification);
     case "answer":
       return answerOf(specification);
     default:
@@ -59,19 +61,22 @@ function answerOf({ constraint, form, tools, thinks, settings }: AnswerSpecifica
   const answer = thinks ? sequence(whitespace, constrained) : constrained;
   if (tools.length === 0 || form === undefined) return answer;
   const { open, close } = form.written;
-  return choice(answer, sequence(whitespace, literal(open), callOf(form, tools, settings), literal(close)));
+  return choice(answer, sequence(whitespace, literal(open), callOf(form, { tools, settings }), literal(close)));
 }
 
 /** One call, without what stands before and behind calls. */
-function callOf({ syntax, written }: ForcedForm, tools: readonly Tool[], settings: SchemaSettings): GrammarNode {
+function callOf(
+  { syntax, written }: ForcedForm,
+  { tools, settings, beforeArguments }: Pick<CallSpecification, "tools" | "settings" | "beforeArguments">,
+): GrammarNode {
   const { name, afterArguments, isJsonName } = written;
   const [before, after] = name;
   const schemas = new SchemasCompiler(settings);
   const space = isJsonName ? whitespace : literal("");
   const calls = tools.map((tool, index) => {
-    const written = isJsonName ? JSON.stringify(tool.name) : tool.name;
+    const toolName = isJsonName ? JSON.stringify(tool.name) : tool.name;
     const values = argumentsOf(schemas, syntax.kind === "tagged" ? syntax : undefined, tool, index);
-    return sequence(literal(before + written + after), space, values, space, literal(afterArguments));
+    return sequence(literal(beforeArguments ?? before + toolName + after), space, values, space, literal(afterArguments));
   });
   return choiceOf(calls);
 }

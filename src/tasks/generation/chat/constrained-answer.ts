@@ -5,7 +5,7 @@ import type { SchemaSettings } from "../constraints/schema/compile-schema.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 import type { AnswerSpecification, CallSpecification, ForcedForm } from "./answer-grammar.ts";
 import { type AnswerFormat, markersOf } from "./answer-format.ts";
-import type { CallForm } from "./forms/call-form.ts";
+import type { CallForm, WrittenCall } from "./forms/call-form.ts";
 import type { Tool } from "./messages.ts";
 
 /** Which tools an answer may or must call. */
@@ -44,8 +44,27 @@ export function forcedCall(format: AnswerFormat, tools: readonly Tool[], setting
       },
     );
   }
-  const specification: CallSpecification = { kind: "call", form, tools, settings };
-  return { opening: form.written.open, grammar: { text: sourceText(specification), kept: markersOf(format) } };
+  const { opening, beforeArguments } = openingOf(form.written, markersOf(format), tools);
+  const specification: CallSpecification = { kind: "call", form, beforeArguments, tools, settings };
+  return { opening, grammar: { text: sourceText(specification), kept: markersOf(format) } };
+}
+
+/**
+ * The beginning of a forced call that is part of the prompt. With one tool it reaches to the last special token before the arguments: in the prompt it is one token,
+ * where a model could spell it in a text that the grammar allows.
+ */
+function openingOf(
+  { open, name, isJsonName }: WrittenCall,
+  markers: ReadonlySet<string>,
+  [tool, ...others]: readonly Tool[],
+): { readonly opening: string; readonly beforeArguments?: string } {
+  if (tool === undefined || others.length > 0) return { opening: open };
+  const text = open + name[0] + (isJsonName ? JSON.stringify(tool.name) : tool.name) + name[1];
+  const end = Math.max(
+    0,
+    ...[...markers].flatMap((marker) => (text.includes(marker) ? [text.lastIndexOf(marker) + marker.length] : [])),
+  );
+  return end > open.length ? { opening: text.slice(0, end), beforeArguments: text.slice(end) } : { opening: open };
 }
 
 /** What the grammar of a form needs. Undefined: it has none. */

@@ -29,6 +29,8 @@ describe.skipIf(!existsSync(folder))("the end of a turn", () => {
     [" \n<|im_end|><|im_start|>", { endTokens: [260] }],
     ["<|fin|>\nuser", { stop: ["<|fin|>"] }],
     ["<用户>a", { stop: ["<用户>"] }],
+    ["<｜end▁of▁sentence｜>", { stop: ["<｜end▁of▁sentence｜>"] }],
+    ["<seed:eos>", { stop: ["<seed:eos>"] }],
     ["", {}],
     ["\n\nUser: a", {}],
     ["[INST] a", {}],

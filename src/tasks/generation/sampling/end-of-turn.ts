@@ -11,7 +11,7 @@ import { type GenerationConfig, readGenerationConfig } from "./generation-config
 export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "idOf" | "tokenOf">;
 
 /** Texts of tokens that are no text of an answer, where the tokenizer does not call them special: `<|im_end|>`, `<end_of_turn>`, `[EOS]`, `</s>`. */
-const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}]+>|\[[\w/]+\]|\[e~\[)$/u;
+const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}:]+>|\[[\w/]+\]|\[e~\[)$/u;
 
 /**
  * What the model's files say of generation, with the end tokens of all of them: those of generation_config.json first. `tokenizer`: undefined if the model has none.
@@ -40,7 +40,7 @@ export function turnEndOf(written: string, tokenizer: TokenReader): TurnEnd {
   const text = written.trimStart().slice(0, 64);
   const [first] = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: 32 }).ids;
   if (first !== undefined && isControlToken(first, tokenizer)) return { endTokens: [first] };
-  const [marker] = /^(?:<\|[^|<>\s]+\|>|<[\w\p{L}]+>|<\/s>)/u.exec(text) ?? [];
+  const [marker] = /^(?:<\|[^|<>\s]+\|>|<｜[^｜<>\s]+｜>|<[\w\p{L}:]+>|<\/s>)/u.exec(text) ?? [];
   return marker === undefined ? {} : { stop: [marker] };
 }
 

@@ -90,7 +90,7 @@ describe.each(forms.map((form) => [form.name, form] as const))("forced calls in 
   it("are valid and are read as they were written, whatever the model writes", () => {
     const random = Random.seeded(7, 0);
     let whole = 0;
-    for (let count = 0; count < amount(60, form.syntax.kind === "tagged" ? 6 : 2); count += 1) {
+    for (let count = 0; count < amount(60, form.syntax.kind === "tagged" ? 4 : 1); count += 1) {
       const text = randomText(machine, random);
       if (text === undefined) continue;
       const reader = new AnswerReader({ format, tools, startsInReasoning: false, isConstrained: true });
@@ -106,6 +106,15 @@ describe.each(forms.map((form) => [form.name, form] as const))("forced calls in 
 });
 
 describe("forced calls", () => {
+  it("of one tool begin with the special tokens before the arguments, and of several with those before the name", () => {
+    const format = { calls: channelForm, hasChannels: true };
+    const { opening, grammar } = forcedCall(format, tools.slice(1), {});
+    expect(opening).toBe("<|channel|>commentary to=functions.ping <|constrain|>json<|message|>");
+    const machine = new PushdownMachine(compileSource(grammar.text));
+    expect(machine.step(machine.start, "{".charCodeAt(0))).toBeDefined();
+    expect(forcedCall(format, tools, {}).opening).toBe("<|channel|>commentary to=functions.");
+  });
+
   it("are refused by name in a form that has no grammar", () => {
     const form = callForms.find(({ name }) => name === "lfm2");
     expect(() => forcedCall({ calls: form!, hasChannels: false }, tools, {})).toThrow(/form \(lfm2\) cannot be forced/);

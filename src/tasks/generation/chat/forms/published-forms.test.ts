@@ -120,12 +120,10 @@ describe.skipIf(published.length === 0)("published templates", () => {
   });
 
   it("with a place for tools have the tags of thoughts that are listed, or <think>", () => {
-    const others = Object.values(thoughts).flat();
+    const others = new Set(Object.values(thoughts).flat());
     for (const name of Object.values(forms).flat()) {
       const open = answerFormatOf(named(name).template).reasoning?.open ?? "";
-      expect(open, name).toBe(
-        others.includes(name) ? Object.keys(thoughts).find((tag) => thoughts[tag]?.includes(name)) : "<think>",
-      );
+      expect(open, name).toBe(others.has(name) ? Object.keys(thoughts).find((tag) => thoughts[tag]?.includes(name)) : "<think>");
     }
   });
 
