@@ -29,7 +29,7 @@ describe.skipIf(skip)(name, () => {
   it.each(all)("$name", async (layout) => {
     const path = writeLayout(root, layout);
     const texts = layoutTexts(layout, 300).slice(0, count);
-    expect(digestOf(await answersOf(path, texts))).toBe(goldens[layout.name]!.slice(0, 6 * count));
+    expect(digestOf(await answersOf(path, texts, layout))).toBe(goldens[layout.name]!.slice(0, 6 * count));
   });
 
   it("recorded each", () => {

@@ -19,7 +19,7 @@ for name, texts in json.load(open(os.path.join(root, "texts.json"), encoding="ut
     rows = []
     for index, text in enumerate(texts):
         pair = (texts[index - 1] or None) if index % 10 == 9 else None
-        encoded = tokenizer(text, pair, return_offsets_mapping=True)
-        rows.append([encoded["input_ids"], [each for pair in encoded["offset_mapping"] for each in pair]])
+        encoded = tokenizer(text, pair, return_offsets_mapping=tokenizer.is_fast)
+        rows.append([encoded["input_ids"], [each for pair in encoded.get("offset_mapping", []) for each in pair]])
     answers[name] = rows
 json.dump(answers, open(out, "w", encoding="utf-8"))

@@ -29,7 +29,11 @@ export function layoutTexts({ name, special, startsVisibly = false }: Layout, co
 }
 
 /** The answers of the tokenizer of a folder. Each tenth text has the one before it as its pair, unless that is empty. */
-export async function answersOf(path: string, texts: readonly string[]): Promise<readonly LayoutAnswer[]> {
+export async function answersOf(
+  path: string,
+  texts: readonly string[],
+  { onlyIds = false }: Pick<Layout, "onlyIds">,
+): Promise<readonly LayoutAnswer[]> {
   const { text: settings } = await readManifest(path);
   if (settings === undefined) throw new Error(`${path} has no tokenizer`);
   const tokenizer = await loadTokenizer(settings);
@@ -45,7 +49,7 @@ export async function answersOf(path: string, texts: readonly string[]): Promise
     const own = sequenceIds.flatMap((sequence, token) =>
       Array.from(((sequence === 1 ? inSecond : inFirst) ?? []).slice(2 * token, 2 * token + 2)),
     );
-    return [ids, own];
+    return [ids, onlyIds ? [] : own];
   });
 }
 

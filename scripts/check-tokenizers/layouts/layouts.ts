@@ -12,6 +12,8 @@ export interface Layout {
   readonly special: readonly string[];
   /** See `Case.startsVisibly`. */
   readonly startsVisibly?: boolean;
+  /** Whether transformers gives no offsets. */
+  readonly onlyIds?: boolean;
 }
 
 const shared = fileURLToPath(new URL("../../../../shared/data/", import.meta.url));
@@ -44,7 +46,7 @@ function folder(
   type: string,
   config: object | undefined,
   files: Layout["files"],
-  more: Partial<Pick<Layout, "special" | "startsVisibly">> = {},
+  more: Partial<Pick<Layout, "special" | "startsVisibly" | "onlyIds">> = {},
 ): Layout {
   const stated: Layout["files"] = config === undefined ? {} : { "tokenizer_config.json": JSON.stringify(config) };
   return { name, files: { "config.json": JSON.stringify({ model_type: type }), ...stated, ...files }, special: [], ...more };
@@ -202,6 +204,23 @@ function unigram(): readonly Layout[] {
         special: ["<sep>", " <mask>"],
         ...visibly,
       },
+    ),
+    folder(
+      "marian",
+      "marian",
+      { source_lang: "en", target_lang: "de" },
+      {
+        "source.spm": bytes(unknownFirst),
+        "target.spm": bytes(unknownFirst),
+        "vocab.json": JSON.stringify(
+          Object.fromEntries(
+            ["</s>", "<unk>", ">>deu<<", "É", "日本", ...words.slice(0, 5000).map(([token]) => token), "<pad>"].map(
+              (token, id) => [token, id],
+            ),
+          ),
+        ),
+      },
+      { special: ["</s>", "É", "日本", "日本É"], onlyIds: true, ...visibly },
     ),
     folder(
       "own-unigram",

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type LayoutAnswer, answersOf, digestOf, layoutTexts, writeLayout } from "./folders.ts";
-import { layouts } from "./layouts.ts";
+import { type Layout, layouts } from "./layouts.ts";
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,8 @@ try {
   });
   const expected = JSON.parse(readFileSync(out, "utf8")) as Readonly<Record<string, readonly LayoutAnswer[]>>;
   let different = 0;
-  for (const { name } of chosen) different += await compare(name, paths[name] ?? "", texts[name] ?? [], expected[name] ?? []);
+  for (const layout of chosen)
+    different += await compare(layout, paths[layout.name] ?? "", texts[layout.name] ?? [], expected[layout.name] ?? []);
   if (values.write) {
     const goldens = Object.fromEntries(Object.entries(expected).map(([name, answers]) => [name, digestOf(answers)]));
     writeFileSync(new URL("goldens.json", import.meta.url), `${JSON.stringify(goldens, undefined, 1)}\n`);
@@ -49,10 +50,16 @@ try {
   rmSync(root, { recursive: true, force: true });
 }
 
-async function compare(name: string, path: string, texts: readonly string[], expected: readonly LayoutAnswer[]): Promise<number> {
+async function compare(
+  layout: Layout,
+  path: string,
+  texts: readonly string[],
+  expected: readonly LayoutAnswer[],
+): Promise<number> {
+  const { name } = layout;
   let actual: readonly LayoutAnswer[] = [];
   try {
-    actual = await answersOf(path, texts);
+    actual = await answersOf(path, texts, layout);
   } catch (error) {
     process.stdout.write(`${name}: ${String(error)}\n`);
   }

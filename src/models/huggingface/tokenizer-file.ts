@@ -8,11 +8,14 @@ export const vocabularyFiles: readonly string[] = [
   "spiece.model",
   "sentencepiece.bpe.model",
   "spm.model",
+  "source.spm",
   "vocab.json",
   "vocab.txt",
 ];
 /** The merges of byte-level BPE beside vocab.json. */
 export const mergesFile = "merges.txt";
+/** Files that a vocabulary needs beside it. */
+const besides: Readonly<Record<string, string>> = { "vocab.json": mergesFile, "source.spm": "vocab.json" };
 
 /** Classes that `AutoTokenizer` of transformers takes for a `model_type` where no file names one. Other models have their files' own kind. */
 const classesByModelType: Readonly<Record<string, string>> = Object.fromEntries(
@@ -27,6 +30,7 @@ const classesByModelType: Readonly<Record<string, string>> = Object.fromEntries(
     GemmaTokenizer: "gemma gemma2 gemma3 gemma3_text gemma3n gemma3n_text recurrent_gemma shieldgemma2 t5gemma",
     GPT2Tokenizer: "blip-2 codegen gpt2 gpt_neo gptj instructblip opt phi starcoder2",
     LlamaTokenizer: "idefics idefics2 llama",
+    MarianTokenizer: "marian",
     MBart50Tokenizer: "mbart50",
     MBartTokenizer: "mbart",
     MPNetTokenizer: "mpnet",
@@ -68,8 +72,8 @@ export async function findTokenizerFile(
 }
 
 async function hasVocabulary(base: Folder, file: string): Promise<boolean> {
-  const needed = file === "vocab.json" ? [file, mergesFile] : [file];
-  for (const each of needed) if (!(await isFile(`${base.path}/${each}`, displayNameIn(base, each)))) return false;
+  for (const each of [file, ...(besides[file] === undefined ? [] : [besides[file]])])
+    if (!(await isFile(`${base.path}/${each}`, displayNameIn(base, each)))) return false;
   return true;
 }
 

@@ -19,6 +19,7 @@ export class UnigramModel implements Model {
   readonly unknownId: number | undefined;
   readonly keepsUnknownText: boolean = true;
   readonly #scores: Float64Array;
+  readonly #idCount: number;
   readonly #unknownScore: number;
   readonly #byteTokens: Int32Array | undefined;
   readonly #trie: Trie;
@@ -31,13 +32,20 @@ export class UnigramModel implements Model {
   constructor(model: ModelJson) {
     const entries = model["vocab"] as readonly (readonly [string, number])[];
     this.vocabulary = new Map(entries.map(([token], id) => [token, id]));
-    this.#scores = Float64Array.from(entries, ([, score]) => score);
+    // Pieces without an id of their own have numbers behind the ids while the best segmentation is searched.
+    const nameless = (model["nameless_pieces"] ?? []) as readonly (readonly [string, number])[];
+    this.#scores = Float64Array.from([...entries, ...nameless], ([, score]) => score);
     const unknown = model["unk_id"] ?? undefined;
     if (unknown !== undefined && !(typeof unknown === "number" && unknown >= 0 && unknown < entries.length))
       throw new Error("its model has an unk_id that is outside its vocabulary");
     this.unknownId = unknown;
-    this.#unknownScore = this.#scores.reduce((lowest, score) => Math.min(lowest, score), Infinity) - unknownPenalty;
-    this.#trie = new Trie(this.vocabulary);
+    // A token without a finite score is never found in a text; a run of unknown characters may be one.
+    const found = this.#scores.filter((score) => Number.isFinite(score));
+    this.#unknownScore = found.reduce((lowest, score) => Math.min(lowest, score), Infinity) - unknownPenalty;
+    this.#idCount = entries.length;
+    const isWhole = nameless.length === 0 && found.length === entries.length;
+    const texts = [...this.vocabulary, ...nameless.map(([token], index) => [token, entries.length + index] as const)];
+    this.#trie = new Trie(isWhole ? this.vocabulary : texts.filter(([, id]) => Number.isFinite(this.#scores[id])));
     this.#byteTokens = booleanOption(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
   }
 
@@ -56,7 +64,7 @@ export class UnigramModel implements Model {
       if (id === this.unknownId) {
         while (start > 0 && ids[start] === id) start = starts[start] as number;
         this.#pushUnknown(piece, start, end, tokens);
-      } else tokens.push(end, start, id);
+      } else tokens.push(end, start, id < this.#idCount ? id : (this.unknownId ?? 0));
       end = start;
     }
     if (ids.length > keptUnits) this.#makeRoom(0);

@@ -3,11 +3,11 @@
  * little-endian), the trie as uint32 units of a double array (https://github.com/s-yata/darts-clone), and the replacements, each terminated by a
  * zero byte. Keys are UTF-8: a whole grapheme if it is shorter than 6 bytes, otherwise single characters.
  */
-import { characterLength } from "../alignment/aligned-text.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { decodeBase64 } from "../../platform/base64.ts";
 import { Rewriter, characterStart } from "../alignment/rewriter.ts";
 import { boundaries } from "../unicode/segmentation.ts";
-import { stringSetting } from "../config/component-config.ts";
+import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
@@ -17,6 +17,7 @@ import type { Normalizer } from "./normalizer.ts";
  */
 export function precompiledNormalizer(step: ComponentConfig): Normalizer {
   const map = new CharacterMap(bytesOfMap(stringSetting(step, "precompiled_charsmap")));
+  if (booleanSetting(step, "longest_match", false)) return (source) => replaceLongest(source, map);
   return (source) => {
     const { text } = source;
     const rewriter = new Rewriter(source);
@@ -66,6 +67,30 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
   };
 }
 
+/** As SentencePiece itself does: at each place the longest text that is in the map, whatever its graphemes. */
+function replaceLongest(source: AlignedText, map: CharacterMap): AlignedText {
+  const { text } = source;
+  const rewriter = new Rewriter(source);
+  let kept = 0;
+  for (let unit = 0; unit < text.length;) {
+    // A character of ASCII may change with a mark behind it.
+    const mayChange =
+      map.mayChange(text.charCodeAt(unit)) || (unit + 1 < text.length && map.mayChange(text.charCodeAt(unit + 1)));
+    const found = mayChange ? map.longest(text, unit) : undefined;
+    if (found === undefined) {
+      unit += characterLength(text, unit);
+      continue;
+    }
+    rewriter.keep(kept, unit);
+    if (found.written !== "") rewriter.replace(found.written, unit, found.end);
+    unit = found.end;
+    kept = unit;
+  }
+  if (kept === 0) return source;
+  rewriter.keep(kept, text.length);
+  return rewriter.finish();
+}
+
 /**
  * Writes a replacement, aligned as in the Rust library: its first character to the first one it replaces, the rest to the last one. Returns the
  * length of the last character of that rest in UTF-16 code units; 0 for none.
@@ -110,6 +135,9 @@ function bytesOfMap(base64: string): Uint8Array {
   }
 }
 
+/** Longest key that is looked for, in UTF-16 code units. */
+const maxKeyUnits = 18;
+
 class CharacterMap {
   readonly #units: Uint32Array;
   readonly #texts: Uint8Array;
@@ -138,19 +166,35 @@ class CharacterMap {
     return text.length === 1 && text < "\u0080" ? this.#ascii[text.charCodeAt(0)] : this.#search(text);
   }
 
-  #search(text: string): string | undefined {
+  /** The replacement of the longest text from `start` on that is in the map, and where that text ends; undefined if there is none. */
+  longest(text: string, start: number): { readonly written: string; readonly end: number } | undefined {
+    const first = characterLength(text, start);
+    // Keys are a character with marks, or a sequence of a few.
+    for (let end = Math.min(text.length, start + maxKeyUnits); end >= start + first; end--) {
+      const written = this.#search(text.slice(start, end), true);
+      if (written !== undefined) return { written, end };
+    }
+    return undefined;
+  }
+
+  /** `isExact`: the text must be in the map as a whole. */
+  #search(text: string, isExact = false): string | undefined {
     const bytes = this.#encoder.encode(text);
+    let last: string | undefined;
     let node = offsetOf(this.#unit(0));
     for (const byte of bytes) {
+      last = undefined;
       if (byte === 0) return undefined;
       node ^= byte;
       const unit = this.#unit(node);
       // The label of a unit is its lowest byte; a unit with a value has the highest bit set, so that it matches no byte.
       if ((unit & 0x800000ff) !== byte) return undefined;
       node ^= offsetOf(unit);
-      if (((unit >>> 8) & 1) === 1) return this.#textAt(this.#unit(node) & 0x7fffffff);
+      if (((unit >>> 8) & 1) === 0) continue;
+      last = this.#textAt(this.#unit(node) & 0x7fffffff);
+      if (!isExact) return last;
     }
-    return undefined;
+    return isExact ? last : undefined;
   }
 
   #unit(index: number): number {

@@ -20,7 +20,7 @@ const clipWords = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d
 /** A tokenizer of vocab.json and merges.txt. Throws Error if they are damaged or lack a special token that frames texts. */
 export function bpeTokenizer({ vocabulary, merges }: BpeFiles, settings: ClassSettings, kind: BpeKind): TokenizerJson {
   const ending = kind === "clip" ? { end_of_word_suffix: "</w>", unk_token: settings.token("unk_token") } : {};
-  const model = { type: "BPE", vocab: vocabularyOf(vocabulary), merges: mergesOf(merges), ...ending };
+  const model = { type: "BPE", vocab: parseIds(vocabulary), merges: mergesOf(merges), ...ending };
   const spaced = settings.flag("add_prefix_space", false);
   const parts = { model, ...around(kind, spaced), decoder: { type: "ByteLevel" } };
   return settings.finish(parts, (idOf) => {
@@ -67,10 +67,10 @@ function around(
   }
 }
 
-/** The ids by token of vocab.json, validated as those of a tokenizer.json. */
-function vocabularyOf(text: string): unknown {
+/** The ids by token of a vocab.json, validated as those of a tokenizer.json. Throws TOKENIZER_INVALID. */
+export function parseIds(text: string): ReadonlyMap<string, number> {
   const whole = `{"model":{"type":"BPE","vocab":${text.trim()},"merges":[]}}`;
-  return parseTokenizerJson(whole, "vocab.json").model["vocab"];
+  return parseTokenizerJson(whole, "vocab.json").model["vocab"] as ReadonlyMap<string, number>;
 }
 
 /** The lines of merges.txt, without the one that states a version. */

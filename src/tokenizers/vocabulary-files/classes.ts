@@ -2,6 +2,7 @@
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import { bpeTokenizer, type BpeFiles, type BpeKind } from "./byte-level.ts";
 import { ClassSettings, type DefaultToken, type TokenizerConfig } from "./class-settings.ts";
+import { marianTokenizer } from "./marian.ts";
 import { gemmaTokenizer, llamaTokenizer, ownRoles, ownTokenizer } from "./sentencepiece-bpe.ts";
 import type { SentencePieceModel } from "./sentencepiece-model.ts";
 import { type UnigramName, unigramNames, unigramTokenizer } from "./unigram.ts";
@@ -11,7 +12,11 @@ import { wordPieceTokenizer } from "./word-piece.ts";
 export type VocabularySource =
   | { readonly kind: "wordpiece"; readonly lines: string }
   | { readonly kind: "bpe"; readonly files: BpeFiles }
-  | { readonly kind: "sentencepiece"; readonly model: SentencePieceModel };
+  | {
+      readonly kind: "sentencepiece";
+      readonly model: SentencePieceModel;
+      /** Ids by token, where they are not those of the pieces. */ readonly ids?: ReadonlyMap<string, number>;
+    };
 
 type Roles = Readonly<Record<string, DefaultToken>>;
 
@@ -96,7 +101,9 @@ export function tokenizerOfClass(source: VocabularySource, className: string, co
     const known = ofName(bpeClasses, isGeneral ? "GPT2Tokenizer" : name);
     if (known !== undefined) return bpeTokenizer(source.files, new ClassSettings(config, known.roles), known.kind);
   } else {
-    const { model } = source;
+    const { model, ids } = source;
+    if (ids !== undefined && name === "MarianTokenizer" && model.algorithm === "unigram")
+      return marianTokenizer(model, ids, new ClassSettings(config, roles({ eos: "</s>", unk: "<unk>", pad: "<pad>" })));
     if (name === "LlamaTokenizer" && model.algorithm === "bpe")
       return llamaTokenizer(model, new ClassSettings(config, roles({ unk: "<unk>", bos: "<s>", eos: "</s>" })));
     if (name === "GemmaTokenizer" && model.algorithm === "bpe")
@@ -114,7 +121,7 @@ export function tokenizerOfClass(source: VocabularySource, className: string, co
   const known = {
     wordpiece: Object.keys(wordPieceClasses),
     bpe: Object.keys(bpeClasses),
-    sentencepiece: [...bpeModelClasses, ...unigramNames],
+    sentencepiece: [...bpeModelClasses, ...unigramNames, "MarianTokenizer"],
   };
   throw new Error(`the tokenizer class ${className} is not read from this file; known are ${known[source.kind].join(", ")}`);
 }

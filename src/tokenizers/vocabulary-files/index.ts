@@ -2,8 +2,9 @@
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { readBytes, readText } from "../../platform/node/files.ts";
-import { dirname, join } from "../../platform/node/paths.ts";
+import { basename, dirname, join } from "../../platform/node/paths.ts";
 import { type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
+import { parseIds } from "./byte-level.ts";
 import { type VocabularySource, tokenizerOfClass } from "./classes.ts";
 import { parseSentencePieceModel } from "./sentencepiece-model.ts";
 
@@ -24,5 +25,7 @@ async function readSource({ tokenizerPath, tokenizerFormat }: TextSettings): Pro
     const merges = await readText(join(dirname(tokenizerPath), "merges.txt"));
     return { kind: "bpe", files: { vocabulary: await readText(tokenizerPath), merges } };
   }
-  return { kind: "sentencepiece", model: parseSentencePieceModel(await readBytes(tokenizerPath)) };
+  const model = parseSentencePieceModel(await readBytes(tokenizerPath));
+  if (basename(tokenizerPath) !== "source.spm") return { kind: "sentencepiece", model };
+  return { kind: "sentencepiece", model, ids: parseIds(await readText(join(dirname(tokenizerPath), "vocab.json"))) };
 }

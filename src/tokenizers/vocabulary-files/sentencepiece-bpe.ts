@@ -44,15 +44,10 @@ export function gemmaTokenizer(model: SentencePieceModel, settings: ClassSetting
 
 /** A tokenizer by what the model file itself states (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
 export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
-  const { byteFallback: hasBytes, addsSpace, removesSpaces, escapesSpaces, characterMap, pieces, unknown } = model;
+  const { byteFallback: hasBytes, addsSpace, pieces, unknown } = model;
   const legacy = settings.flag("legacy", true);
   const defined = pieces.filter(({ type }) => type === "user-defined").map(({ text }) => text);
-  const normalizers: readonly ComponentConfig[] = [
-    ...(characterMap === undefined ? [] : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(characterMap) }]),
-    ...(removesSpaces ? [replaceRegex("\\A +| +\\z", ""), replaceRegex(" {2,}", " ")] : []),
-    ...(escapesSpaces ? [replaceText(" ", spaceSymbol)] : []),
-    ...(addsSpace && legacy ? [replaceRegex(`\\A${spaceSymbol}`, spaceSymbol + spaceSymbol)] : []),
-  ];
+  const normalizers = ownNormalizers(model, legacy);
   const preTokenizers: readonly ComponentConfig[] = [
     ...(addsSpace ? [metaspace(legacy ? "always" : "first", false)] : []),
     ...(defined.length === 0 ? [] : [splitAt(defined)]),
@@ -79,6 +74,22 @@ export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings)
     ]),
   };
   return settings.withSpecialTokens(specialPieces(model, ["control"])).finish(parts, (idOf) => settings.bosAndEos(idOf));
+}
+
+/** What SentencePiece does to a text before it looks for pieces. `legacy`: a text that begins with "▁" gets one more. `isLongest`: the longest text in the map is replaced, as by SentencePiece itself and not by the Rust library. */
+export function ownNormalizers(
+  { addsSpace, removesSpaces, escapesSpaces, characterMap }: SentencePieceModel,
+  legacy: boolean,
+  isLongest = false,
+): readonly ComponentConfig[] {
+  return [
+    ...(characterMap === undefined
+      ? []
+      : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(characterMap), longest_match: isLongest }]),
+    ...(removesSpaces ? [replaceRegex("\\A +| +\\z", ""), replaceRegex(" {2,}", " ")] : []),
+    ...(escapesSpaces ? [replaceText(" ", spaceSymbol)] : []),
+    ...(addsSpace && legacy ? [replaceRegex(`\\A${spaceSymbol}`, spaceSymbol + spaceSymbol)] : []),
+  ];
 }
 
 /** The special tokens that a model file names, by their roles. */
