@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "../../src/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { handlerOf } from "./fixtures/handler-of.ts";
+import { handlerOf } from "../server/fixtures/handler-of.ts";
 
 const [skip, title] = needsData("Ollama's /api/show of a GGUF file");
 
