@@ -9,6 +9,7 @@ const config: KnipConfig = {
     sourceMaps,
     "src/engine/codegen/wasm/index.ts",
     "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
+    "scripts/check-tokenizers/*/main.ts",
     "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",
     "scripts/fuzz/{child,run-one,minimize}.ts",
     "scripts/mutations/checks.ts",

@@ -55,7 +55,12 @@ describe.skipIf(skip)(title, () => {
     });
     const [{ logprobs }] = whole["choices"] as [{ logprobs: { content: { top_logprobs: unknown[] }[] } }];
     expect(logprobs.content.map(({ top_logprobs: top }) => top.length)).toEqual([2, 2, 2, 2, 2, 2]);
-    const chunks = await events("/v1/chat/completions", { ...body, n: 2, temperature: 0, stream_options: { include_usage: true } });
+    const chunks = await events("/v1/chat/completions", {
+      ...body,
+      n: 2,
+      temperature: 0,
+      stream_options: { include_usage: true },
+    });
     expect(chunks.at(-1)?.data).toBe("[DONE]");
     const parsed = chunks.slice(0, -1).map(({ data }) => JSON.parse(data) as { choices: Json[]; usage: Json | null });
     expect(parsed.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 23, completion_tokens: 12 } });
@@ -154,7 +159,7 @@ describe.skipIf(skip)(title, () => {
       "response.incomplete",
     ]);
     expect(await json("/v1/responses", { ...body, previous_response_id: "x" })).toMatchObject({
-      error: { code: "input_invalid", param: "previous_response_id" },
+      error: { code: "previous_response_not_found", param: "previous_response_id" },
     });
   });
 

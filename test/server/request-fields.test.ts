@@ -68,7 +68,7 @@ describe.skipIf(skip)(title, () => {
     ["/v1/chat/completions", { messages, tools: [{ type: "web_search_preview" }] }, "web_search_preview"],
     ["/v1/responses", { input: "hi", tools: [{ type: "web_search" }] }, "web_search"],
     ["/v1/responses", { input: "hi", tools: [{ type: "file_search" }, { type: "code_interpreter" }] }, "file_search"],
-    ["/v1/responses", { input: "hi", previous_response_id: "resp_1" }, "previous_response_id"],
+    ["/v1/responses", { input: "hi", previous_response_id: "resp_1" }, "previous_response_not_found"],
     ["/v1/responses", { input: [{ type: "item_reference", id: "x" }] }, "input.0"],
     [
       "/v1/messages",

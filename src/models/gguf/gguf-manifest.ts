@@ -8,6 +8,7 @@ import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings, VectorModule } from "../manifest.ts";
+import { ggufArchitectureKey } from "./architecture-key.ts";
 import { endTokens } from "./end-tokens.ts";
 
 /** What a manifest takes from a GGUF file. */
@@ -42,7 +43,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
   const layouts = unlessUnsupported(() => possibleI2SLayouts(model)) ?? [];
   return {
     architecture: className,
-    config,
+    config: { ...config, [ggufArchitectureKey]: architecture },
     bytes,
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
     ...(model.tensors.size > 0 && [...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),

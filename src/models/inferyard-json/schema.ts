@@ -117,7 +117,9 @@ export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
     .describe(
       "Sets of weights by name, in order of preference. Default: the .onnx, model.safetensors and .gguf files of the folder.",
     ),
-  tokenizer: file.exactOptional().describe("tokenizer.json, relative to this file. Default: the one in the folder."),
+  tokenizer: file
+    .exactOptional()
+    .describe("tokenizer.json or another file of a tokenizer, relative to this file. Default: the one in the folder."),
   pooling: z
     .enum(["mean", "cls", "max", "last", "none"])
     .exactOptional()

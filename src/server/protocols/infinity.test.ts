@@ -31,9 +31,11 @@ describe("Infinity's routes", () => {
   });
 
   it("POST /classify needs a model with labels", async () => {
-    const [status, { error }] = await ask("/classify", { input: ["a"] });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(error).toMatchObject({ message: expect.any(String) });
+    for (const path of ["/classify", "/v1/classify"]) {
+      const [status, { error }] = await ask(path, { input: ["a"] });
+      expect([400, 422]).toContain(status);
+      expect(error).toMatchObject({ message: expect.any(String) });
+    }
   });
 });
 

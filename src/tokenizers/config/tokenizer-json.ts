@@ -36,13 +36,16 @@ export interface AddedToken {
 const remedy =
   'download tokenizer.json of this model again, or write it with Python: transformers.AutoTokenizer.from_pretrained("FOLDER").save_pretrained("FOLDER")';
 
+/** A GGUF file has its own tokenizer. */
+const ggufRemedy = "convert the model again with a current convert_hf_to_gguf.py of llama.cpp, or use another file of it";
+
 /**
  * Creates a TOKENIZER_INVALID error. `displayName` is the path of the file as the user wrote it; `problem` completes the sentence that
  * starts with it. The error is returned, not thrown.
  */
 export function tokenizerInvalid(displayName: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("TOKENIZER_INVALID", `${displayName} ${problem}`, {
-    remedy,
+    remedy: displayName.endsWith(".gguf") ? ggufRemedy : remedy,
     data: { path: displayName },
     ...(cause === undefined ? {} : { cause }),
   });

@@ -46,7 +46,8 @@ type Components = Omit<TokenizerJson, "added_tokens" | "padding">;
 
 const kinds: Readonly<Record<string, (tokenizer: GgufTokenizer) => Components>> = {
   llama: sentencePiece,
-  gpt2: byteLevel,
+  gpt2: (tokenizer) => (markedSpaces.has(tokenizer.preTokenizer) ? mergedText(tokenizer) : byteLevel(tokenizer)),
+  gemma4: mergedText,
   bert: wordPiece,
   t5: unigram,
 };
@@ -104,6 +105,38 @@ function byteLevel(tokenizer: GgufTokenizer): Components {
     post_processor: template(tokenizer, { bos: addsBos, eos: false }),
     decoder: { type: "ByteLevel" },
   };
+}
+
+/** Ways to split text of BPE over characters instead of bytes. */
+const markedSpaces: ReadonlySet<string> = new Set(["gemma4", "granite-embed-multi-311m", "sarvam-moe"]);
+
+/** BPE over the characters of whole lines, with "▁" for a space; characters without a token are bytes. */
+function mergedText(tokenizer: GgufTokenizer): Components {
+  return {
+    model: {
+      type: "BPE",
+      vocab: vocabularyOf(tokenizer.tokens),
+      merges: tokenizer.merges.map(mergedPair),
+      byte_fallback: true,
+      // Tokens of several line ends have no merges; Sarvam does not use them.
+      ignore_merges: tokenizer.preTokenizer !== "sarvam-moe",
+    },
+    normalizer: { type: "Replace", pattern: { String: " " }, content: mark },
+    pre_tokenizer: { type: "Split", pattern: { Regex: "[^\\n]+|\\n+" }, behavior: "Isolated", invert: false },
+    post_processor: template(tokenizer, { bos: false, eos: false }),
+    decoder: steps(
+      "decoders",
+      { type: "Replace", pattern: { String: mark }, content: " " },
+      { type: "ByteFallback" },
+      { type: "Fuse" },
+    ),
+  };
+}
+
+/** The two tokens of a merge, which a space separates; the first one may begin with a space. */
+function mergedPair(merge: string): readonly [left: string, right: string] {
+  const at = merge.indexOf(" ", 1);
+  return [merge.slice(0, at), merge.slice(at + 1)];
 }
 
 function wordPiece(tokenizer: GgufTokenizer): Components {

@@ -25,10 +25,15 @@ describe("the fields of a request say which response it gets", () => {
   it("documents: results, on every path of Cohere, Jina, vLLM, Infinity and llama.cpp", async () => {
     const { results } = await runtime.rerank(query, documents);
     const scores = results.map(({ index, score }) => ({ index, relevance_score: score }));
-    for (const path of ["/rerank", "/v2/rerank", "/v1/reranking", "/reranking"]) {
-      const { status, body } = await post(path, { model: "builtin", query, documents });
+    for (const path of ["/rerank", "/v1/rerank", "/v2/rerank", "/v1/reranking", "/reranking"]) {
+      const { status, body } = await post(path, { model: "builtin", query, documents, return_documents: false });
       expect([path, status, body["results"]]).toEqual([path, 200, scores]);
+      expect(body["data"]).toEqual(scores); // Voyage's clients, and litellm's of Voyage, which do not say that they are
     }
+    // Infinity's clients read what the object is.
+    expect(
+      await Promise.all(["/rerank", "/v1/rerank"].map(async (path) => (await post(path, { query, documents })).body["object"])),
+    ).toEqual(["rerank", "list"]);
     const { body } = await post("/rerank", { query, documents, top_n: 1, return_documents: true });
     expect(body["results"]).toMatchObject([{ index: 1, document: { text: "a cat purrs" } }]);
   });

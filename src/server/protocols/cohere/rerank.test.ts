@@ -41,6 +41,7 @@ describe("POST /v1/rerank and /v2/rerank", () => {
         model: "builtin",
         object: "list",
         results: results.map(({ index, score }) => ({ index, relevance_score: score })),
+        data: results.map(({ index, score }) => ({ index, relevance_score: score })),
         meta: { api_version: { version }, tokens: { input_tokens: total, output_tokens: 0 } },
         usage: { total_tokens: total, prompt_tokens: total },
       });

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Manifest } from "../../../models/manifest.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
+import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GeneratedText } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
@@ -133,8 +134,8 @@ function greedyUnlessAsked(options: ReturnType<typeof generationOptionsOf>): Ret
 async function lastTokens(service: Service, { model }: StartedCall, texts: readonly string[], count: number): Promise<Prompt[]> {
   const tokenizer = await service.runtime.tokenizer(model);
   const options = { maxTokens: Number.POSITIVE_INFINITY };
-  const encoded = texts.map((text) => tokenizer.encodeOnThread?.(text, options) ?? tokenizer.encode(text, options));
-  return (await Promise.all(encoded)).map(({ ids }) => ids.slice(-count));
+  const encoded = await Promise.all(texts.map((text) => encodeText(tokenizer, text, options)));
+  return encoded.map(({ ids }) => ids.slice(-count));
 }
 
 async function startRewriting(

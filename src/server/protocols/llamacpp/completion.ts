@@ -51,7 +51,7 @@ export function addCompletion(routes: Routes, service: Service): void {
       const given = hasSeveral(request.prompt) ? request.prompt : [request.prompt];
       const isList = hasSeveral(request.prompt);
       const prompts = (tokenizer: Tokenizer): Promise<Prompt[]> => Promise.all(given.map((each) => promptOf(each, tokenizer)));
-      return answerCompletion(service, context, { request, texts: given.length, isList, prompts }) as never;
+      return answerCompletion(service, context, { request, texts: given.length, isList, prompts });
     });
   }
   const infill = routeOf("/infill", "Generate what stands between a prefix and a suffix, as llama.cpp", infillRequest);
@@ -59,7 +59,7 @@ export function addCompletion(routes: Routes, service: Service): void {
     const request = context.req.valid("json");
     const prompts = async (): Promise<Prompt[]> => [prefixOf(request)];
     const suffix = request.input_suffix ?? "";
-    return answerCompletion(service, context, { request, texts: 1, isList: false, prompts, suffix }) as never;
+    return answerCompletion(service, context, { request, texts: 1, isList: false, prompts, suffix });
   });
 }
 

@@ -1,17 +1,21 @@
 /** GET /props and /slots, POST /apply-template of llama.cpp's server. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../contract/errors.ts";
+import type { Context } from "hono";
+import type { Manifest } from "../../../models/manifest.ts";
+import { defaultDecodeLimits } from "../../../tasks/generation/decode-scheduler.ts";
 import { version } from "../../../version.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
+import type { CallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { contextLengthOf } from "../model-capabilities.ts";
 import { messagesField, messagesOf } from "../openai/chat-messages.ts";
 import { type ChatCompletionsRequest, chatOptionsOf } from "../openai/chat-request.ts";
 import { toolsField } from "../openai/chat-tools.ts";
-import { documentedErrors, errorBody } from "../openai/errors.ts";
+import { documentedErrors } from "../openai/errors.ts";
+import { modelNotHere } from "../tei/info.ts";
 
 const props = z
   .object({
@@ -19,7 +23,7 @@ const props = z
       n_ctx: z.int().openapi({ description: "Tokens of a prompt with its answer at most; 0: unknown" }),
       params: z.record(z.string(), z.unknown()).openapi({ description: "What the model's files say of sampling" }),
     }),
-    total_slots: z.int().openapi({ description: "Requests that run at once" }),
+    total_slots: z.int().openapi({ description: "Texts that one model generates at once" }),
     model_path: z.string().openapi({ description: "The model's name: paths of this machine are not told" }),
     model_alias: z.string(),
     chat_template: z.string().openapi({ description: "Empty if it has none" }),
@@ -31,24 +35,34 @@ const props = z
   })
   .openapi("LlamaProps");
 
+const modelQuery = z.object({
+  model: z.string().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+});
+
 const propsRoute = createRoute({
   method: "get",
   path: "/props",
   summary: "Facts of a model, as llama.cpp; loads nothing",
-  request: {
-    query: z.object({
-      model: z.string().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-    }),
-  },
+  request: { query: modelQuery },
   responses: { 200: jsonContent("The model", props), ...documentedErrors },
 } satisfies RouteConfig);
 
-const slotsRoute = {
+const slot = z
+  .object({
+    id: z.int(),
+    n_ctx: z.int().openapi({ description: "Tokens of a prompt with its answer at most; 0: unknown" }),
+    speculative: z.literal(false),
+    is_processing: z.boolean().openapi({ description: "Whether a text is generated in it. Nothing else is told of texts" }),
+  })
+  .openapi("LlamaSlot");
+
+const slotsRoute = createRoute({
   method: "get",
   path: "/slots",
-  summary: "Slots, as llama.cpp: there are none here, and what runs is not told to clients",
-  responses: { 501: jsonContent("There are no slots", errorBody) },
-} satisfies RouteConfig;
+  summary: "The places of texts that one model generates at once, as llama.cpp; loads nothing",
+  request: { query: modelQuery },
+  responses: { 200: jsonContent("The places", z.array(slot)), ...documentedErrors },
+} satisfies RouteConfig);
 
 type TemplateRequest = Pick<ChatCompletionsRequest, "model" | "messages" | "tools" | "chat_template_kwargs">;
 
@@ -72,17 +86,12 @@ const templateRoute = createRoute(
 /** Adds the routes. */
 export function addProps(routes: Routes, service: Service): void {
   routes.openapi(propsRoute, async (context) => {
-    const { model = context.req.header("x-inferyard-model") } = context.req.valid("query");
-    const call = { model, texts: 0 };
-    const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => ({
-      manifest: await service.runtime.manifest(reference, { signal }),
-      slots: service.maxRunning(reference),
-    }));
-    const { manifest, slots } = outcome.result;
+    const outcome = await describe(service, context, context.req.valid("query").model);
+    const { manifest } = outcome.result;
     const config = manifest.text?.tokenizerConfig ?? {};
     const body = {
       default_generation_settings: { n_ctx: contextLengthOf(manifest) ?? 0, params: { ...manifest.generation } },
-      total_slots: slots,
+      total_slots: defaultDecodeLimits.maxSequences,
       model_path: outcome.model,
       model_alias: outcome.model,
       chat_template: manifest.chatTemplates?.["default"] ?? "",
@@ -94,11 +103,20 @@ export function addProps(routes: Routes, service: Service): void {
     };
     return context.json(body, 200, resultHeaders(outcome));
   });
-  routes.openAPIRegistry.registerPath(slotsRoute);
-  routes.get("/slots", () => {
-    throw new InferyardError("NOT_BUILT", "there are no slots here, and what runs is not told to clients", {
-      remedy: "GET /metrics has the numbers of what runs and waits",
-    });
+  routes.openapi(slotsRoute, async (context) => {
+    const { model } = context.req.valid("query");
+    const outcome = await describe(service, context, model);
+    const { reference } = await service.resolve(callerOf(context), outcome.model);
+    const counts = service.runtime.sequences().filter((each) => each.reference === reference);
+    const running = counts.reduce((sum, each) => sum + each.running, 0);
+    const n_ctx = contextLengthOf(outcome.result.manifest) ?? 0;
+    const slots = Array.from({ length: defaultDecodeLimits.maxSequences }, (_, id) => ({
+      id,
+      n_ctx,
+      speculative: false as const,
+      is_processing: id < running,
+    }));
+    return context.json(slots, 200, resultHeaders(outcome));
   });
   routes.openapi(templateRoute, async (context) => {
     const request = context.req.valid("json");
@@ -114,6 +132,19 @@ export function addProps(routes: Routes, service: Service): void {
       }),
     );
     return context.json({ prompt: outcome.result.text }, 200, resultHeaders(outcome));
+  });
+}
+
+/** The manifest of a model, which is neither loaded nor fetched for it. */
+function describe(
+  service: Service,
+  context: Context<Env>,
+  model: string | undefined,
+): Promise<CallResult<{ readonly manifest: Manifest }>> {
+  return service.describe(callerOf(context), model ?? context.req.header("x-inferyard-model"), {
+    loaded: async ({ manifest }) => ({ manifest }),
+    files: async (manifest) => ({ manifest }),
+    missing: modelNotHere,
   });
 }
 

@@ -1,5 +1,6 @@
 /** What a model reads for a request of /api/generate. */
 import type { GenerateRequest } from "../../../api/task-requests.ts";
+import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Service } from "../../serving/service.ts";
@@ -47,7 +48,7 @@ export async function readPrompt(
     return { prompt: all, options: {}, context: all };
   }
   const options = { maxTokens: Number.POSITIVE_INFINITY, ...(before.length > 0 ? { addSpecialTokens: false } : {}) };
-  const { ids } = await (tokenizer.encodeOnThread?.(prompt, options) ?? tokenizer.encode(prompt, options));
+  const { ids } = await encodeText(tokenizer, prompt, options);
   const all = [...before, ...ids];
   return { prompt: all, options: {}, context: all };
 }

@@ -6,6 +6,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
+import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { readManifest } from "../../../models/index.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
@@ -20,7 +21,9 @@ import { withoutLatest } from "./request-fields.ts";
 const details = z.object({
   parent_model: z.string(),
   format: z.string().openapi({ example: "onnx" }),
-  family: z.string().openapi({ description: "`model_type` of the model's config.json, else its format" }),
+  family: z
+    .string()
+    .openapi({ description: "`model_type` of the model's config.json or the architecture of its GGUF file, else its format" }),
   families: z.array(z.string()),
   parameter_size: z.string().openapi({ description: "Empty: not counted" }),
   quantization_level: z
@@ -141,7 +144,8 @@ async function describe(service: Service, model: string): Promise<Described> {
   const manifest = await readManifest(reference);
   const [variant] = manifest.variants;
   const { format = "", bytes = 0, precision, sha256, config = {}, path = manifest.directory } = variant ?? {};
-  const family = typeof config["model_type"] === "string" ? config["model_type"] : format;
+  const families = [config["model_type"], config[ggufArchitectureKey]].filter((name) => typeof name === "string");
+  const family = families[0] ?? format;
   const modified = (await service.fetchTime(model)) ?? (await stat(path)).mtime;
   return {
     manifest,

@@ -34,9 +34,15 @@ export function openAiErrorBody(thrown: unknown): object {
     message: messageWithRemedy(error),
     type: typeOf(statusOf(error)),
     param: paramOf(thrown, error),
-    code: error.code === "INPUT_TOO_LONG" ? "context_length_exceeded" : error.code.toLowerCase(),
+    code: codeOf(error, paramOf(thrown, error)),
     ...retryFields(error),
   };
+}
+
+/** OpenAI's code where clients act on it: those that refer to a stored response send the whole conversation then. */
+function codeOf({ code }: PublicError, param: string | null): string {
+  if (code === "INPUT_TOO_LONG") return "context_length_exceeded";
+  return param === "previous_response_id" ? "previous_response_not_found" : code.toLowerCase();
 }
 
 function statusOf({ code, status }: PublicError): number {
