@@ -29,8 +29,8 @@ export const templates = {
       const round = Object.keys(hostileTemplates).flatMap((model) => Array.from({ length: 8 }, () => ask(model, question)));
       answers.push(...(await Promise.all(round)));
     }
-    // What the server may do with these: refuse the model's template, or have no place for the request now.
-    return { said: tally(answers), wrong: answers.filter(({ status }) => ![422, 429, 503].includes(status)).length };
+    // What the server may do with these: refuse the model's template, or have no place or no time for the request, since slow templates share one thread.
+    return { said: tally(answers), wrong: answers.filter(({ status }) => ![422, 429, 503, 504].includes(status)).length };
   },
 };
 
