@@ -24,8 +24,6 @@ export interface VerdictSubject {
 const deviceTypes = ["cpu", "cuda", "coreml", "directml", "rocm", "webgpu", "metal", "vulkan", "tpu", "npu"];
 /** Backends based on onnxruntime, whose supported operators were measured. */
 const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
-/** Backends that get the graph without its folder, and therefore cannot read external data. */
-const withoutExternalFiles: ReadonlySet<string> = new Set(["wasm"]);
 
 /** Predicts for each backend whether it can run the inspected file. Nothing is loaded. */
 export function backendVerdicts(backends: readonly Backend[], subject: VerdictSubject): BackendVerdict[] {
@@ -43,11 +41,7 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubj
   }
   const absent = onnx?.externalFiles.find(({ state }) => state !== "present");
   if (absent !== undefined) return { verdict: "no", reason: `its weights are in ${absent.name}, which is ${absent.state}` };
-  if (onnx !== undefined && onnxruntimes.has(backend.name)) {
-    const [beside] = withoutExternalFiles.has(backend.name) ? onnx.externalFiles : [];
-    if (beside === undefined) return onnxruntimeVerdict(onnx.outline);
-    return { verdict: "no", reason: `its weights are in ${beside.name}, and this backend reads no file beside the graph` };
-  }
+  if (onnx !== undefined && onnxruntimes.has(backend.name)) return onnxruntimeVerdict(onnx.outline);
   if (onnx !== undefined && backend.name === "native") return engineVerdict(onnx.outline, onnx.engineKnows);
   if (known === "any") return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };

@@ -31,3 +31,6 @@ export class TemplateFailure extends Error {
     this.line = line;
   }
 }
+
+/** The template uses a part of Jinja2 that this interpreter does not have: Jinja2 would render it. */
+export class TemplateUnsupported extends TemplateFailure {}

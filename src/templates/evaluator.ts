@@ -2,12 +2,12 @@
 import { noArguments } from "./builtins/arguments.ts";
 import { Slice, getAttribute, getItem } from "./builtins/attributes.ts";
 import type { Environment } from "./builtins/environment.ts";
-import { filters } from "./builtins/filters.ts";
+import { filters, missingFilters } from "./builtins/filters.ts";
 import { globalFunctions } from "./builtins/functions.ts";
 import { arithmetic, joined, signed } from "./builtins/operators.ts";
 import { tests } from "./builtins/tests.ts";
 import type { Budget } from "./budget.ts";
-import { TemplateFailure } from "./errors.ts";
+import { TemplateFailure, TemplateUnsupported } from "./errors.ts";
 import type { Scope } from "./scope.ts";
 import type { CallArguments, CallNode, ComparisonOperator, Expression } from "./syntax/nodes.ts";
 import { areEqual, compare, hashOf, isTrue } from "./values/comparison.ts";
@@ -51,6 +51,7 @@ export class Evaluator implements Environment {
 
   callFilter(name: string, value: Value, given: Arguments): Value {
     const filter = filters.get(name);
+    if (filter === undefined && missingFilters.has(name)) throw new TemplateUnsupported(`the filter '${name}' is not supported`);
     if (filter === undefined) throw new TemplateFailure(`No filter named '${name}'.`);
     return filter(value, given, this);
   }

@@ -1,6 +1,6 @@
 /** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
 import { InferyardError } from "../contract/errors.ts";
-import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
+import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal, TemplateUnsupported } from "./errors.ts";
 import { type Template, parseTemplate, renderTemplate } from "./template.ts";
 
 /** One rendering. It survives a structured clone. */
@@ -22,8 +22,8 @@ export class TemplateEngine {
   #characters = 0;
 
   /**
-   * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data where the template calls `raise_exception`, and MODEL_INVALID where it fails, or
-   * goes beyond a bound: with `bound` and `limit` in its data.
+   * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data where the template calls `raise_exception`, MODEL_UNSUPPORTED where it uses what is
+   * left out of Jinja2 here, and MODEL_INVALID where it fails, or goes beyond a bound: with `bound` and `limit` in its data.
    */
   render({ source, variables, now }: RenderCall): string {
     try {
@@ -56,9 +56,20 @@ function contractError(error: unknown): unknown {
   }
   if (error instanceof TemplateBound) return beyondBound(error.message, error);
   if (!(error instanceof TemplateFailure)) return error;
+  const line = error.line === undefined ? {} : { line: error.line };
+  if (error instanceof TemplateUnsupported) {
+    return new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the model's chat template uses what this version does not have: ${error.message}`,
+      {
+        data: line,
+        remedy: "render the prompt yourself and give it to `generate`",
+      },
+    );
+  }
   const place = error.line === undefined ? "" : ` in line ${error.line}`;
   return new InferyardError("MODEL_INVALID", `the model's chat template fails${place}: ${error.message}`, {
-    data: error.line === undefined ? {} : { line: error.line },
+    data: line,
     remedy: correction,
   });
 }

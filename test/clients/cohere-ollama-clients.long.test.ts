@@ -140,6 +140,21 @@ describe.skipIf(skipLiteLlm)(liteLlm, () => {
     for (const [client, rows] of Object.entries(answer)) expect([client, floats(rows)]).toEqual([client, vectors]);
     expect(Object.keys(answer)).toEqual(["ollama", "cohere", "azure"]);
   });
+
+  it("ranks as Voyage's, Cohere's and Jina's, without saying which of them it is", async () => {
+    const ranked = runIn(where, [
+      'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',
+      "import litellm",
+      'request = dict(query="a pet", documents=["a car", "a cat purrs"], api_key="none")',
+      'rank = lambda model, base: [one["index"] for one in litellm.rerank(model=model, api_base=base, **request).results]',
+      'print(json.dumps([rank("voyage/builtin", url + "/v1/rerank"), rank("cohere/builtin", url + "/v2/rerank"), rank("jina_ai/builtin", url + "/v1/rerank")]))',
+    ]);
+    expect(ranked).toEqual([
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ]);
+  });
 });
 
 describe(`PyPI: ${pythonClients.join(", ")}`, () => {

@@ -100,6 +100,23 @@ describe.skipIf(skip)(`${title}, npm: ${npmClients.join(", ")}`, () => {
     });
   });
 
+  it("@anthropic-ai/sdk: the tool runner, turn by turn", async () => {
+    const { default: Anthropic } = await installedModule<{ default: Client }>(folder, "@anthropic-ai/sdk");
+    const client = new Anthropic({ baseURL: server.url, apiKey: "none" });
+    const given: unknown[] = [];
+    const tool = {
+      name: "f",
+      description: "d",
+      input_schema: { type: "object", properties: { a: { type: "integer" } }, required: ["a"], additionalProperties: false },
+      parse: (input: unknown) => input,
+      run: (input: unknown) => `got ${given.push(input)}`,
+    };
+    const request = { model: "long", max_tokens: 60, messages, tools: [tool], tool_choice: { type: "any" }, max_iterations: 2 };
+    const last = await client.beta.messages.toolRunner(request);
+    expect(given[0]).toEqual({ a: expect.any(Number) });
+    expect(last).toMatchObject({ role: "assistant", usage: { output_tokens: expect.any(Number) } });
+  });
+
   it("ollama: chat and generate, whole and in lines", async () => {
     const { Ollama } = await installedModule<{ Ollama: Client }>(folder, "ollama");
     const client = new Ollama({ host: server.url });

@@ -18,6 +18,16 @@ describe("threads for chat templates", () => {
     await expect(pool.render(honest, call("a"))).rejects.toMatchObject({ code: "DISPOSED" });
   });
 
+  it("leave one to other models while several that were slow run without end", async () => {
+    const pool = threads(60_000);
+    const slow = Array.from({ length: 4 }, () => ({}));
+    for (const model of slow) await pool.render(model, call("slow"));
+    const endless = Promise.allSettled(slow.map((model) => pool.render(model, call("time"))));
+    expect(await pool.render({}, call("a"))).toBe("x");
+    await pool.dispose();
+    expect((await endless).map(({ status }) => status)).toEqual(slow.map(() => "rejected"));
+  });
+
   it("end one that takes too long", async () => {
     const pool = threads(500);
     await expect(pool.render({}, call("time"))).rejects.toMatchObject({

@@ -4,6 +4,7 @@
  * computed twice, until the trace reaches the dependency, which is resolved now. A completed step is logged as its outputs only.
  */
 import { required } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { type TracedValue, tensorsIn } from "./traced-value.ts";
@@ -79,7 +80,8 @@ export class TraceLog {
   /** The next logged node while the trace is repeated; afterwards logs and returns a new one. Throws if the repeated trace takes another path. */
   node(make: () => GraphNode): GraphNode {
     const entry = this.#entries[this.#position];
-    if (entry !== undefined && entry.kind !== "node") throw new Error("the repeated trace differs from the logged one");
+    if (entry !== undefined && entry.kind !== "node")
+      throw new InferyardError("CONTRACT_VIOLATION", "the repeated trace of a model differs from the logged one");
     const node = entry?.node ?? make();
     if (entry === undefined) {
       this.#entries.push({ kind: "node", node });

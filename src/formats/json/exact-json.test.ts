@@ -60,6 +60,8 @@ test("what is not JSON, or nests too deeply, is an error", () => {
   expect(() => parseExactJson("[1.]")).toThrow(SyntaxError);
   expect(parseJson(`${"[".repeat(1000)}1.0${"]".repeat(1000)}`)).toBeInstanceOf(Array);
   expect(() => parseJson(`[${"1.0,".repeat(65_536)}1.0]`)).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
+  const keys = Array.from({ length: 65_537 }, (_, index) => `"${index}":1`);
+  expect(() => parseJson(`{${keys.join(",")}}`)).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
   expect(parseJson(`[${"1,".repeat(65_536)}1.0]`)).toHaveLength(65_537);
   expect(() => parseJson("[".repeat(1002) + "]".repeat(1002))).toThrow(InferyardError);
 });

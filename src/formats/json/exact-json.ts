@@ -30,8 +30,8 @@ export class JsonNumber {
   }
 }
 
-/** Nested objects and lists of an exact value; and numbers that JavaScript would write differently, which take memory and time. */
-const [maxDepth, maxNumbers] = [1000, 65_536];
+/** Nested objects and lists of an exact value; and numbers that JavaScript would write differently and keys that look like integers, which take memory and time. */
+const [maxDepth, maxChanged] = [1000, 65_536];
 
 /** What was written, of an object or list that JSON.parse has changed. Not enumerable: copies and JSON.stringify do not see it. */
 const written = Symbol("written JSON");
@@ -40,7 +40,7 @@ const order = Symbol("order of keys");
 
 /**
  * The value of JSON.parse; what it changed is attached for `jsonText`. A copy of an object loses what is attached to the object, and keeps what is attached to its members. Throws
- * SyntaxError for what is not JSON, INPUT_INVALID for more than 1,000 nested objects and lists, and LIMIT_EXCEEDED where JSON.parse changes more than 65,536 numbers.
+ * SyntaxError for what is not JSON, INPUT_INVALID for more than 1,000 nested objects and lists, and LIMIT_EXCEEDED for more than 65,536 numbers that JSON.parse changes and keys that look like integers.
  */
 export function parseJson(json: string): unknown {
   const value: unknown = JSON.parse(json);
@@ -139,13 +139,13 @@ class ExactBuilder implements JsonBuilder<unknown> {
   readonly maxDepth = maxDepth;
   /** Objects and lists that contain what JSON.parse changes. */
   readonly changed = new Set<unknown>();
-  #numbers = 0;
+  /** Numbers that JSON.parse changes, and keys that look like integers. */
+  #changes = 0;
 
   number(text: string): number | JsonNumber {
     const value = Number(text);
     if (String(value) === text) return value;
-    this.#numbers += 1;
-    if (this.#numbers > maxNumbers) throw tooManyNumbers();
+    this.#count();
     return new JsonNumber(text);
   }
 
@@ -161,7 +161,9 @@ class ExactBuilder implements JsonBuilder<unknown> {
       if (name === "__proto__")
         Object.defineProperty(object, name, { value: values[index], configurable: true, enumerable: true, writable: true });
       else object[name] = values[index];
-      isOrdered &&= !isIndex(name);
+      if (!isIndex(name)) continue;
+      isOrdered = false;
+      this.#count();
     }
     if (!isOrdered) {
       const keys = [...new Set(names)];
@@ -179,16 +181,22 @@ class ExactBuilder implements JsonBuilder<unknown> {
     });
   }
 
+  #count(): void {
+    this.#changes += 1;
+    if (this.#changes > maxChanged) throw tooManyChanges();
+  }
+
   #isChanged(value: unknown): boolean {
     return value instanceof JsonNumber || (typeof value === "object" && value !== null && this.changed.has(value));
   }
 }
 
-function tooManyNumbers(): InferyardError {
-  const what = "numbers that JavaScript writes differently, such as 1.0 and integers above 2^53";
-  return new InferyardError("LIMIT_EXCEEDED", `the JSON has more than ${maxNumbers} ${what}`, {
+function tooManyChanges(): InferyardError {
+  const what =
+    "numbers that JavaScript writes differently, such as 1.0 and integers above 2^53, and keys that look like integers";
+  return new InferyardError("LIMIT_EXCEEDED", `the JSON has more than ${maxChanged} ${what}`, {
     remedy: "send fewer of them",
-    data: { limit: maxNumbers },
+    data: { limit: maxChanged },
   });
 }
 

@@ -12,7 +12,7 @@ import type {
   UnreadableVariant,
   Variant,
 } from "../manifest.ts";
-import { readLicense, tasksOf } from "./model-card.ts";
+import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
 import { usualKind } from "../language-tasks.ts";
 import { modelClassOf } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
@@ -87,7 +87,8 @@ export async function readHuggingFace(
     own?.generation ?? generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
-  const statedTasks = spanConfig === undefined ? tasksOf(modelClass, isStatic || isEmbedder) : ["token-classification"];
+  const statedTasks =
+    spanConfig === undefined ? tasksOf(taskClassOf(config, modelClass), isStatic || isEmbedder) : ["token-classification"];
   const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
@@ -139,6 +140,11 @@ async function describeGgufFiles(
   const [first] = damaged;
   if (files.length === 0 && first !== undefined) throw first.error;
   return { gguf, files, unreadable: [...found.unreadable, ...damaged.map(({ variant }) => variant)] };
+}
+
+/** The class that says what a model is for: an encoder whose files state none may have any head. */
+function taskClassOf(config: JsonObject, modelClass: string | undefined): string | undefined {
+  return architectureOf(config) === undefined && modelClass?.endsWith("Model") === true ? undefined : modelClass;
 }
 
 /** The tasks of a model that writes text: those that its files state, or to continue a prompt if they state none of this kind. */

@@ -147,6 +147,11 @@ describe("conversations", () => {
     const many = Array.from({ length: requestLimits.messages / 2 }, () => ({ role: "user", content: [part] }));
     expect(schema.safeParse(many).success).toBe(true);
     expect(faultsOf(schema, [...many, { role: "user" }])[1]).toContain("has more than 32768 elements, with those in them");
-    expect(faultsOf(schema, Array(requestLimits.messages + 1).fill({ role: "user" }))[1]).toContain("has 32769 elements");
+    expect(
+      faultsOf(
+        schema,
+        Array.from({ length: requestLimits.messages + 1 }, () => ({ role: "user" })),
+      )[1],
+    ).toContain("has 32769 elements");
   });
 });

@@ -10,3 +10,6 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ...textFilters,
   ...valueFilters,
 ]);
+
+/** Filters of Jinja2 that are left out. */
+export const missingFilters: ReadonlySet<string> = new Set(["pprint", "random", "urlize"]);

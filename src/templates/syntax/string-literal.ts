@@ -1,5 +1,5 @@
 /** Escapes of string literals: Python's codec "unicode-escape". */
-import { TemplateFailure } from "../errors.ts";
+import { TemplateFailure, TemplateUnsupported } from "../errors.ts";
 
 const simple: Readonly<Record<string, string>> = {
   "\n": "",
@@ -25,7 +25,7 @@ export function decodeString(literal: string, line: number): string {
     if (hexadecimal !== undefined) return characterOf(Number.parseInt(hexadecimal, 16), line);
     if (octal !== undefined) return characterOf(Number.parseInt(octal, 8), line);
     if (other === "x" || other === "u" || other === "U") throw new TemplateFailure(`truncated \\${other} escape`, line);
-    if (other === "N") throw new TemplateFailure("\\N escapes are not supported", line);
+    if (other === "N") throw new TemplateUnsupported("\\N escapes are not supported", line);
     return simple[other ?? ""] ?? whole;
   });
 }

@@ -1,5 +1,5 @@
 /** Parses templates: the statements of Jinja2, its loop controls, and the block `generation` of transformers. */
-import { TemplateFailure } from "../errors.ts";
+import { TemplateFailure, TemplateUnsupported } from "../errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { tokenize } from "./lexer.ts";
 import type { CallNode, Expression, MacroNode, Signature, Statement } from "./nodes.ts";
@@ -187,7 +187,7 @@ class TemplateParser extends ExpressionParser {
 
   #autoescape(line: number): Statement {
     const value = this.parseExpression();
-    if (value.kind !== "constant" || value.value !== false) throw new TemplateFailure("autoescape is not supported", line);
+    if (value.kind !== "constant" || value.value !== false) throw new TemplateUnsupported("autoescape is not supported", line);
     return { kind: "scope", body: this.#body("endautoescape") };
   }
 }

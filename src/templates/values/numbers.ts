@@ -1,6 +1,6 @@
 /** Integers of any size and floats, with Python's operators and notation. */
 import type { Budget } from "../budget.ts";
-import { TemplateBound, TemplateFailure } from "../errors.ts";
+import { TemplateBound, TemplateFailure, TemplateUnsupported } from "../errors.ts";
 import { skipSpace, skipSpaceBack } from "./characters.ts";
 import { Float } from "./values.ts";
 
@@ -98,7 +98,7 @@ function floatPower(left: number, right: number): number {
   if (left === 0 && right < 0) throw new TemplateFailure("zero to a negative power");
   const power = Math.abs(left) === 1 ? left ** (Number.isFinite(right) ? right : 0) : left ** right;
   if (Number.isNaN(power) && !Number.isNaN(left) && !Number.isNaN(right))
-    throw new TemplateFailure("complex numbers are not supported");
+    throw new TemplateUnsupported("complex numbers are not supported");
   if (!Number.isFinite(power) && Number.isFinite(left) && Number.isFinite(right))
     throw new TemplateFailure("Numerical result out of range");
   return power;

@@ -1,5 +1,6 @@
 /** Errors as Anthropic's clients read them. */
 import { z } from "@hono/zod-openapi";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
@@ -11,6 +12,7 @@ const errorBody = z
       type: z.string().openapi({ example: "invalid_request_error" }),
       message: z.string(),
       code: z.string(),
+      details: z.looseObject({ error_code: z.string() }).optional(),
       ...retryFieldSchemas,
     }),
     request_id: z.string().optional(),
@@ -31,8 +33,20 @@ export function anthropicErrorBody(thrown: unknown): { readonly type: "error"; r
   const error = publicError(thrown);
   return {
     type: "error",
-    error: { type: typeOf(error.status), message: messageWithRemedy(error), code: error.code, ...retryFields(error) },
+    error: {
+      type: typeOf(error.status),
+      message: messageWithRemedy(error),
+      code: error.code,
+      ...detailsOf(thrown),
+      ...retryFields(error),
+    },
   };
+}
+
+/** Anthropic's code for a conversation that is not kept: its SDK sends the whole conversation then. */
+function detailsOf(thrown: unknown): { readonly details?: object } {
+  const path = thrown instanceof InferyardError ? thrown.data["path"] : undefined;
+  return Array.isArray(path) && path[0] === "thread" ? { details: { error_code: "thread_not_found" } } : {};
 }
 
 function typeOf(status: number): string {

@@ -31,6 +31,7 @@ export interface MessagesRequest extends Pick<ThinkingRequest, "chat_template_kw
   readonly output_format?: Block;
   readonly output_config?: { readonly format?: unknown; readonly effort?: string };
   readonly mcp_servers?: readonly unknown[];
+  readonly thread?: { readonly type?: string };
 }
 
 interface ToolField {
@@ -87,6 +88,9 @@ const fields = {
   mcp_servers: listOf(z.unknown())
     .optional()
     .openapi({ description: "Not connected to: left out where there are tools, and refused where there are none" }),
+  thread: requestObject({ type: z.string().optional(), previous_message_id: z.string().optional() })
+    .optional()
+    .openapi({ description: "Nothing is kept: the type continue is refused, upon which clients send the whole conversation" }),
 };
 
 /** Schema of a request for a message. */
@@ -147,6 +151,9 @@ export function chatOptionsOf(
       throw unsupportedField("mcp_servers", "connecting to servers of tools", "let the client connect, and give the tools");
     ignore(["mcp_servers"], "servers of tools are not connected to");
   }
+  if (request.thread?.type === "continue")
+    throw unsupportedField("thread", "keeping a conversation", "send the whole conversation in messages");
+  if (request.thread !== undefined) ignore(["thread"], "no conversation is kept");
   const stop = written.filter((each) => each !== "");
   return {
     ...(maxNewTokens < 0 ? {} : { maxNewTokens }),

@@ -134,8 +134,9 @@ function greedyUnlessAsked(options: ReturnType<typeof generationOptionsOf>): Ret
 async function lastTokens(service: Service, { model }: StartedCall, texts: readonly string[], count: number): Promise<Prompt[]> {
   const tokenizer = await service.runtime.tokenizer(model);
   const options = { maxTokens: Number.POSITIVE_INFINITY };
-  const encoded = await Promise.all(texts.map((text) => encodeText(tokenizer, text, options)));
-  return encoded.map(({ ids }) => ids.slice(-count));
+  const prompts: Prompt[] = [];
+  for (const text of texts) prompts.push((await encodeText(tokenizer, text, options)).ids.slice(-count));
+  return prompts;
 }
 
 async function startRewriting(

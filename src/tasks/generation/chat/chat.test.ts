@@ -85,6 +85,11 @@ describe("chat templates", () => {
       code: "MODEL_INVALID",
       data: { line: 3 },
     });
+    await expect(render("a\n{{ messages | pprint }}", [user])).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: "the model's chat template uses what this version does not have: the filter 'pprint' is not supported",
+      data: { line: 2 },
+    });
     const endless = "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}";
     await expect(render(endless, [user])).rejects.toMatchObject({
       code: "MODEL_INVALID",

@@ -3,7 +3,7 @@
  * nothing for a text, without an error. vLLM finds out by the template's syntax tree, llama.cpp by rendering short conversations, as it is done here: that sees through
  * macros and variables.
  */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type ErrorCode, InferyardError } from "../../../contract/errors.ts";
 import { type ChatMessage, type ChatRole, textOf } from "./messages.ts";
 
 /** Renders a short conversation with one template. */
@@ -92,12 +92,14 @@ export class ContentForms {
   }
 }
 
+const templateErrors: ReadonlySet<ErrorCode> = new Set(["TEMPLATE_REFUSED", "MODEL_INVALID", "MODEL_UNSUPPORTED"]);
+
 /** The text, or an empty one where the template refuses the conversation or fails. Other errors are thrown on. */
 export async function renderedOrNothing(rendering: Promise<string>): Promise<string> {
   try {
     return await rendering;
   } catch (error) {
-    if (error instanceof InferyardError && (error.code === "TEMPLATE_REFUSED" || error.code === "MODEL_INVALID")) return "";
+    if (error instanceof InferyardError && templateErrors.has(error.code)) return "";
     throw error;
   }
 }

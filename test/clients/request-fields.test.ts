@@ -1,6 +1,6 @@
 /** Fields of requests that cannot change the answer stop no client: reports of others, and the requests of agents as they send them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentRequests } from "../clients/fixtures/agent-requests.ts";
+import { agentRequests } from "./fixtures/agent-requests.ts";
 import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { readReport } from "../fixtures/reports.ts";
 import { needsData } from "../fixtures/shared-data.ts";
@@ -86,6 +86,16 @@ describe.skipIf(skip)(title, () => {
     const [none, zero] = await Promise.all([-1, 0].map((max_tokens) => json("/v1/chat/completions", { messages, max_tokens })));
     expect(none).toMatchObject({ status: 200, body: { choices: [{ finish_reason: "stop" }] } });
     expect(zero).toMatchObject({ status: 200, body: { usage: { completion_tokens: 0 } } });
+  });
+
+  it("a thread that is to be continued is not found, so that Anthropic's tool runner sends the whole conversation", async () => {
+    const request = { messages, max_tokens: 4 };
+    const created = await json("/v1/messages", { ...request, thread: { type: "create" } });
+    expect([created.status, created.ignored]).toEqual([200, "/thread"]);
+    expect(await json("/v1/messages", { ...request, thread: { type: "continue", previous_message_id: "msg_1" } })).toMatchObject({
+      status: 400,
+      body: { error: { details: { error_code: "thread_not_found" } } },
+    });
   });
 
   it("counts the tokens of a response's input, as it does those of a message", async () => {
