@@ -144,8 +144,8 @@ async function describe(service: Service, model: string): Promise<Described> {
   const manifest = await readManifest(reference);
   const [variant] = manifest.variants;
   const { format = "", bytes = 0, precision, sha256, config = {}, path = manifest.directory } = variant ?? {};
-  const families = [config["model_type"], config[ggufArchitectureKey]].filter((name) => typeof name === "string");
-  const family = families[0] ?? format;
+  const stated = [config["model_type"], config[ggufArchitectureKey]].find((name) => typeof name === "string");
+  const family = stated ?? format;
   const modified = (await service.fetchTime(model)) ?? (await stat(path)).mtime;
   return {
     manifest,
