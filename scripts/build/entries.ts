@@ -81,6 +81,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/hosts/model-server.ts",
     "src/hosts/node-arguments.ts",
     "src/hosts/parent-watchdog.ts",
+    "src/version.ts",
   ],
   backends: ["src/composition/node/standard-backends.ts"],
   formats: [

@@ -191,6 +191,14 @@ describe.skipIf(skipDamage)(damageTitle, () => {
     (model) =>
       writeFileSync(join(model, name), text);
 
+  /** With one file of weights alone: otherwise others of the same model are tried. */
+  const alone =
+    (damage: Damage): Damage =>
+    (model) => {
+      rmSync(join(model, "model.safetensors"));
+      damage(model);
+    };
+
   /** A copy of a small whole model, and then the damage. */
   function damagedModel(name: string, damage: Damage): string {
     const model = join(folder, name.replaceAll(/\W+/g, "-"));
@@ -206,25 +214,30 @@ describe.skipIf(skipDamage)(damageTitle, () => {
   });
 
   it.each<readonly [name: string, damage: Damage, code: string, named: string]>([
-    ["corrupt weights", write(weights, Buffer.from("these are no weights ".repeat(500))), "MODEL_INVALID", weights],
-    ["truncated weights", (model) => truncateSync(join(model, weights), 100_000), "MODEL_INVALID", weights],
-    ["empty weights", write(weights, ""), "MODEL_INVALID", weights],
+    ["corrupt weights", alone(write(weights, Buffer.from("these are no weights ".repeat(500)))), "MODEL_INVALID", weights],
+    ["truncated weights", alone((model) => truncateSync(join(model, weights), 100_000)), "MODEL_INVALID", weights],
+    ["empty weights", alone(write(weights, "")), "MODEL_INVALID", weights],
     [
       "weights with something behind them",
-      (model) => appendFileSync(join(model, weights), "\u00FFend"),
+      alone((model) => appendFileSync(join(model, weights), "\u00FFend")),
       "MODEL_INVALID",
       weights,
     ],
     [
       "an operator no engine knows",
-      (model) => {
+      alone((model) => {
         const bytes = readFileSync(join(model, weights), "latin1");
         writeFileSync(join(model, weights), bytes.replaceAll("Softmax", "Softmux"), "latin1");
-      },
+      }),
       "MODEL_UNSUPPORTED",
       "Softmux",
     ],
-    ["a missing tokenizer", (model) => rmSync(join(model, "tokenizer.json")), "TOKENIZER_INVALID", "tokenizer.json is missing"],
+    [
+      "a missing tokenizer",
+      (model) => ["tokenizer.json", "vocab.txt"].forEach((name) => rmSync(join(model, name))),
+      "TOKENIZER_INVALID",
+      "tokenizer.json is missing",
+    ],
     ["a broken tokenizer", write("tokenizer.json", "{"), "TOKENIZER_INVALID", "tokenizer.json is not JSON"],
     ["a tokenizer that is none", write("tokenizer.json", "{}"), "TOKENIZER_INVALID", "tokenizer.json"],
     ["a broken config.json", write("config.json", "{"), "MODEL_INVALID", "config.json is not JSON"],

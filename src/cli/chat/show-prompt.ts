@@ -34,14 +34,6 @@ interface Prompt {
 /** Variables of a template without a model, beside those of the file. */
 const defaultMembers = '"bos_token":"<s>","eos_token":"</s>","add_generation_prompt":true,"tools":null';
 
-/** Throws INPUT_INVALID for flags of prompts without `--show-prompt`. */
-export function refusePromptFlags({ showPrompt, messages, template, date }: PromptFlags): void {
-  if (showPrompt === true) return;
-  const [name] = Object.entries({ messages, template, date }).find(([, value]) => value !== undefined) ?? [];
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `--${name} has an effect with --show-prompt alone`, { remedy: "add --show-prompt" });
-}
-
 /** Writes the prompt, or with `--json` also its tokens. Throws TEMPLATE_REFUSED where the template refuses the conversation. */
 export async function showPrompt({ model, state, flags }: ShownPrompt, terminal: Terminal): Promise<void> {
   const { messages, template, date, json } = flags;

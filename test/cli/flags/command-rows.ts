@@ -25,6 +25,8 @@ export function prepareFiles(folder: string): void {
     "texts.txt": "from a file\n",
     "schema.json": '{ "type": "integer" }',
     "grammar.gbnf": 'root ::= "a"',
+    "messages.json": '[{ "role": "user", "content": "a text" }]',
+    "template.jinja": "{{ messages[0].content }}",
     "tools.json": '[{ "name": "clock" }]',
     "key.pem": privateKey,
     "public.pem": publicKey,

@@ -98,6 +98,7 @@ export function recordedRuntime(settings: object): object {
     embed: () => ({ ...ran, dimensions: 2, pooling: "mean", embeddings: [Float32Array.of(1, 2)] }),
     run: () => ({ ...ran, outputs: { y: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } } }),
     explain: () => decision,
+    chatPrompt: () => ({ text: "a prompt", tokens: [1] }),
     manifest: () => ({ ...handle.manifest, tasks: ["text-generation"] }),
     machine: () => machine,
     backends: () => [],

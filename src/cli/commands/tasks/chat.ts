@@ -3,7 +3,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
-import { type PromptFlags, refusePromptFlags, showPrompt } from "../../chat/show-prompt.ts";
+import type { PromptFlags } from "../../chat/show-prompt.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "../../input/constraint-flags.ts";
 import { readToolsFile } from "../../input/conversation-file.ts";
 import { readPrompts } from "../../input/prompts.ts";
@@ -45,6 +45,7 @@ export function defineChat(command: Command, terminal: Terminal): void {
       if (flags.showPrompt === true) {
         const { messages, options } = await initialState(flags);
         const asked = message === undefined ? messages : [...messages, { role: "user" as const, content: message }];
+        const { showPrompt } = await import("../../chat/show-prompt.ts"); // it has the template engine
         return showPrompt({ model, state: { messages: asked, options }, flags }, terminal);
       }
       if (model === undefined) {
@@ -60,6 +61,14 @@ export function defineChat(command: Command, terminal: Terminal): void {
       }
     },
   );
+}
+
+/** Throws INPUT_INVALID for flags of prompts without `--show-prompt`. */
+function refusePromptFlags({ showPrompt, messages, template, date }: PromptFlags): void {
+  if (showPrompt === true) return;
+  const [name] = Object.entries({ messages, template, date }).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `--${name} has an effect with --show-prompt alone`, { remedy: "add --show-prompt" });
 }
 
 async function initialState(flags: ChatFlags): Promise<ChatState> {
