@@ -120,6 +120,8 @@ describe("keep_alive of other requests", () => {
     ["0", 0],
     ["0s", 0],
     ["-0", 0],
+    [1e300, Number.POSITIVE_INFINITY],
+    ["999999999h", Number.POSITIVE_INFINITY],
   ])("reads %j as %j ms", (written, ms) => expect(keepAliveMs(written)).toBe(ms));
 
   it.each(["", "5", "m", "5 m", "1h30", "soon"])("refuses %j", (written) => expect(keepAliveMs(written)).toBeUndefined());

@@ -88,18 +88,25 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
+/** Longer durations count as endless, since dates end. */
+const longestMs = 100 * 365 * 24 * 3_600_000;
+
 /**
- * The field in milliseconds: a number of seconds, or a duration as Go writes it (time.ParseDuration). Infinity for a negative one; undefined if the
- * field is absent, or no duration.
+ * The field in milliseconds: a number of seconds, or a duration as Go writes it (time.ParseDuration). Infinity for a negative one and for more than a
+ * hundred years; undefined if the field is absent, or no duration.
  */
 export function keepAliveMs(written: WrittenKeepAlive): number | undefined {
   if (written === undefined || written === null) return undefined;
-  if (typeof written === "number") return written < 0 ? Number.POSITIVE_INFINITY : written * 1000;
+  if (typeof written === "number") return bounded(written * 1000);
   const { sign, rest = "" } = /^(?<sign>[+-]?)(?<rest>.+)$/.exec(written)?.groups ?? {};
   const parts = [...rest.matchAll(/(?<amount>\d+(?:\.\d*)?|\.\d+)(?<unit>ns|us|µs|μs|ms|s|m|h)/g)];
   if (rest !== "0" && (parts.length === 0 || parts.map(([part]) => part).join("") !== rest)) return undefined;
   const sum = parts.reduce((ms, { groups }) => ms + Number(groups?.["amount"]) * (unitMs[groups?.["unit"] ?? ""] ?? 0), 0);
-  return sign === "-" && sum > 0 ? Number.POSITIVE_INFINITY : sum;
+  return bounded(sign === "-" ? -sum : sum);
+}
+
+function bounded(milliseconds: number): number {
+  return milliseconds < 0 || milliseconds > longestMs ? Number.POSITIVE_INFINITY : Math.max(milliseconds, 0);
 }
 
 /** Why the field is refused; undefined for a duration. */
