@@ -1,4 +1,8 @@
-/** ggml's own kernels, called through FFI by the engine. */
+/**
+ * ggml's own kernels, called through FFI by the engine.
+ *
+ * @isolated since it calls native code without protection, in a process where other tests have loaded other copies of ggml
+ */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRuntime } from "inferyard";
