@@ -56,6 +56,7 @@ describe("the server", () => {
   });
 
   it("says what a model takes and gives, with and without its version", async () => {
+    expect((await post("/v2/repository/models/builtin/load", "")).status).toBe(200); // what it takes as tensors is known then
     const metadata = (await (await get("/v2/models/builtin")).json()) as Record<string, unknown>;
     expect(metadata).toMatchObject({
       name: "builtin",
