@@ -8,7 +8,7 @@ import { decoderAnswerTable } from "./decoder-answer-table.ts";
 const { BYTES_PER_ELEMENT: floatBytes } = Float32Array;
 
 /**
- * Decodes the known blocks of a type and compares the values with those of gguf-py. Returns what is wrong, as a message; undefined if the decoder is right
+ * Decodes the known blocks of a type and compares the values with gguf-py's. Returns what is wrong, as a message; undefined if the decoder is right
  * or the type has no known answer (types that gguf-py does not decode).
  */
 export function findDecoderProblem(type: string, format: BlockFormat): string | undefined {

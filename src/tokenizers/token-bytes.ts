@@ -50,7 +50,7 @@ export class TokenBytes {
     return text.includes("\uFFFD") ? behind : encoder.encode(text);
   }
 
-  /** The bytes that a token stands for: those of `added`, and the text of a special token. */
+  /** The bytes that a token stands for: the bytes it adds to a text, or the text of a special token. */
   of(id: number): Uint8Array {
     return this.added(id) ?? encoder.encode(this.#tokenizer.tokenOf(id) ?? "");
   }

@@ -31,7 +31,7 @@ interface Prompt {
   readonly tokens: readonly number[] | null;
 }
 
-/** Variables of a template without a model, beside those of the file. */
+/** Default variables of a template that is rendered without a model; the file may set others. */
 const defaultMembers = '"bos_token":"<s>","eos_token":"</s>","add_generation_prompt":true,"tools":null';
 
 /** Writes the prompt, or with `--json` also its tokens. Throws TEMPLATE_REFUSED where the template refuses the conversation. */

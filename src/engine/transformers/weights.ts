@@ -284,7 +284,7 @@ export class Weights implements ParameterSource {
     });
   }
 
-  /** The first tensor of a model whose names have another prefix than those of its family, as a program writes that wraps the model: it becomes one of them. */
+  /** The first tensor of a model whose tensor names have another prefix than its family uses, as written by a program that wraps the model. The prefix is replaced by the family's. */
   #findUnderOtherPrefix(name: string): string | undefined {
     if (this.#used.size > 0) return undefined;
     const [found, ...others] = [...this.#stored.keys()].filter((each) => each.endsWith(`.${name}`));

@@ -35,7 +35,7 @@ const [maxDepth, maxChanged] = [1000, 65_536];
 
 /** What was written, of an object or list that JSON.parse has changed. Not enumerable: copies and JSON.stringify do not see it. */
 const written = Symbol("written JSON");
-/** The keys of an object of an exact value in their order, where it is not that of Object.keys. */
+/** The keys of an object in the order of the JSON text, where Object.keys gives another order. */
 const order = Symbol("order of keys");
 
 /**

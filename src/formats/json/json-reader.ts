@@ -1,6 +1,6 @@
 /** Reads JSON texts into values of the caller's choice, with numbers as they are written and keys in their order, which JSON.parse does not keep. */
 
-/** Makes the values of a JSON text. Strings, booleans and null are those of JavaScript. */
+/** Makes the values of a JSON text. Strings, booleans and null are plain JavaScript values. */
 export interface JsonBuilder<Value> {
   /** A number, as it is written. */
   number(text: string): Value;

@@ -8,7 +8,7 @@ import { architectureOf } from "./model-card.ts";
 
 /** The classes of one `model_type`. */
 interface ModelClasses {
-  /** Class without a head: that of `AutoModel`, and for T5 the encoder alone, as sentence-transformers loads it. */
+  /** The class without a head, which `AutoModel` loads; for T5 the encoder alone, as sentence-transformers loads it. */
   readonly headless: string;
   /** Class that writes text. Absent for encoders. */
   readonly language?: string;

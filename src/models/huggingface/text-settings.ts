@@ -196,7 +196,7 @@ function refuseOtherTransformerTask(
   });
 }
 
-/** Whether the modules are those of a CrossEncoder: a Transformer alone, whose task is to classify. */
+/** Whether the modules describe a CrossEncoder: a Transformer alone, whose task is to classify. */
 export function isCrossEncoder(modules: Modules | undefined, sentence: JsonObject | undefined): boolean {
   if (modules === undefined || modules.poolingPath !== undefined || modules.sparse !== undefined) return false;
   return modules.vectorModules.length === 0 && sentence?.["transformer_task"] === "sequence-classification";

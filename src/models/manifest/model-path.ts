@@ -1,8 +1,8 @@
-/** By which files a path is recognized as that of a model, without reading any. */
+/** Recognizes the path of a model by the names of files, without reading any. */
 import { isPackage } from "../aimod/package-name.ts";
 import { formatOf } from "./weights.ts";
 
-/** Files by which a folder is recognized as that of a model. */
+/** Names of files by which a model's folder is recognized. */
 export const modelFolderMarkers: readonly string[] = [
   "inferyard.json",
   "config.json",
@@ -16,7 +16,7 @@ export function isModelFile(path: string): boolean {
   return formatOf(path) !== undefined || isPackage(path);
 }
 
-/** Whether a folder with these entries is that of a model: it has a marker beside weights, or their folder. */
+/** Whether a folder with these entries holds a model: it has one of these files beside weights, or beside a folder of weights. */
 export function isModelFolder(entries: readonly string[]): boolean {
   const hasWeights = entries.some((name) => isModelFile(name) || name === "onnx");
   return hasWeights && entries.some((name) => modelFolderMarkers.includes(name) || isModelFile(name));

@@ -65,9 +65,9 @@ export interface PromptSettings {
   readonly forcedFirstToken?: number;
   /** The decoder's first token, for models with an encoder. Default: as the model's files say. */
   readonly decoderStartToken?: number;
-  /** Tokens that end the text besides those of the model's files. Default: none. */
+  /** Further tokens that end the text, in addition to the end tokens of the model's files. Default: none. */
   readonly endTokens?: readonly number[];
-  /** Texts that end the text besides those of the options. Default: none. */
+  /** Further stop strings, in addition to the option `stop`. Default: none. */
   readonly stop?: readonly string[];
 }
 

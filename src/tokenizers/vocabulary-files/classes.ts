@@ -71,7 +71,7 @@ const unigramRoles: Readonly<Record<UnigramName, Roles>> = {
   MBart50Tokenizer: { ...roberta, ...spacedMask, src_lang: "en_XX" },
 };
 
-/** Classes whose tokenizers are those of another class. */
+/** Classes of tokenizers that read the same files in the same way as another class. */
 const sameAs: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     "DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Retribert Realm DPRQuestionEncoder DPRContextEncoder DPRReader Nezha NomicBert"

@@ -1,6 +1,6 @@
 /** The dashboard's chat: part of its page, and the script behind it. Answers are streamed, and inserted as text. */
 
-/** The form of the chat. The key is that of the page's head. */
+/** The form of the chat. The API key is read from the field at the top of the page. */
 export const chatForm: string = `<form id="chat">
   <p id="chat-empty" hidden>no model of this server holds conversations: name one under server.models, or fetch one with inferyard pull</p>
   <div id="talk" aria-live="polite"></div>

@@ -7,7 +7,7 @@ export interface LoadHistory {
   readonly seconds: number;
   /** Requests that ended. */
   readonly requests: number[];
-  /** Tokens that models read and wrote; those of a request are spread evenly over the time that it ran. */
+  /** Tokens that models read and wrote. The tokens of a request are spread evenly over the time that it ran. */
   readonly tokens: number[];
   /** The most requests that waited at once, as far as requests that ended saw it. */
   readonly waiting: number[];

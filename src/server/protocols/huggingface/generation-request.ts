@@ -112,7 +112,7 @@ export const generationRequest = (limit: number): z.ZodType<GenerationRequest> =
     options: hubOptions.optional(),
   }).openapi("GenerationRequest") as never;
 
-/** The parameters with those of `generate_parameters`. */
+/** The parameters, with the members of `generate_parameters` added. */
 export function allParameters({ parameters: given = {} }: GenerationRequest): GenerationParameters {
   return { ...given, ...given.generate_parameters, ...given.generation_parameters };
 }

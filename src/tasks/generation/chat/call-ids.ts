@@ -1,4 +1,4 @@
-/** Ids of calls: those of new ones, and those that a chat template accepts. */
+/** Ids of tool calls: ids of new calls, and ids in the form that a chat template accepts. */
 import type { CallForm } from "./forms/call-form.ts";
 import type { ChatMessage } from "./messages.ts";
 

@@ -307,7 +307,7 @@ const knownForms: readonly KnownForm[] = [
   },
 ];
 
-/** All forms but that of messages on channels. */
+/** All forms but harmony, in which calls are messages on channels. */
 export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
 /** The form of the calls that a template teaches. Undefined if it is none of the table. */
