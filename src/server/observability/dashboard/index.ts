@@ -58,7 +58,7 @@ export function dashboardRoutes(service: Service, recent: RecentRequests, load: 
   routes.openapi(statusRoute, async (context) => {
     const { limits, models } = service.runtime.memory();
     const names = await service.modelNames();
-    const nameOf = await namesByReference(service, names);
+    const nameOf = models.length === 0 ? new Map<string, string>() : await namesByReference(service, names);
     return context.json(
       {
         running: service.admission.running,
