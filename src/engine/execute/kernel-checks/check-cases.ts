@@ -7,6 +7,18 @@ import { blockGatherCases, blockProductCases } from "./block-cases.ts";
 import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { castable, moderate, ordinary, special } from "./check-values.ts";
 import { batchedMatmulCases, convolutionCases, integerProductCases, linearCases, quantizationCases } from "./product-cases.ts";
+import {
+  batchedShapes,
+  blockGatherShapes,
+  convolutionShapes,
+  movementShapes,
+  normShapes,
+  poolingShapes,
+  reduceShapes,
+  scanShapes,
+  scatterShapes,
+  softmaxShapes,
+} from "./shape-cases.ts";
 import { movementCases, normCases, poolingCases, reduceCases, scanCases, scatterCases, softmaxCases } from "./row-cases.ts";
 
 function chainCase(): readonly CheckCase[] {
@@ -25,29 +37,45 @@ function chainCase(): readonly CheckCase[] {
   return [{ name: "elementwise", nodes: builder.nodes, inputs: builder.inputs, tolerance: floatTolerance }];
 }
 
+type MakeCases = () => readonly CheckCase[];
+
+const all =
+  (...makers: readonly MakeCases[]): MakeCases =>
+  () =>
+    makers.flatMap((make) => make());
+
+const batched = all(batchedMatmulCases, batchedShapes);
+const convolutions = all(convolutionCases, convolutionShapes);
+const pools = all(poolingCases, poolingShapes);
+const softmaxes = all(softmaxCases, softmaxShapes);
+const reductions = all(reduceCases, reduceShapes);
+const scans = all(scanCases, scanShapes);
+const movements = all(movementCases, movementShapes);
+const scatters = all(scatterCases, scatterShapes);
+
 /** Makes the cases of each kernel family, and of the functions within it. */
-const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
+const casesOfFamilies: Readonly<Record<string, MakeCases>> = {
   elementwise: chainCase,
   matmul: linearCases,
-  "batched-matmul": batchedMatmulCases,
-  conv2d: convolutionCases,
-  depthwise: convolutionCases,
-  interleave: convolutionCases,
-  pool2d: poolingCases,
-  softmax: softmaxCases,
-  "softmax-columns": softmaxCases,
-  norm: normCases,
-  reduce: reduceCases,
-  "reduce-wide": reduceCases,
-  "arg-reduce": scanCases,
-  cumulative: scanCases,
-  "top-k": scanCases,
-  "strided-copy": movementCases,
-  gather: movementCases,
-  "gather-elements": movementCases,
-  "gather-blocks": movementCases,
-  "scatter-elements": scatterCases,
-  "scatter-blocks": scatterCases,
+  "batched-matmul": batched,
+  conv2d: convolutions,
+  depthwise: convolutions,
+  interleave: convolutions,
+  pool2d: pools,
+  softmax: softmaxes,
+  "softmax-columns": softmaxes,
+  norm: all(normCases, normShapes),
+  reduce: reductions,
+  "reduce-wide": reductions,
+  "arg-reduce": scans,
+  cumulative: scans,
+  "top-k": scans,
+  "strided-copy": movements,
+  gather: movements,
+  "gather-elements": movements,
+  "gather-blocks": movements,
+  "scatter-elements": scatters,
+  "scatter-blocks": scatters,
   "quantization-range": quantizationCases,
   quantize: quantizationCases,
   "subtract-zero-point": quantizationCases,
@@ -57,7 +85,7 @@ const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
   "quantize-activation-bytes": blockProductCases,
   "quantize-activations": blockProductCases,
   "block-matmul": blockProductCases,
-  "gather-rows": blockGatherCases,
+  "gather-rows": all(blockGatherCases, blockGatherShapes),
 };
 
 /** Names of the kernel families that have cases. */
