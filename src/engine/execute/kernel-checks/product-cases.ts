@@ -195,7 +195,8 @@ function integerProduct(
 ): CheckCase {
   const builder = new CaseBuilder();
   const quantized = (): Value => {
-    const operands = [ordinary("float32", [rows, depth]), scale, zeroPoint].map((each) => builder.input(each));
+    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value) => value * (largestWeight < 60 ? 1 : 2.6));
+    const operands = [literalOf("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
   const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, depth]));
