@@ -13,7 +13,7 @@ import type {
 import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
-import { gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
@@ -63,9 +63,19 @@ export function addSelectionFlags(command: Command): Command {
     .addOption(new Option("--target <targets>", "the only targets that may run, for example onnx:cpu").argParser(list))
     .addOption(new Option("--prefer <targets>", "targets to try first").argParser(list))
     .addOption(new Option("--exclude <targets>", "targets never to run on").argParser(list))
-    .addOption(new Option("--gpu <mode>", "use of accelerators: auto, off, or the device to use").choices(gpuModes))
+    .addOption(gpuOption())
     .addOption(new Option("--policy <policy>", "how candidates are ordered").choices(policies))
     .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(list));
+}
+
+function gpuOption(): Option {
+  return new Option("--gpu <mode>", "use of accelerators: auto, off, or the device to use")
+    .choices(gpuModes)
+    .argParser((text) => {
+      const mode = gpuModes.find((each) => each === gpuModeOf(text));
+      if (mode === undefined) throw new InvalidArgumentError(`Allowed choices are ${gpuModes.join(", ")}.`);
+      return mode;
+    });
 }
 
 /** Adds the flags of commands that load a model and may load replicas of it for bulk work. */
