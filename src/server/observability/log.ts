@@ -62,7 +62,7 @@ export function createLog({ level, stream }: LogOptions): Log {
         ...times,
         ...failure(record.status, fault),
       };
-      lines[levelOf(record)](line, "request");
+      lines[levelOf(record, fault)](line, "request");
     },
     budget({ value: bytes, source }) {
       lines.info({ bytes, source }, "memory budget");
@@ -83,17 +83,22 @@ export function createLog({ level, stream }: LogOptions): Log {
   };
 }
 
-function levelOf({ status, route }: Pick<RequestRecord, "status" | "route">): "error" | "warn" | "info" | "debug" {
+/** A response that failed after its status was sent is a warning, unless its client left. */
+function levelOf(
+  { status, route }: Pick<RequestRecord, "status" | "route">,
+  fault: unknown,
+): "error" | "warn" | "info" | "debug" {
   if (probeRoutes.has(route)) return "debug";
   if (status >= 500) return "error";
-  return status >= 400 ? "warn" : "info";
+  const failedLate = fault !== undefined && status < 400 && codeOf(fault) !== "ABORTED";
+  return status >= 400 || failedLate ? "warn" : "info";
 }
 
 /** Code of a failure, with the message of an internal error; the message of a client error may quote the request and is left out. */
 function failure(status: number, fault: unknown): object {
   if (fault === undefined) return {};
   const code = codeOf(fault);
-  if (status < 500) return { code };
+  if (status < 500 && code !== "DEFECT") return { code };
   return { code, message: messageOf(fault), ...(code === "DEFECT" && fault instanceof Error ? { stack: fault.stack } : {}) };
 }
 
