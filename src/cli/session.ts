@@ -191,6 +191,8 @@ export async function openSession(
   const onEvent = (event: RuntimeEvent): void => {
     more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
+    if (event.type === "fallback" && quiet !== true)
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${event.from} is not used (${event.reason}); ${event.to} is`);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };

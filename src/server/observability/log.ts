@@ -40,7 +40,12 @@ const probeRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /** Events that an operator should notice. */
-const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
+const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>([
+  "fallback",
+  "failover",
+  "died",
+  "load-failed",
+]);
 
 /** A log with one JSON object per line: requests, and events of models. */
 export function createLog({ level, stream }: LogOptions): Log {
@@ -70,7 +75,10 @@ export function createLog({ level, stream }: LogOptions): Log {
     startup({ backends, defaultModel, models }) {
       for (const backend of backends) lines.info(backend, "backend");
       lines.info({ model: defaultModel }, "default model");
-      for (const model of models) lines[model.target === undefined ? "warn" : "info"](model, "model");
+      for (const model of models) {
+        const isWarning = model.target === undefined || model.fellBackFrom !== undefined;
+        lines[isWarning ? "warn" : "info"](model, "model");
+      }
     },
     ignoredVariables(names) {
       if (names.length > 0) lines.info({ names }, "ignoring variables of a Service, which are no settings");
