@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
+import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type {
   ConstraintThreadSettings,
@@ -174,6 +175,8 @@ export interface SessionExtras {
   readonly constraintThreads?: ConstraintThreadSettings;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
+  /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
+  readonly preloads?: boolean;
 }
 
 /** Creates a runtime from the effective settings. The caller disposes of it. */
@@ -198,6 +201,8 @@ export async function openSession(
   const onEvent = (event: RuntimeEvent): void => {
     more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
+    if (event.type === "fallback" && quiet !== true)
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${event.from} is not used (${event.reason}); ${event.to} is`);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
@@ -221,7 +226,8 @@ export async function openSession(
   };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
-  const runtime = await createRuntime({ ...chosen, ...path, ...own, onEvent });
+  const create = more.preloads === false ? prepareRuntime : createRuntime;
+  const runtime = await create({ ...chosen, ...path, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
 }
 
