@@ -1,5 +1,5 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
@@ -11,6 +11,7 @@ import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 import { type CallRecord, callTimes, decisionOfError, placementOf, textsOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { ClientTurns } from "./client-turns.ts";
 import { CallStatistics } from "./call-statistics.ts";
 import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
@@ -65,6 +66,8 @@ export class Service {
   readonly tiktoken: TiktokenDecoder | undefined;
   /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
+  /** Shares the server's thread between clients. */
+  readonly turns: ClientTurns = new ClientTurns();
   /** Counts and times of the calls so far, by model. */
   readonly statistics: CallStatistics = new CallStatistics();
   readonly #backgroundLoads: BackgroundLoads;
@@ -261,7 +264,9 @@ export class Service {
         key: key === undefined ? Symbol(name) : hashParts([reference, constraints, priority, key]),
         signal,
         schedule: (waiting, run) =>
-          this.admission.run({ client, priority, signal: waiting, model: reference }, () => {
+          this.admission.run({ client, priority, signal: waiting, model: reference }, async () => {
+            await this.turns.wait(client); // many may be admitted at once, and leave at once
+            throwIfAborted(waiting);
             startedAt = performance.now();
             return run();
           }),

@@ -38,6 +38,7 @@ export async function openStream<Result, Event>(
     const outcome = service.call(caller, call, async (handle, signal, extend) => {
       const stream = await start({ model: handle, signal });
       stream.onRead = extend;
+      await service.turns.wait(caller.client); // many streams may begin at once
       resolve({ stream, outcome, model: name });
       return stream.result;
     });

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { RequestTurns } from "./request-turns.ts";
+import { ClientTurns } from "./client-turns.ts";
 
 /** Begins requests, each of which takes 5 ms of the time that the turns see. */
 function requests(): { readonly begin: (client: string) => Promise<void>; readonly order: string[] } {
   const order: string[] = [];
   let time = 0;
-  const turns = new RequestTurns(() => time);
+  const turns = new ClientTurns(() => time);
   const work = (client: string): void => {
     time += 5;
     order.push(client);
