@@ -1,5 +1,6 @@
 /** One round of measuring on one target, in a process of its own: `inferyard bench --here`. */
 import { stat } from "node:fs/promises";
+import type { Library } from "../../contract/backend.ts";
 import { threadsFor } from "../../devices/index.ts";
 import { type Measurement, speedSettings } from "../../measurements/index.ts";
 import { mergeLoadSettings } from "../../runtime/options/options.ts";
@@ -61,10 +62,15 @@ export async function measureRound({ runtime, settings, model }: Session, { targ
       bytes: weights?.bytes ?? 0,
       modifiedMs: weights === undefined ? 0 : (await stat(weights.path)).mtimeMs,
     },
-    library: decision.selected?.library ?? { name: "", version: "" },
+    library: nameAndVersion(decision.selected?.library),
     threads: threadsFor(cpu, settings.threads),
     settings: speedSettings(mergeLoadSettings(manifest.settings ?? {}, settings)),
   };
+}
+
+/** Without the files: the version has a digest of them. */
+function nameAndVersion({ name, version }: Library = { name: "", version: "" }): Library {
+  return { name, version };
 }
 
 /** Memory of the processes that run the model and its replicas, in bytes; 0 if it runs in this process. */

@@ -19,4 +19,5 @@ export type {
   VersionRequirement,
   VersionSummary,
 } from "./library-analysis.ts";
+export { type FoundLibrary, type FoundNeeds, findNeeded } from "./find-needed.ts";
 export { failedRequirements } from "./requirements.ts";

@@ -18,8 +18,11 @@ interface Waiting<Item> {
   finish: number;
 }
 
-/** Whether an item may be served: "take": now. "skip": later; items behind it may be served first. "drop": never; it is removed. */
-export type Eligibility = "take" | "skip" | "drop";
+/**
+ * Whether an item may be served: "take": now. "skip": later; items behind it may be served first. "skip flow": later, as all behind it of its flow. "drop": never; it is
+ * removed.
+ */
+export type Eligibility = "take" | "skip" | "skip flow" | "drop";
 
 /** A queue of items of several clients that is served fairly. */
 export class FairQueue<Item> {
@@ -93,6 +96,7 @@ function findEligible<Item>(items: Item[], verdictOf: (item: Item) => Eligibilit
     const item = items[at] as Item;
     const verdict = verdictOf(item);
     if (verdict === "take") return at;
+    if (verdict === "skip flow") return undefined;
     if (verdict === "skip") at += 1;
     else items.splice(at, 1);
   }
