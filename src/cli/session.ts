@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
-import { createRuntime } from "../api/create-runtime.ts";
+import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type {
@@ -155,6 +155,8 @@ export async function effectiveSettings(
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
+  /** The settings of the runtime that somebody chose: defaults are left out. */
+  readonly config: RuntimeConfig;
   /** Model of the command: the argument, else the setting, else builtin. */
   readonly model: string;
   /** The progress of a download while there is one, else these words, for `withNotice`. */
@@ -226,9 +228,10 @@ export async function openSession(
   };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
+  const config: RuntimeConfig = { ...chosen, ...path };
   const create = more.preloads === false ? prepareRuntime : createRuntime;
-  const runtime = await create({ ...chosen, ...path, ...own, onEvent });
-  return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
+  const runtime = await create({ ...config, ...own, onEvent });
+  return { runtime, settings: values, config, model: model ?? defaultModel, notice, fetch };
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

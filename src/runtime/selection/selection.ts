@@ -133,7 +133,8 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
     .map((other) => eligibleWith(context, library, other));
   const eligible = { ...eligibleWith(context, library, variant), ...(alternatives.length === 0 ? {} : { alternatives }) };
   if (facts.measurements === undefined) return { target, checked: eligible };
-  const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
+  const { kind = "tensor" } = context.request;
+  const subject = { target: formatTarget(target), kind, onCpu: target.device.type === "cpu", variant, library };
   const { note, ...measured } = measuredSpeed(subject, facts.measurements);
   return { target, checked: { ...eligible, note }, ...measured };
 }
