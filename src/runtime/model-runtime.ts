@@ -31,6 +31,7 @@ import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
 import { mergeConstraints } from "./targets/constraints.ts";
+import { refuseUnknownNames } from "./targets/known-names.ts";
 import { FactsReader } from "./selection/facts-reader.ts";
 import { ModelSelector } from "./selection/model-selector.ts";
 import { formatTarget } from "./targets/target.ts";
@@ -113,7 +114,11 @@ export class ModelRuntime {
       residents: () => this.#residency.entries().map(({ item }) => item),
       settled: () => this.#residency.items(),
     });
-    mergeConstraints(settings, ...Object.values(settings.models ?? {})); // throws for a malformed target now, not at the first load
+    // Throws for wrong constraints now, not at the first load.
+    mergeConstraints(settings, ...Object.values(settings.models ?? {}));
+    refuseUnknownNames(settings, this.#backends);
+    for (const [reference, model] of Object.entries(settings.models ?? {}))
+      refuseUnknownNames(model, this.#backends, `the settings for ${reference}: `);
   }
 
   /**
@@ -171,7 +176,7 @@ export class ModelRuntime {
     options: Omit<ModelOptions, "signal">,
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const requested = await this.#withPreference(reference, options);
     const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
@@ -197,7 +202,7 @@ export class ModelRuntime {
 
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const requested = await this.#withPreference(reference, options);
     const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), requested);
     const candidates = explainCandidates(selections);
@@ -206,7 +211,7 @@ export class ModelRuntime {
 
   /** Reads a model's manifest without loading the model. Its files are downloaded if they are not on this machine. */
   async manifest(reference: string, options: ModelOptions = {}): Promise<Manifest> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     return this.#selector.manifest(await resolveReference(reference), options, options.signal);
   }
 
@@ -231,7 +236,7 @@ export class ModelRuntime {
 
   /** Whether a load with these options would use a model that is already loaded. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const { signal: _signal, ...requested } = await this.#withPreference(reference, options);
     return this.#models.isLoaded({ reference, options: requested });
   }
@@ -338,7 +343,7 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
     whileLoading?: (manifest: Manifest) => void,
   ): Promise<ModelHandle> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
     const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
@@ -355,13 +360,14 @@ export class ModelRuntime {
     const code = error instanceof InferyardError ? error.code : "DEFECT";
     this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
   }
-}
 
-function checkCall(reference: string, options: ModelOptions): void {
-  if (typeof reference !== "string") {
-    throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+  #checkCall(reference: string, options: ModelOptions): void {
+    if (typeof reference !== "string") {
+      throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+    }
+    refuseUnknown(options, modelOptionNames, "a load");
+    checkLoadSettings(options);
+    refuseUnlisted("kind", options.kind, ["tensor", "language"]);
+    refuseUnknownNames(options, this.#backends);
   }
-  refuseUnknown(options, modelOptionNames, "a load");
-  checkLoadSettings(options);
-  refuseUnlisted("kind", options.kind, ["tensor", "language"]);
 }
