@@ -44,7 +44,11 @@ export async function readLoadedFiles(
   const dependencies = new DependencyReader();
   // By name, as the loader does: a name that was loaded before is not looked for again.
   const paths = new Map([[basename(given), given]]);
-  for (const root of [given, ...(await backendsIn(folder, process.platform === "win32" ? "pe" : "elf")), ...outOfTree(environment)]) {
+  for (const root of [
+    given,
+    ...(await backendsIn(folder, process.platform === "win32" ? "pe" : "elf")),
+    ...outOfTree(environment),
+  ]) {
     if (!paths.has(basename(root))) paths.set(basename(root), root);
     // In order: what one file needs, the next mostly needs too, and is read once.
     // oxlint-disable-next-line no-await-in-loop
