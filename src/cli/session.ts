@@ -219,10 +219,19 @@ export async function openSession(
     ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
+  const reference = model ?? defaultModel;
+  // Flags are for the model of the command, which is refused where they do not concern it, and defaults for a model beside it.
+  const ofModel = Object.fromEntries(
+    loadSettingNames.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
+  const models =
+    more.models !== undefined || Object.keys(ofModel).length === 0
+      ? {}
+      : { models: { ...values.models, [reference]: { ...values.models?.[reference], ...ofModel } } };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
-  const runtime = await createRuntime({ ...chosen, ...path, ...own, onEvent });
-  return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
+  const runtime = await createRuntime({ ...chosen, ...path, ...models, ...own, onEvent });
+  return { runtime, settings: values, model: reference, notice, fetch };
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */
