@@ -17,7 +17,7 @@ export const ranks: Layers = [
   ["settings"],
   ["api", "testing"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
-  ["receipts"],
+  ["receipts", "measuring"],
   ["ai-sdk", "langchain", "client"],
   ["cli"],
   ["index.ts"],

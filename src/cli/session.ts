@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
-import { createRuntime } from "../api/create-runtime.ts";
+import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
+import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type {
   ConstraintThreadSettings,
@@ -154,6 +155,8 @@ export async function effectiveSettings(
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
+  /** The settings of the runtime that somebody chose: defaults are left out. */
+  readonly config: RuntimeConfig;
   /** Model of the command: the argument, else the setting, else builtin. */
   readonly model: string;
   /** The progress of a download while there is one, else these words, for `withNotice`. */
@@ -174,6 +177,8 @@ export interface SessionExtras {
   readonly constraintThreads?: ConstraintThreadSettings;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
+  /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
+  readonly preloads?: boolean;
 }
 
 /** Creates a runtime from the effective settings. The caller disposes of it. */
@@ -198,6 +203,8 @@ export async function openSession(
   const onEvent = (event: RuntimeEvent): void => {
     more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
+    if (event.type === "fallback" && quiet !== true)
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${event.from} is not used (${event.reason}); ${event.to} is`);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
@@ -230,8 +237,10 @@ export async function openSession(
       : { models: { ...values.models, [reference]: { ...values.models?.[reference], ...ofModel } } };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
-  const runtime = await createRuntime({ ...chosen, ...path, ...models, ...own, onEvent });
-  return { runtime, settings: values, model: reference, notice, fetch };
+  const config: RuntimeConfig = { ...chosen, ...path, ...models };
+  const create = more.preloads === false ? prepareRuntime : createRuntime;
+  const runtime = await create({ ...config, ...own, onEvent });
+  return { runtime, settings: values, config, model: reference, notice, fetch };
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

@@ -20,10 +20,6 @@ import { loadSettingNames } from "../../src/runtime/options/load-options.ts";
 import { environmentName } from "../../src/settings/settings.ts";
 import { type Call, asked, forget } from "./flags/recorded-library.ts";
 
-vi.mock("node:child_process", async (importOriginal) => {
-  const { measuringProcess } = await import("./flags/recorded-library.ts");
-  return { ...(await importOriginal<object>()), execFile: measuringProcess };
-});
 vi.mock("../../src/api/create-runtime.ts", async () => {
   const { recordedRuntime } = await import("./flags/recorded-library.ts");
   return { createRuntime: async (settings: object) => recordedRuntime(settings) };
@@ -73,10 +69,6 @@ vi.mock("../../src/tokenizers/index.ts", async (importOriginal) => {
   const { recordedTokenizer } = await import("./flags/recorded-library.ts");
   return { ...(await importOriginal<object>()), loadTokenizer: async () => recordedTokenizer };
 });
-vi.mock("../../src/measurements/index.ts", async () => {
-  const { recorded } = await import("./flags/recorded-library.ts");
-  return { measuredMachine: () => ({}), recordMeasurements: recorded("recordMeasurements", () => []) };
-});
 const noKernels = vi.hoisted(() => ({ kernels: [], closest: {} }));
 vi.mock("../../src/kernel-capabilities/index.ts", async () => ({
   kernelCapabilities: (await import("./flags/recorded-library.ts")).recorded("kernelCapabilities", () => noKernels),
@@ -99,12 +91,15 @@ vi.mock("../../src/server/handler.ts", async () => {
 vi.mock("../../src/server/listen.ts", async () => ({
   listen: (await import("./flags/recorded-library.ts")).recorded("listen"),
 }));
-vi.mock("../../src/tasks/verification/self-test.ts", async () => ({
-  selfTest: (await import("./flags/recorded-library.ts")).recorded("selfTest"),
-}));
-vi.mock("../../src/cli/measuring/measure-round.ts", async () => ({
-  measureRound: (await import("./flags/recorded-library.ts")).recorded("measureRound"),
-}));
+vi.mock("../../src/measuring/index.ts", async (importOriginal) => {
+  const { measures, recorded, tuned } = await import("./flags/recorded-library.ts");
+  const functions = {
+    verifyModel: recorded("verifyModel"),
+    benchmarkModel: measures("benchmarkModel"),
+    tuneModel: measures("tuneModel", tuned),
+  };
+  return { ...(await importOriginal<object>()), ...functions };
+});
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-flag-"));
 const [before, programWords] = [process.cwd(), process.argv];

@@ -83,7 +83,7 @@ export async function openLanguageModel(
       device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       bytes: functions.modelBytes(model),
-      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.sha256} ${cachePrecision}`,
+      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.version} ${cachePrecision}`,
       evidence: [
         `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
         placement,

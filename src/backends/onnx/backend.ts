@@ -116,8 +116,9 @@ async function report(
   const library = missingLibrary(provider, installed.binaries);
   const remedy =
     absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
-  const presence =
-    absence ?? (library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`);
+  const notInstalled = library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`;
+  const reasons = [absence, notInstalled].filter((reason) => reason !== undefined);
+  const presence = reasons.length === 0 ? undefined : reasons.join("; ");
   const isKnown = presence !== undefined && options.full !== true; // a run would start a process to say the same
   if (!options.run || !wanted || isKnown) {
     return { device, state: presence === undefined ? "present" : "absent", reason: presence ?? "found", ...remedy };

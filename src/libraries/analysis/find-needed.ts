@@ -37,10 +37,15 @@ export interface FoundLibrary {
   readonly binary: BinaryFile | undefined;
 }
 
+/** The same for what a file needs by others. */
+export interface FoundIndirectly extends FoundLibrary {
+  readonly need: IndirectNeed;
+}
+
 /** What a file needs itself, and what the libraries found need beyond that. */
 export interface FoundNeeds {
   readonly direct: readonly FoundLibrary[];
-  readonly indirect: readonly IndirectNeed[];
+  readonly indirect: readonly FoundIndirectly[];
 }
 
 /**
@@ -50,7 +55,7 @@ export interface FoundNeeds {
 export async function findNeeded(search: Search): Promise<FoundNeeds> {
   const findAll = (of: Search): Promise<FoundLibrary[]> => Promise.all(of.binary.needed.map((name) => findLibrary(name, of)));
   const direct = await findAll(search);
-  const indirect: IndirectNeed[] = [];
+  const indirect: FoundIndirectly[] = [];
   const seen = new Set(direct.map(({ need }) => need.name));
   let level = direct.map((found) => ({ found, of: search }));
   while (level.length > 0) {
@@ -62,7 +67,7 @@ export async function findNeeded(search: Search): Promise<FoundNeeds> {
       for (const needed of await findAll(needing)) {
         if (seen.has(needed.need.name)) continue;
         seen.add(needed.need.name);
-        indirect.push({ ...needed.need, neededBy: need.name });
+        indirect.push({ ...needed, need: { ...needed.need, neededBy: need.name } });
         next.push({ found: needed, of: needing });
       }
     }

@@ -18,7 +18,12 @@ const systems: Readonly<
 export function checkFit(
   binary: BinaryFile,
   host: Host,
-  { needs, indirectNeeds, versions }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions">,
+  {
+    needs,
+    indirectNeeds,
+    versions,
+    missingVersions,
+  }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">,
 ): Fit {
   const missing = needs
     .filter(({ status }) => status === "missing")
@@ -29,10 +34,28 @@ export function checkFit(
   const unreachable = needs
     .filter(({ foundBy }) => foundBy === "beside the file")
     .map(({ name }) => `needs ${name}, which lies beside it, where the loader does not look: set LD_LIBRARY_PATH`);
+  const unreachableIndirectly = indirectNeeds
+    .filter(({ foundBy }) => foundBy === "beside the file")
+    .map(
+      ({ name, neededBy }) =>
+        `needs ${neededBy}, which needs ${name}, which lies beside that, where the loader does not look: set LD_LIBRARY_PATH`,
+    );
   const unprovided = versions
-    .filter(({ isProvided }) => isProvided === false)
+    .filter(({ isProvided, isWeak }) => isProvided === false && isWeak !== true)
     .map(({ library, version }) => `needs ${version} of ${library}, which this machine's does not have`);
-  const problems = [...machineProblems(binary, host), ...missing, ...missingIndirectly, ...unreachable, ...unprovided];
+  const unprovidedIndirectly = missingVersions.map(
+    ({ library, version, neededBy }) =>
+      `needs ${neededBy}, which needs ${version} of ${library}, which this machine's does not have`,
+  );
+  const problems = [
+    ...machineProblems(binary, host),
+    ...missing,
+    ...missingIndirectly,
+    ...unreachable,
+    ...unreachableIndirectly,
+    ...unprovided,
+    ...unprovidedIndirectly,
+  ];
   return { fits: problems.length === 0, problems };
 }
 

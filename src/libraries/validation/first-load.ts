@@ -18,6 +18,8 @@ export interface FirstLoadOptions {
    * is refused.
    */
   readonly companions?: readonly string[];
+  /** SHA-256 of files by path, where they are known. Default: the files are read. */
+  readonly digests?: ReadonlyMap<string, string>;
   /** Milliseconds for all libraries together. Default: 20,000. */
   readonly timeout?: number;
   /** Folder of the records of libraries that loaded, an absolute path. Default: a folder in this user's data folder. */
@@ -41,13 +43,11 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
   const program = new URL("./first-load-child.ts", import.meta.url);
   if (program.pathname.endsWith(".ts")) return; // sources that were not built: Node.js does not run them
   const digests = new Map<string, string>();
-  for (const path of paths) {
+  for (const path of [...paths, ...companions]) {
     // In order: one file at a time is read.
     // oxlint-disable-next-line no-await-in-loop
-    digests.set(path, await digestOf(path, true));
+    digests.set(path, await digestOf(path, { isRequired: paths.includes(path), known: options.digests?.get(path) }));
   }
-  // oxlint-disable-next-line no-await-in-loop
-  for (const path of companions) digests.set(path, await digestOf(path, false));
   const record = new PassedTests(folder, {
     tests: "native libraries that loaded",
     node: process.version,
@@ -77,11 +77,14 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
 }
 
 /** The digest of a library. Its size and its tables are read first, so that what is no library is not read to its end. */
-async function digestOf(path: string, isRequired: boolean): Promise<string> {
+async function digestOf(
+  path: string,
+  { isRequired, known }: { readonly isRequired: boolean; readonly known: string | undefined },
+): Promise<string> {
   try {
     await checkLibrarySize(path);
     if (isRequired) await checkTables(path);
-    return `sha256:${await sha256Of(path)}`;
+    return `sha256:${known ?? (await sha256Of(path))}`;
   } catch (error) {
     throw new InferyardError("LIBRARY_INCOMPATIBLE", messageOf(error), {
       cause: error,

@@ -289,7 +289,7 @@ async function attempt(
         try {
           const verification =
             model.kind === "language"
-              ? await verifyLanguageModel(model, loadSignal)
+              ? await verifyLanguageModel(model, variant, loadSignal)
               : await verify(model, manifest, context.checkAnswers, loadSignal);
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;

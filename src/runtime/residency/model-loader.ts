@@ -17,6 +17,7 @@ import { formatTarget, placementKey } from "../targets/target.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import { trialSupervision } from "../supervision/trial-supervision.ts";
 import { makeDecision } from "../decision/decision.ts";
+import { fallbacksOf } from "../decision/fallbacks.ts";
 import {
   type DecisionFactory,
   type LoadOutcome,
@@ -66,14 +67,14 @@ export class ModelLoader {
   /** Loads and verifies one candidate. A failure that permits another candidate is returned; any other error is thrown. */
   async load(load: CandidateLoad): Promise<LoadOutcome<ResidentModel>> {
     const { reference, outcome, candidate, decide, signal, booking } = load;
-    const { backends, settings } = this.#parts;
+    const { backends } = this.#parts;
     for (;;) {
       const used = [...backends];
       const result = await loadCandidate(await this.#context(reference, booking), outcome, candidate, decide, signal);
       const isReplaced = backends.some((backend, index) => backend !== used[index] && backend.name === candidate.target.backend);
       if (!isReplaced) {
         if (!result.ok) return result;
-        settings.onEvent?.({ type: "loaded", decision: result.item.decision });
+        this.#reportLoaded(reference, result.item);
         const resident = await this.#residentOf(load, result.item);
         this.#loads.set(resident, load);
         return { ok: true, item: resident };
@@ -147,6 +148,12 @@ export class ModelLoader {
     return resident;
   }
 
+  #reportLoaded(reference: string, { decision, target }: VerifiedModel): void {
+    const { onEvent } = this.#parts.settings;
+    onEvent?.({ type: "loaded", decision });
+    for (const fallback of fallbacksOf(decision, formatTarget(target))) onEvent?.({ type: "fallback", reference, ...fallback });
+  }
+
   async #replicaCount(loaded: VerifiedModel, { threads }: LoadSettings): Promise<number> {
     const machine = await this.#parts.facts.machine();
     return replicaCount(loaded, machine, threadsFor(machine.cpu, threads));
@@ -167,7 +174,7 @@ export class ModelLoader {
     const { facts, manifest, constraints, request } = selection;
     const context = await this.#context(reference, booking);
     const loaded = await loadFirstCandidate(context, facts, manifest, constraints, request, signal);
-    this.#parts.settings.onEvent?.({ type: "loaded", decision: loaded.decision });
+    this.#reportLoaded(reference, loaded);
     return loaded;
   }
 

@@ -1,5 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
-import { requireTextInput, usualKind } from "../../models/language-tasks.ts";
+import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
@@ -175,9 +175,11 @@ export class ModelSelector {
   }
 }
 
-/** The manifest with the variants of the kind that the model is loaded as. Throws MODEL_UNSUPPORTED for a model of sound or pictures as a language model. */
+/** The manifest with the variants of the kind that the model is loaded as. Throws MODEL_UNSUPPORTED for a model of sound or pictures, or an encoder, as a language model. */
 function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
   if (kind !== "language") return manifest;
   requireTextInput(manifest);
-  return { ...manifest, variants: languageVariants(manifest.variants) };
+  const variants = languageVariants(manifest.variants);
+  requireWriter(manifest, variants);
+  return { ...manifest, variants };
 }

@@ -120,7 +120,9 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
   const { target, facts } = context;
   for (const check of checks) {
     const refusal = check(context);
-    if (refusal !== undefined) return { target, checked: { verdict: "refused", target: formatTarget(target), ...refusal } };
+    if (refusal === undefined) continue;
+    const whole = { ...refusal, ...alsoUnmet(refusal, context) };
+    return { target, checked: { verdict: "refused", target: formatTarget(target), ...whole } };
   }
   const [variant, ...others] = effectiveVariants(context);
   const present = context.backend?.availability;
@@ -132,7 +134,8 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
     .map((other) => eligibleWith(context, library, other));
   const eligible = { ...eligibleWith(context, library, variant), ...(alternatives.length === 0 ? {} : { alternatives }) };
   if (facts.measurements === undefined) return { target, checked: eligible };
-  const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
+  const { kind = "tensor" } = context.request;
+  const subject = { target: formatTarget(target), kind, onCpu: target.device.type === "cpu", variant, library };
   const { note, ...measured } = measuredSpeed(subject, facts.measurements);
   return { target, checked: { ...eligible, note }, ...measured };
 }
@@ -259,6 +262,18 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return variant === undefined ? undefined : variantRefusal(context, variant);
   },
 ];
+
+/** Stages of refusals that hide whether the target would meet the requirements of the model: there is nothing to check them on yet. */
+const hidingStages: ReadonlySet<SelectionStage> = new Set<SelectionStage>(["package", "device", "probe"]);
+
+/** The reason with the requirements that the absence of the device or of its library would hide. Whoever installs one of them should not find the others after it. */
+function alsoUnmet({ stage, reason }: Refusal, context: CandidateContext): Pick<Refusal, "reason"> | undefined {
+  const { target, backend, manifest, facts } = context;
+  const [variant] = runnableVariants(context);
+  if (!hidingStages.has(stage) || backend === undefined || variant === undefined) return undefined;
+  const unmet = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  return unmet === undefined ? undefined : { reason: `${reason}; ${unmet}` };
+}
 
 /** Why a variant cannot be loaded on the target now: the requirements of the model, the memory for its context, or an open circuit. */
 function variantRefusal(context: CandidateContext, variant: Variant): Refusal | undefined {
