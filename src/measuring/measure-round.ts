@@ -1,4 +1,5 @@
 /** One round of measuring a model on one target: time to load, time of one input, speed with many, and memory. */
+import type { Library } from "../contract/backend.ts";
 import { stat } from "node:fs/promises";
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -74,7 +75,7 @@ export async function measureRound({ settings, model, variant, target, ...option
         bytes: weights?.bytes ?? 0,
         modifiedMs: weights === undefined ? 0 : (await stat(weights.path)).mtimeMs,
       },
-      library: decision.selected?.library ?? { name: "", version: "" },
+      library: nameAndVersion(decision.selected?.library),
       threads: threadsFor(cpu, settings.threads),
       settings: speedSettings(mergeLoadSettings(manifest.settings ?? {}, settings)),
     };
@@ -89,6 +90,11 @@ function medianRates(rates: readonly TokenRates[]): Partial<TokenRates> {
     promptTokensPerSecond: median(rates.map(({ promptTokensPerSecond }) => promptTokensPerSecond)),
     decodeTokensPerSecond: median(rates.map(({ decodeTokensPerSecond }) => decodeTokensPerSecond)),
   };
+}
+
+/** Without the files: the version has a digest of them. */
+function nameAndVersion({ name, version }: Library = { name: "", version: "" }): Library {
+  return { name, version };
 }
 
 /** Memory of the processes that run the model and its replicas, in bytes; 0 if it runs in this process. */
