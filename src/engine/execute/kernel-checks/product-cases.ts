@@ -248,7 +248,7 @@ export function integerProductCases(): readonly CheckCase[] {
     integerProduct(family, 1, "none", { columns: 16, scales: 1, bias: false }),
     integerProduct(family, 9, "none", { columns: 41, residual: "after-activation" }),
     integerProduct(family, 4, "relu", { columns: 3, scales: 1, residual: "before-activation" }),
-    integerProduct(family, 3, undefined, { columns: 30, depth: 2 }),
+    integerProduct(family, 3, undefined, { columns: 30, depth: family === "byte-matmul" ? 44 : 2 }),
     // Weights so large that sums do not fit 16 bits, in runs with a rest.
     ...[1, 6].flatMap((rows) => [40, 202].map((depth) => integerProduct(family, rows, undefined, { depth, largestWeight: 60 }))),
     ...activations.map((activation) => integerProduct(family, 5, activation)),
