@@ -10,6 +10,7 @@ import type { PackedWeights } from "../../lower/lowered-node.ts";
 import { planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import type { CheckCase } from "./case-builder.ts";
+import { GuardedScratch } from "./guarded-scratch.ts";
 
 /** How cases are run. */
 export interface RunCasesOptions {
@@ -47,12 +48,16 @@ export function runCases(
     const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
-    const run: RunKernel = (kernel, offsets) => {
+    const scratch = new GuardedScratch(memory, plan.kernels);
+    const run: RunKernel = (kernel, given) => {
       const call = kernelFunction(functions, kernel);
       const { pieces } = kernel;
-      if (pieces < 2) return call(...offsets, 0, pieces);
+      const offsets = scratch.place(kernel, given);
+      if (pieces < 2) return scratch.guard(kernel, () => call(...offsets, 0, pieces));
       const middle = pieces >> 1; // in two parts, as threads divide it
-      return call(...offsets, 0, middle) || call(...offsets, middle, pieces);
+      return (
+        scratch.guard(kernel, () => call(...offsets, 0, middle)) || scratch.guard(kernel, () => call(...offsets, middle, pieces))
+      );
     };
     // Before a kernel packs the weights: what is read of them afterwards comes out of the packed ones.
     const expected = cases.map((each) => each.expected?.() ?? interpretedOutputs(each));

@@ -26,7 +26,7 @@ export interface SoftmaxRequest {
  */
 export function softmax(request: SoftmaxRequest): Kernel {
   const { shape, logarithm = false, maskStrides } = request;
-  const columns = shape.at(-1) ?? 1;
+  const columns = at(shape, shape.length - 1);
   const rest = columns % laneCount;
   const rowShape = shape.slice(0, -1);
   const maskStep = maskStrides?.at(-1) ?? 0;
