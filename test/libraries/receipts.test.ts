@@ -127,7 +127,10 @@ describe.skipIf(skip)(title, () => {
         const backend = parts.find((file) => file.startsWith("libggml-cpu")) ?? "";
         const changes: Record<string, readonly [(copy: string) => void, RegExp]> = {
           // The byte of ELF's header that nobody reads.
-          patched: [(copy) => patch(join(copy, backend), 15), new RegExp(`${backend} has the sha256 .*, and the receipt says`)],
+          patched: [
+            (copy) => patch(join(copy, backend), 15),
+            new RegExp(`${backend} of .* has the sha256 .*, and the receipt says`),
+          ],
           lacking: [(copy) => rmSync(join(copy, backend)), new RegExp(`the receipt names ${backend}, which .* does not load`)],
           "with another": [
             (copy) => cpSync(join(copy, backend), join(copy, "libggml-cpu-zen9.so")),
