@@ -231,12 +231,21 @@ export async function openSession(
     ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
+  const reference = model ?? defaultModel;
+  // Flags are for the model of the command, which is refused where they do not concern it, and defaults for a model beside it.
+  const ofModel = Object.fromEntries(
+    loadSettingNames.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
+  const models =
+    more.models !== undefined || Object.keys(ofModel).length === 0
+      ? {}
+      : { models: { ...values.models, [reference]: { ...values.models?.[reference], ...ofModel } } };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
-  const config: RuntimeConfig = { ...chosen, ...path };
+  const config: RuntimeConfig = { ...chosen, ...path, ...models };
   const create = more.preloads === false ? prepareRuntime : createRuntime;
   const runtime = await create({ ...config, ...own, onEvent });
-  return { runtime, settings: values, config, model: model ?? defaultModel, notice, fetch };
+  return { runtime, settings: values, config, model: reference, notice, fetch };
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

@@ -1,5 +1,6 @@
 /** What the commands `verify`, `bench` and `tune` share of their reports by target. */
-import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import { FailedResult } from "../output/failed-result.ts";
 import { type ModelReport, type TargetReport, unmetTargets } from "../../measuring/index.ts";
 
 /** Rows of a table for the targets that were skipped, with the reason. */
@@ -14,13 +15,10 @@ export function throwUnmet(report: ModelReport<unknown>, named: unknown, code: E
   if (first === undefined && report.targets.some(({ verdict }) => verdict === "pass")) return;
   const failed = unmet.filter(({ verdict }) => verdict === "fail");
   if (failed.length > 0) {
-    throw new InferyardError(code, `${report.model} ${what} on ${failed.map(({ target }) => target).join(", ")}`, {
+    throw new FailedResult(code, `${report.model} ${what} on ${failed.map(({ target }) => target).join(", ")}`, {
       remedy: "exclude the target: --exclude, or `exclude` in inferyard.yaml",
     });
   }
   const reasons = unmet.map(({ target, reason = "" }) => `  ${target}  ${reason}`);
-  throw new InferyardError(
-    "NO_BACKEND",
-    [`${report.model} cannot run on the targets that were asked for`, ...reasons].join("\n"),
-  );
+  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on the targets that were asked for`, ...reasons].join("\n"));
 }

@@ -124,7 +124,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: {
         "--tensors": { on: [builtin], value: [], plain: true, shows: true },
         "--context": sets(["128"], { context: 128 }),
-        "--graph": { value: [], arrives: { verb: "nativeGraph" } },
+        "--graph": { value: [], arrives: { verb: "graphText" } },
+        "--stablehlo": { value: [], arrives: { verb: "graphText" } },
         "--shape": { on: [file("model.onnx"), "--graph"], value: ["x=5"], sees: ({ calls }) => calls },
       },
     },
