@@ -195,7 +195,7 @@ function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }:
   const all = reported === "" ? "" : `; devices: ${reported}`;
   if (name === "cpu") {
     const gpus = file.files.map((each) => each.name).filter((each) => gpuBackend.test(each));
-    const beside = gpus.length === 0 ? "" : `, and loads ${gpus.join(", ")}, which finds none`;
+    const beside = gpus.length === 0 ? "" : `, although ${gpus.join(", ")} is beside it`;
     const given = functions.supportsGpu() ? "no device but the CPU was given to it" : `it reports no GPU${beside}`;
     return `${given}; it computes on the CPU${all}`;
   }

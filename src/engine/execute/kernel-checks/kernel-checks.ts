@@ -3,7 +3,7 @@
  * that differ are excluded from lowering, so that the interpreter computes their operations.
  */
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { messageOf } from "../../../contract/errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
