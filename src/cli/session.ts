@@ -15,6 +15,7 @@ import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { foreignVariables } from "../settings/foreign-variables.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
@@ -175,6 +176,8 @@ export interface SessionExtras {
   readonly textThreads?: TextThreadSettings;
   /** Threads that compile constraints. */
   readonly constraintThreads?: ConstraintThreadSettings;
+  /** Whether all variables of other runtimes are told, and not those alone that say where models run. Default: false. */
+  readonly tellsAllVariables?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
   /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
@@ -193,6 +196,12 @@ export async function openSession(
   const { quiet } = flags as GlobalFlags;
   if (ignoredVariables.length > 0 && quiet !== true)
     writeLine(terminal.stderr, `inferyard: ${describeIgnored(ignoredVariables)}`);
+  if (quiet !== true) {
+    const told = foreignVariables(terminal.environment).filter(
+      (each) => each.isPlacement === true || more.tellsAllVariables === true,
+    );
+    for (const { name, note } of told) writeLine(terminal.stderr, `inferyard: ${name} ${note}`);
+  }
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
     const { stage, reference, bytes } = progress;
