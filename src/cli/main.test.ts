@@ -79,6 +79,8 @@ describe("exit codes", () => {
       /priority names the backend "wsam", .*\n  did you mean "wasm"\?/,
     ],
     ["an exclusion of nothing", ["explain", "--exclude", "bogus"], /exclude names the backend "bogus", and there is none/],
+    ["an unknown name where settings are shown alone", ["config", "--exclude", "bogus"], /exclude names the backend "bogus"/],
+    ["an unknown kernel", ["config", "--kernels", "nope"], /the kernel nope cannot be used: there is no kernel with this id/],
     ["an order of nothing", ["explain", "--priority", ","], /priority is an empty list/],
     ["two forms of output", ["embed", "x", "--json", "--jsonl"], /--json and --jsonl exclude each other/],
     ["no text at all", ["embed"], /there is no text \[INPUT_INVALID\]/],
