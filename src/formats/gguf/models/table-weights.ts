@@ -49,8 +49,8 @@ export function tableMatrices({ tensors }: Pick<GgufModel, "tensors">, wanted: r
     const by = given.has(shape) ? "tlTiles gives them" : "BitNet's setup_env.py has them for this shape";
     sources.set(`${type} ${shape}`, `${shape}=${tiles.rows}/${tiles.columns}/${tiles.registerRows} (${by})`);
   }
-  const shapes = [...matrices.values()].map(({ tensor: { shape } }) => `${shape[1]}x${shape[0]}`);
-  const unused = [...given.keys()].filter((shape) => !shapes.includes(shape));
+  const shapes = new Set([...matrices.values()].map(({ tensor: { shape } }) => `${shape[1]}x${shape[0]}`));
+  const unused = [...given.keys()].filter((shape) => !shapes.has(shape));
   return { matrices, scales, sentence: sentenceOf(matrices, [...sources.values()], unused) };
 }
 
