@@ -102,8 +102,13 @@ export function addPlacementFlags(command: Command): Command {
   for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
   return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
-    .addOption(new Option("--library <path>", "llama.cpp library of your own, for the target library"))
+    .addOption(libraryOption())
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"));
+}
+
+/** The flag of the setting `library`, also for commands that load no model. */
+export function libraryOption(): Option {
+  return new Option("--library <path>", "llama.cpp library of your own, for the target library");
 }
 
 function loadSettingFlag(name: keyof LoadSettings): Option {

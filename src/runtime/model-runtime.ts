@@ -304,7 +304,9 @@ export class ModelRuntime {
       limits:
         limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
       models: this.#residency.entries().map(({ reference, state, expiresAt, item }) => {
-        const { measure } = item.loaded.model.memory;
+        const { model, manifest } = item.loaded;
+        const { measure } = model.memory;
+        const contextLength = model.kind === "language" ? model.limits.contextLength : manifest.text?.maxTokens;
         return {
           reference,
           target: formatTarget(item.loaded.target),
@@ -313,6 +315,7 @@ export class ModelRuntime {
           expiresAt,
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
+          contextLength: contextLength ?? null,
         };
       }),
     };

@@ -67,7 +67,7 @@ vi.mock("../../src/inspection/index.ts", async (importOriginal) => {
   return { ...original, inspectModel: recorded("inspectModel", inspectModel) };
 });
 vi.mock("../../src/cli/inspection/native-graph.ts", async () => ({
-  nativeGraph: (await import("./flags/recorded-library.ts")).recorded("nativeGraph", () => "a graph"),
+  graphText: (await import("./flags/recorded-library.ts")).recorded("graphText", () => "a graph"),
 }));
 vi.mock("../../src/tokenizers/index.ts", async (importOriginal) => {
   const { recordedTokenizer } = await import("./flags/recorded-library.ts");

@@ -38,7 +38,7 @@ interface BenchTarget {
   readonly target: string;
   readonly verdict: string;
   readonly reason?: string;
-  readonly figures?: { readonly latencyMs: number; readonly unit: string; readonly decodeTokensPerSecond?: number };
+  readonly figures?: { readonly latencyMs: number };
 }
 
 /** The targets that were measured, the fastest first. */
@@ -112,14 +112,20 @@ describe.skipIf(skip)(name, { shuffle: false }, () => {
     expect(note).toMatch(/^not measured: .* is damaged/);
   });
 
-  it("a target that cannot run is skipped with its reason, and one that was asked for and skipped is exit code 1", async () => {
-    const args = ["bench", small, "--targets", "onnx:cuda:7,onnx:cpu", "--rounds", "1", "--count", "2", "--json"];
+  it("a language model is measured by generations; a target that was asked for and cannot run it is skipped, and exit code 1", async () => {
+    const args = ["bench", `${sharedData}tiny-random-gpt2`, "--targets", "onnx:cuda:7,onnx:cpu", "--rounds", "1", "--json"];
     const { code, stdout, stderr } = await command(...args);
-    const { targets } = JSON.parse(stdout) as Bench;
-    expect(targets.map(({ target, verdict }) => [target, verdict])).toEqual([
+    const { kind, targets } = JSON.parse(stdout) as Bench;
+    expect([kind, ...targets.map(({ target, verdict }) => [target, verdict])]).toEqual([
+      "language",
       ["onnx:cpu", "pass"],
       ["onnx:cuda:7", "skipped"],
     ]);
+    expect(targets[0]?.figures).toMatchObject({
+      unit: "generations",
+      promptTokensPerSecond: expect.any(Number),
+      decodeTokensPerSecond: expect.any(Number),
+    });
     expect(targets[1]?.reason).toContain("no such device");
     expect(code).toBe(1);
     expect(stderr).toContain("onnx:cuda:7  ");

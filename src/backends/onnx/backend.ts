@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type {
   Availability,
   Backend,
@@ -18,7 +17,7 @@ import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
-import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
+import { type InstalledPackage, findPackage, importLibrary, missingLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
 import { disableTelemetry } from "./telemetry.ts";
@@ -98,11 +97,6 @@ function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
   const type = provider.deviceType === "tensorrt" ? "cuda" : provider.deviceType;
   const found = machine.accelerators.filter(({ device }) => device.type === type).map(({ device }) => device.index);
   return (type === "cuda" && found.length > 0 ? found : [0]).map((index) => ({ type: provider.deviceType, index }));
-}
-
-/** The first library of a provider that is not in the folder of the binding; undefined if all are there. */
-function missingLibrary(provider: Provider, binaries: string = ""): string | undefined {
-  return provider.libraries?.find((name) => !existsSync(join(binaries, name)));
 }
 
 async function report(

@@ -38,7 +38,7 @@ export async function analyzeLibrary(
   const binary = await readBinary(path, { displayName });
   const host = await readHost();
   const found: FoundNeeds =
-    host.platform === "linux" && binary.format === "elf"
+    host.platform === "linux" && binary.format === "elf" && binary.architecture === host.architecture
       ? await findNeeded({ path: resolve(path), binary, environment, dependencies })
       : { direct: notChecked(binary), indirect: [] };
   const needs = found.direct.map(({ need }) => need);

@@ -78,11 +78,15 @@ export async function findNeeded(search: Search): Promise<FoundNeeds> {
 
 async function findLibrary(name: string, search: Search): Promise<FoundLibrary> {
   const cached = await search.dependencies.cachedPaths(name);
+  let passedOver: NeededLibrary["passedOver"];
   for (const [foundBy, path] of candidates(name, search, cached)) {
-    const binary = await readMatching(path, search);
-    if (binary !== undefined) return { need: { name, path, foundBy, status: "found" }, binary };
+    const binary = await search.dependencies.read(path);
+    if (binary === undefined) continue;
+    if (matches(binary, search.binary)) return { need: { name, path, foundBy, status: "found" }, binary };
+    passedOver ??= { path, architecture: binary.architecture };
   }
-  return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
+  const need = { name, path: undefined, foundBy: undefined, status: "missing" } as const;
+  return { need: passedOver === undefined ? need : { ...need, passedOver }, binary: undefined };
 }
 
 /**
@@ -130,15 +134,13 @@ function candidates(name: string, search: Search, cached: readonly string[]): [F
   ];
 }
 
-/** The facts of a library that the loader would take; undefined where there is none at the path. */
-async function readMatching(path: string, { binary, dependencies }: Search): Promise<BinaryFile | undefined> {
-  const { format, architecture, bits, byteOrder } = binary;
-  const found = await dependencies.read(path);
-  const matches =
-    found?.format === format &&
+/** Whether the loader takes a library for a file that needs one of its name. */
+function matches(found: BinaryFile, { format, architecture, bits, byteOrder }: BinaryFile): boolean {
+  return (
+    found.format === format &&
     found.kind === "shared object" &&
     found.architecture === architecture &&
     found.bits === bits &&
-    found.byteOrder === byteOrder;
-  return matches ? found : undefined;
+    found.byteOrder === byteOrder
+  );
 }

@@ -53,8 +53,10 @@ export interface NeededLibrary {
   /** Undefined: missing, or not looked for. */
   readonly path: string | undefined;
   readonly foundBy: FoundBy | undefined;
-  /** "not checked": the file is not for this operating system, or this system's loader is not followed. */
+  /** "not checked": the file is not for this operating system or architecture, or this system's loader is not followed. */
   readonly status: "found" | "missing" | "not checked";
+  /** Of a missing library: a file of its name where the loader looks, which it passes over since it is for another architecture. Default: there is none. */
+  readonly passedOver?: { readonly path: string; readonly architecture: string };
 }
 
 /** A library that is needed by another one that the file needs. */

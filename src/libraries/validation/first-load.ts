@@ -3,10 +3,12 @@
  * SIGSEGV, an endless constructor), which must not be the user's.
  */
 import { join, resolve } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { openFile, sha256Of } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
+import { analyzeLibrary } from "../analysis/index.ts";
 import { hostArchitecture, readBinary } from "../binaries/index.ts";
 import type { FirstLoadMessage } from "./child-messages.ts";
 import { runWatchedProcess } from "./watched-process.ts";
@@ -72,7 +74,7 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
     },
   });
   record.add(unknown.slice(0, loaded).map((path) => digests.get(path) ?? ""));
-  if (failed !== undefined) throw failed;
+  if (failed !== undefined) throw await explainRefusal(failed, unknown[loaded] ?? "");
   if (failure !== undefined) throw fatal(unknown[loaded] ?? "", failure, lastLines);
 }
 
@@ -92,6 +94,24 @@ async function digestOf(
       data: { path, step: "analysis", found: messageOf(error) },
     });
   }
+}
+
+/**
+ * The error of a loader that refused a library, with what its tables say: the loader names one file that it does not find, also where it passed over one for another architecture.
+ * Other errors are returned as they are.
+ */
+export async function explainRefusal(error: unknown, path: string): Promise<unknown> {
+  if (!(error instanceof InferyardError) || error.code !== "LOAD_FAILED") return error;
+  const problems = await analyzeLibrary(path).then(
+    ({ fit }) => fit.problems,
+    () => [],
+  );
+  if (problems.length === 0) return error;
+  const { message, remedy, data } = error;
+  return new InferyardError("LOAD_FAILED", `${message}; it ${problems.join("; it ")}`, {
+    cause: error,
+    ...omitUndefined({ remedy, data }),
+  });
 }
 
 function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {

@@ -65,6 +65,10 @@ const loadSettings: Readonly<Record<string, readonly [value: string, settings: V
   "--offline": ["", { offline: true }],
 };
 
+/** The flag of the user's own library on commands that load no model. */
+const [libraryPath, librarySettings] = loadSettings["--library"] ?? ["", {}];
+const ownLibrary = { "--library": { value: [libraryPath], arrives: { settings: librarySettings } } };
+
 /** Calls that are told the variant, where it is not the last one alone. */
 const variantCalls: Readonly<Record<string, readonly string[]>> = {
   chat: ["load"],
@@ -120,7 +124,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: {
         "--tensors": { on: [builtin], value: [], plain: true, shows: true },
         "--context": sets(["128"], { context: 128 }),
-        "--graph": { value: [], arrives: { verb: "nativeGraph" } },
+        "--graph": { value: [], arrives: { verb: "graphText" } },
+        "--stablehlo": { value: [], arrives: { verb: "graphText" } },
         "--shape": { on: [file("model.onnx"), "--graph"], value: ["x=5"], sees: ({ calls }) => calls },
       },
     },
@@ -182,8 +187,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       on: ["hf:owner/model"],
       flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
     },
-    backends: { on: [], flags: { "--run": sets([], { run: true }) } },
-    doctor: { on: [], flags: { "--full": sets([], { full: true }) } },
+    backends: { on: [], flags: { "--run": sets([], { run: true }), ...ownLibrary } },
+    doctor: { on: [], flags: { "--full": sets([], { full: true }), ...ownLibrary } },
     "analyze-library": {
       on: [file("libtiny.dylib")],
       flags: {

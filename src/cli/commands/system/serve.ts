@@ -1,3 +1,4 @@
+import { addAbortListener } from "../../../concurrency/abort-listeners.ts";
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
@@ -121,7 +122,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const endCollections = startIdleCollection(createTrimmer());
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
-      terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+      addAbortListener(terminal.signal, () => resolve());
     });
     try {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
