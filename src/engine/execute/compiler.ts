@@ -161,9 +161,11 @@ export class Compiler {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
+    const isUnused = this.#settings.kernelPreference !== undefined && this.#selected.size === 0;
     return [
       `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
+      ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
   }
