@@ -6,6 +6,7 @@ import { nodePlatform } from "../composition/node/platform.ts";
 import { standardBackends } from "../composition/node/standard-backends.ts";
 import type { ConstraintThreadSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import type { ConstraintCompiler } from "../tasks/generation/open-generator.ts";
+import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
 import { Runtime } from "./runtime.ts";
 
 /** Settings of a runtime and its backends. */
@@ -29,6 +30,8 @@ export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtim
       remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
     });
   }
+  const kernels = [settings, ...Object.values(settings.models ?? {})].flatMap((level) => level.kernels ?? []);
+  if (kernels.length > 0) await formatsOfKernels(kernels); // throws for an unknown one
   const { textThreads, constraintThreads } = settings;
   // Imported only if needed: few programs are servers.
   const texts = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);

@@ -42,6 +42,16 @@ async function type(words: readonly string[], over: Partial<Terminal> = {}): Pro
   return { code, ...written };
 }
 
+it("reads names of backends and devices in any case", async () => {
+  const { code, stdout } = await type(["explain", "--gpu", "OFF", "--priority", "NATIVE", "--exclude", "Onnx:CUDA"]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/native:cpu +would run/)]);
+});
+
+it("takes every accelerator as --gpu, and says why it is not here", async () => {
+  const { code, stdout } = await type(["explain", "--gpu", "DML"]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/onnx:directml +refused .*\n/)]);
+});
+
 describe("the help text", () => {
   it("lists every command under the heading of its purpose, in one column without its usage", async () => {
     const { code, stdout } = await type(["--help"]);
@@ -66,6 +76,13 @@ describe("exit codes", () => {
     ["a choice that is none", ["embed", "x", "--policy", "cheapest"], /Allowed choices are priority, manifest, fastest/],
     ["a number that is none", ["embed", "x", "--threads", "0"], /whole number above 0/],
     ["a target that is none", ["embed", "x", "--target", "not a target"], /"not a target" is not a target \[INPUT_INVALID\]/],
+    [
+      "a backend that is none",
+      ["embed", "x", "--priority", "wsam"],
+      /priority names the backend "wsam", .*\n  did you mean "wasm"\?/,
+    ],
+    ["an exclusion of nothing", ["explain", "--exclude", "bogus"], /exclude names the backend "bogus", and there is none/],
+    ["an order of nothing", ["explain", "--priority", ","], /priority is an empty list/],
     ["two forms of output", ["embed", "x", "--json", "--jsonl"], /--json and --jsonl exclude each other/],
     ["no text at all", ["embed"], /there is no text \[INPUT_INVALID\]/],
     ["a missing argument", ["distill"], /missing required argument 'model'/],

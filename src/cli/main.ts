@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../contract/errors.ts";
 import { takeModelArgument } from "./input/model-argument.ts";
 import { type CommandEntry, commandGroups, commands } from "./command-table.ts";
+import { FailedResult } from "./output/failed-result.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";
 
@@ -59,7 +60,8 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
 function report(error: unknown, args: readonly string[], terminal: Terminal): number {
   if (terminal.signal.aborted) return 130;
   const known = error instanceof InferyardError ? error : undefined;
-  if (args.includes("--json") && known !== undefined) writeLine(terminal.stdout, JSON.stringify({ error: known }));
+  if (args.includes("--json") && known !== undefined && !(known instanceof FailedResult))
+    writeLine(terminal.stdout, JSON.stringify({ error: known }));
   const [headline, ...details] = (known?.message ?? `unexpected: ${messageOf(error)}`).split("\n");
   writeLine(terminal.stderr, `inferyard: ${headline}${known === undefined ? "" : ` [${known.code}]`}`);
   for (const detail of details) writeLine(terminal.stderr, detail);

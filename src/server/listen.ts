@@ -14,7 +14,6 @@ import { Connections } from "./http/sockets/connections.ts";
 import { keepHalfClosed } from "./http/sockets/half-closed.ts";
 import { memoryShare } from "./http/sockets/memory-share.ts";
 import { meteredResponse } from "./http/sockets/metered-response.ts";
-import { RequestTurns } from "./http/sockets/request-turns.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
 /** Where the server listens, and the limits on its connections. Times are milliseconds, or durations such as "30s". */
@@ -135,7 +134,7 @@ function startServer(
     tls === undefined
       ? { serverOptions }
       : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...handshakeTimes(serverOptions), ...tls } };
-  const turns = new RequestTurns();
+  const { turns } = handler.service;
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     const { httpVersion, socket } = incoming;
     const { remoteAddress = "" } = socket; // undefined on a socket that is already closed

@@ -181,7 +181,10 @@ export class Admission {
 
   /** Starts the next waiting request that the server and its model have capacity for; false if there is none. */
   #admitNext(): boolean {
-    const waiter = this.#queue.take(({ client, modelState }) => (this.#hasCapacity(client, modelState) ? "take" : "skip"));
+    const waiter = this.#queue.take(({ client, modelState }) => {
+      if (!hasCapacity(this.#all, client)) return "skip flow";
+      return modelState === undefined || hasCapacity(modelState, client) ? "take" : "skip";
+    });
     waiter?.admit();
     return waiter !== undefined;
   }

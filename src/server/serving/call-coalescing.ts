@@ -63,7 +63,7 @@ export class CallCoalescer {
       aborted.stop();
       flight.callers -= 1;
       // No caller is left and the work has not ended: a new call with this key starts anew.
-      if (flight.callers === 0 && this.#forget(key, flight)) flight.abandoned.abort();
+      if (flight.callers === 0 && this.#forget(key, flight)) flight.abandoned.abort(signal.reason);
     }
   }
 

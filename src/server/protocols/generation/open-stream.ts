@@ -42,6 +42,7 @@ export async function openStream<Result, Event>(
       const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
       for (const [header, value] of Object.entries(placement)) context.header(header, value);
       context.set("streaming", outcome);
+      await service.turns.wait(caller.client); // many streams may begin at once
       resolve({ stream, outcome, model: name });
       return stream.result;
     });
