@@ -92,7 +92,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   app.use(
     traceRequests(),
     observeRequests([metrics, recent, load, ...(log === undefined ? [] : [log])]),
-    ...requestMiddleware(settings),
+    ...requestMiddleware(settings, service.turns),
   );
   app.route("/", observabilityRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));

@@ -227,7 +227,9 @@ describe("serve", () => {
     const free = createServer().listen(0, "127.0.0.1");
     await once(free, "listening");
     const { port } = free.address() as AddressInfo;
-    const taken = serve(["--port", String(port)]).then(undefined, (error: Error) => error.message);
+    // Told before models are loaded: the one that is to be loaded first does not even exist.
+    const models = { early: { reference: "/no/such/model", strategy: "eager" } };
+    const taken = serve(["--port", String(port)], { models }).then(undefined, (error: Error) => error.message);
     expect(await taken).toContain("it is in use");
     await new Promise((resolve) => free.close(resolve));
     const server = await serve([], { port });

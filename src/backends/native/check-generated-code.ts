@@ -35,23 +35,38 @@ function createKernelChecks(options: { readonly forget?: boolean } = {}): Kernel
 }
 
 /**
- * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Throws as `openGgmlKernels` and `openMachineCode` do, and
- * BACKEND_UNAVAILABLE where no native code can be called.
+ * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Where that fails the other preferred kernels remain as fallbacks, and the
+ * reason is kept; where there are none, throws as `openGgmlKernels` and `openMachineCode` do, and BACKEND_UNAVAILABLE where no native code can be called.
  */
 export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
   if (checks === undefined) return;
-  const preferred = (kind: NativeKind): string | undefined => kernels.find((id) => needsNativeCode(id, kind));
-  const ggml = preferred("ggml");
-  if (ggml !== undefined && checks.blockKernels.machine.ggml !== true) {
-    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(ggml))();
-    checks.blockKernels.addGgml(kernelFor);
-  }
-  const machine = preferred("machine");
-  if (machine !== undefined && state.machineCode === undefined) {
-    state.machineCode = await (openMachineCode ?? refuseInPage(machine))();
+  const { blockKernels } = checks;
+  const failures = new Map<NativeKind, InferyardError>();
+  const open = async (kind: NativeKind, work: (id: string) => Promise<void>): Promise<void> => {
+    const preferred = kernels.find((id) => needsNativeCode(id, kind));
+    if (preferred === undefined) return;
+    try {
+      await work(preferred);
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+      failures.set(kind, error);
+      blockKernels.refuse(kind === "ggml" ? { ggml: error.message } : { machineCode: error.message });
+    }
+  };
+  await open("ggml", async (preferred) => {
+    if (blockKernels.machine.ggml === true) return;
+    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(preferred))();
+    blockKernels.addGgml(kernelFor);
+  });
+  await open("machine", async (preferred) => {
+    if (state.machineCode !== undefined) return;
+    state.machineCode = await (openMachineCode ?? refuseInPage(preferred))();
     checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
-  }
+  });
+  const [failure] = failures.values();
+  const hasFallback = kernels.some((id) => ![...failures.keys()].some((kind) => needsNativeCode(id, kind)));
+  if (failure !== undefined && !hasFallback) throw failure;
 }
 
 type NativeKind = "ggml" | "machine";

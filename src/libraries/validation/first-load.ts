@@ -3,10 +3,12 @@
  * SIGSEGV, an endless constructor), which must not be the user's.
  */
 import { join, resolve } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { openFile, sha256Of } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
+import { analyzeLibrary } from "../analysis/index.ts";
 import { hostArchitecture, readBinary } from "../binaries/index.ts";
 import type { FirstLoadMessage } from "./child-messages.ts";
 import { runWatchedProcess } from "./watched-process.ts";
@@ -18,6 +20,8 @@ export interface FirstLoadOptions {
    * is refused.
    */
   readonly companions?: readonly string[];
+  /** SHA-256 of files by path, where they are known. Default: the files are read. */
+  readonly digests?: ReadonlyMap<string, string>;
   /** Milliseconds for all libraries together. Default: 20,000. */
   readonly timeout?: number;
   /** Folder of the records of libraries that loaded, an absolute path. Default: a folder in this user's data folder. */
@@ -41,13 +45,11 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
   const program = new URL("./first-load-child.ts", import.meta.url);
   if (program.pathname.endsWith(".ts")) return; // sources that were not built: Node.js does not run them
   const digests = new Map<string, string>();
-  for (const path of paths) {
+  for (const path of [...paths, ...companions]) {
     // In order: one file at a time is read.
     // oxlint-disable-next-line no-await-in-loop
-    digests.set(path, await digestOf(path, true));
+    digests.set(path, await digestOf(path, { isRequired: paths.includes(path), known: options.digests?.get(path) }));
   }
-  // oxlint-disable-next-line no-await-in-loop
-  for (const path of companions) digests.set(path, await digestOf(path, false));
   const record = new PassedTests(folder, {
     tests: "native libraries that loaded",
     node: process.version,
@@ -72,16 +74,19 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
     },
   });
   record.add(unknown.slice(0, loaded).map((path) => digests.get(path) ?? ""));
-  if (failed !== undefined) throw failed;
+  if (failed !== undefined) throw await explainRefusal(failed, unknown[loaded] ?? "");
   if (failure !== undefined) throw fatal(unknown[loaded] ?? "", failure, lastLines);
 }
 
 /** The digest of a library. Its size and its tables are read first, so that what is no library is not read to its end. */
-async function digestOf(path: string, isRequired: boolean): Promise<string> {
+async function digestOf(
+  path: string,
+  { isRequired, known }: { readonly isRequired: boolean; readonly known: string | undefined },
+): Promise<string> {
   try {
     await checkLibrarySize(path);
     if (isRequired) await checkTables(path);
-    return `sha256:${await sha256Of(path)}`;
+    return `sha256:${known ?? (await sha256Of(path))}`;
   } catch (error) {
     throw new InferyardError("LIBRARY_INCOMPATIBLE", messageOf(error), {
       cause: error,
@@ -89,6 +94,24 @@ async function digestOf(path: string, isRequired: boolean): Promise<string> {
       data: { path, step: "analysis", found: messageOf(error) },
     });
   }
+}
+
+/**
+ * The error of a loader that refused a library, with what its tables say: the loader names one file that it does not find, also where it passed over one for another architecture.
+ * Other errors are returned as they are.
+ */
+export async function explainRefusal(error: unknown, path: string): Promise<unknown> {
+  if (!(error instanceof InferyardError) || error.code !== "LOAD_FAILED") return error;
+  const problems = await analyzeLibrary(path).then(
+    ({ fit }) => fit.problems,
+    () => [],
+  );
+  if (problems.length === 0) return error;
+  const { message, remedy, data } = error;
+  return new InferyardError("LOAD_FAILED", `${message}; it ${problems.join("; it ")}`, {
+    cause: error,
+    ...omitUndefined({ remedy, data }),
+  });
 }
 
 function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../../contract/errors.ts";
+import type { ClientTurns } from "../serving/client-turns.ts";
 import { ResponseMemory } from "../serving/response-memory.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isPublicPath } from "./access/identity.ts";
@@ -33,7 +34,7 @@ const exposedHeaders = [
  * The middleware of the server, in the order in which requests pass it: request id, CORS, length of the head, access, body, memory for the
  * response.
  */
-export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<Env>[] {
+export function requestMiddleware(settings: ServerSettings, turns: ClientTurns): MiddlewareHandler<Env>[] {
   const { cors = [], strictFields = serverDefaults.strictFields } = settings;
   const pages =
     cors.length === 0
@@ -44,7 +45,7 @@ export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<E
     ...pages,
     limitHead,
     checkAccess(settings),
-    requestBodies(settings),
+    requestBodies(settings, turns),
     reserveResponseMemory(settings),
   ];
 }

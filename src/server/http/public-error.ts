@@ -101,6 +101,9 @@ function limited(text: string, characters: number, isOwn: boolean): string {
 /** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */
 export function toInferyardError(caught: unknown): InferyardError {
   const thrown = abortedIfDisconnected(caught);
+  // What was aborted for another error than the client's leaving, as at its deadline, ended for that.
+  if (thrown instanceof InferyardError && thrown.code === "ABORTED" && thrown.cause instanceof InferyardError)
+    return thrown.cause;
   if (thrown instanceof InferyardError) return thrown;
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "this route does not support the content-type of the request", {

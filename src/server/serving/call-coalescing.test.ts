@@ -80,6 +80,7 @@ describe("SharedWork", () => {
     follower.abort();
     await expect(last).rejects.toMatchObject({ code: "ABORTED" });
     expect(runs[1]!.signal.aborted).toBe(true);
+    expect(runs[1]!.signal.reason).toBe(follower.signal.reason);
     const newcomer = ask("x"); // must not share what was given up
     runs[1]!.end(new InferyardError("ABORTED", "given up"));
     await settled();

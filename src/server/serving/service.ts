@@ -1,5 +1,5 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
@@ -11,6 +11,8 @@ import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 import { type CallRecord, callTimes, decisionOfError, placementOf, textsOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { ClientTurns } from "./client-turns.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import { CallStatistics } from "./call-statistics.ts";
 import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
@@ -65,6 +67,8 @@ export class Service {
   readonly tiktoken: TiktokenDecoder | undefined;
   /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
+  /** Shares the server's thread between clients. */
+  readonly turns: ClientTurns = new ClientTurns();
   /** Counts and times of the calls so far, by model. */
   readonly statistics: CallStatistics = new CallStatistics();
   readonly #backgroundLoads: BackgroundLoads;
@@ -248,20 +252,24 @@ export class Service {
     const kind = responseKind(reference, call);
     const arrivedAt = performance.now();
     const timeoutMs = this.#modelLimits.get(reference)?.timeoutMs ?? this.#timeoutMs;
-    // Not AbortSignal.timeout: its timer would keep the request in memory until it fires, long after the response.
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
-    const signal = AbortSignal.any([caller.signal, timeout.signal]);
+    const deadline = new CallDeadline({
+      client: caller.signal,
+      timeoutMs,
+      expectedWaitMs: () => this.admission.expectedWaitMs(reference),
+      turn: () => this.turns.wait(client),
+    });
     let startedAt: number | undefined;
     let placed: Pick<ModelHandle, "target" | "decision"> | undefined;
     try {
-      await this.#responseSizes.reserve(responseMemory, kind, signal);
+      await this.#responseSizes.reserve(responseMemory, kind, deadline.signal);
       const outcome: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
         // The priority is part of the key, so that an urgent call never waits for the turn of another.
         key: key === undefined ? Symbol(name) : hashParts([reference, constraints, priority, key]),
-        signal,
+        signal: deadline.signal,
         schedule: (waiting, run) =>
-          this.admission.run({ client, priority, signal: waiting, model: reference }, () => {
+          this.admission.run({ client, priority, signal: waiting, model: reference }, async () => {
+            await this.turns.wait(client); // many may be admitted at once, and leave at once
+            throwIfAborted(waiting);
             startedAt = performance.now();
             return run();
           }),
@@ -269,7 +277,7 @@ export class Service {
           work(
             shared,
             ({ target, decision }) => (placed = { target, decision }),
-            () => timer.refresh(),
+            () => deadline.extend(),
           ),
         copy: (done) => ({ ...done, result: deepCopy(done.result, done.decision) }),
       });
@@ -285,14 +293,14 @@ export class Service {
       this.#recordCall(caller, key, { model: name, ...placementOf(location), ...times, ...reuse, ...own });
       return { ...location, result, model: name, ...times, ...reuse };
     } catch (thrown) {
-      const error = timeout.signal.aborted && !caller.signal.aborted ? this.#timeoutError(timeoutMs, reference) : thrown;
+      const error = deadline.timeoutError ?? thrown;
       if (error instanceof InferyardError) {
         const placement = placementOf(placed ?? { decision: decisionOfError(error) });
         this.#recordCall(caller, key, { model: name, ...placement, ...callTimes(arrivedAt, startedAt), error });
       }
       throw error;
     } finally {
-      clearTimeout(timer);
+      deadline.stop();
     }
   }
 
@@ -377,13 +385,6 @@ export class Service {
     throw new InferyardError("SHUTTING_DOWN", "this server is shutting down and takes no new requests", {
       remedy: "send the request to another replica, or again in a moment",
       retryAfterMs: 1000,
-    });
-  }
-
-  #timeoutError(timeoutMs: number, reference: string): InferyardError {
-    return new InferyardError("REQUEST_TIMEOUT", `the request was not done within ${timeoutMs} ms`, {
-      remedy: "send less at once, or raise requestTimeout",
-      retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
 }

@@ -7,7 +7,7 @@ import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
-import { findDecoderProblem } from "../../../kernels/decoder-answers.ts";
+import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
 import type { KernelMachine } from "../../../kernels/simd-levels.ts";
@@ -249,11 +249,7 @@ export class KernelChecks {
     const kernel = entry && this.#blockKernels.kernelOf(entry);
     if (entry === undefined || kernel === undefined) return;
     const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
-    if (decoderProblem !== undefined)
-      throw new InferyardError("VERIFICATION_FAILED", decoderProblem, {
-        remedy:
-          "this build of the engine computes wrong values from such weights: use another target, or install the package again",
-      });
+    if (decoderProblem !== undefined) throw wrongBuild(decoderProblem);
     const start = performance.now();
     const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;

@@ -3,6 +3,7 @@ import { getHeapStatistics } from "node:v8";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "../context.ts";
 import type { ServerSettings } from "../../server-settings.ts";
+import type { ClientTurns } from "../../serving/client-turns.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { LargeBodyQueue } from "./large-body-queue.ts";
 import { RequestBody, bodyLimits, bytesPerValue } from "./request-body.ts";
@@ -21,7 +22,7 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
  * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
  * content type. JSON is read at once, so that a body that is no JSON is refused here, with the errors of this file.
  */
-export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
+export function requestBodies(settings: ServerSettings, turns: ClientTurns): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);
   const budget = new BodyBudget(bodyBudgetBytes(settings));
   const largeBodies = new LargeBodyQueue();
@@ -40,6 +41,7 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
       const isJson = /json/i.test(context.req.header("content-type") ?? "");
       const hasBinaryPart = context.req.header("inference-header-content-length") !== undefined;
       if (isJson && !hasBinaryPart) await body.text();
+      await turns.wait(context.get("client")); // many bodies may be complete at once
       if (takesAsJson(context)) context.req.raw.headers.set("content-type", "application/json"); // read when a route asks for JSON
       await next();
     } finally {

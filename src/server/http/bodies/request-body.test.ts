@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClientTurns } from "../../serving/client-turns.ts";
 import type { Env } from "../context.ts";
 import { publicError } from "../public-error.ts";
 import { bodyBudgetBytes, requestBodies } from "./read-bodies.ts";
@@ -21,7 +22,7 @@ function appWith(settings: ServerSettings): App {
     context.set("client", context.req.header("x-client") ?? "");
     await next();
   });
-  app.use(requestBodies(settings));
+  app.use(requestBodies(settings, new ClientTurns()));
   app.post("/text", async (context) => context.text(String((await context.req.text()).length)));
   app.post("/json", async (context) => context.json(await context.req.json<object>()));
   app.post("/bytes", async (context) => context.text(String((await context.req.arrayBuffer()).byteLength)));

@@ -108,9 +108,11 @@ export class RequestBody {
       isJson && jsonBytes < bytes ? ([jsonBytes, "maxJsonBytes"] as const) : ([bytes, "maxBodyBytes"] as const);
     const announced = this.#refuseAnnounced(limit, setting);
     try {
-      const { body } = req.raw;
+      // Reading `body` makes a web stream, which costs the thread as much as all else that is done to read a small body.
+      const isSmall = !compressed && announced !== undefined && announced <= smallBodyBytes;
+      const body = isSmall ? null : req.raw.body;
       if (compressed && body !== null) return await this.#receive(decompress(body), limit, setting);
-      if (announced === undefined || announced > smallBodyBytes) return await this.#receive(body ?? [], limit, setting);
+      if (!isSmall) return await this.#receive(body ?? [], limit, setting);
       const small = new Uint8Array(await req.raw.arrayBuffer());
       this.#count(small.byteLength, small.byteLength, limit, setting);
       return small;

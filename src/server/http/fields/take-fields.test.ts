@@ -1,6 +1,7 @@
 /** Unknown fields, and null, at every depth of a request: over the routes of a router as protocols make them. */
 import { describe, expect, it } from "vitest";
 import { createRoute, z } from "@hono/zod-openapi";
+import { ClientTurns } from "../../serving/client-turns.ts";
 import { requestMiddleware } from "../middleware.ts";
 import { listOf, members, membersOf, oneOf, isObject, requestObject, text } from "../field-schemas.ts";
 import { type FieldPolicy, createRoutes } from "../routes.ts";
@@ -38,7 +39,7 @@ async function ask(
     const { message, status, headers } = publicError(thrown);
     return errorResponse(context, { message }, { status, headers });
   }, fields);
-  routes.use(...requestMiddleware({ strictFields }));
+  routes.use(...requestMiddleware({ strictFields }, new ClientTurns()));
   const route = createRoute({
     method: "post",
     path: "/ask",
