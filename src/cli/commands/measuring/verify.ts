@@ -66,5 +66,5 @@ function formatReport({ targets }: ModelReport<VerifyFigures>, terminal: Termina
       ...evidence.map((sentence) => ["", "", "evidence", sentence]),
     ];
   });
-  return formatTable([...rows, ...skippedRows(targets)]);
+  return [formatTable(rows), formatTable(skippedRows(targets))].filter((table) => table !== "").join("\n");
 }
