@@ -69,6 +69,17 @@ describe("a receipt", () => {
     ).toEqual([]);
   });
 
+  it("of ggml's kernels lists the gather of rows beside them, which the registry does not have", async () => {
+    expect(
+      await codes(
+        withKernels([
+          { id: "Q4_K_GGML_CPU", calls: 15 },
+          { id: "GatherRows_Scalar", calls: 2 },
+        ]),
+      ),
+    ).toEqual([]);
+  });
+
   it("of a later version may have kernels that this one has not built", async () => {
     const later = {
       ...withKernels([
