@@ -79,6 +79,23 @@ describe("a receipt that contradicts itself is refused:", () => {
       { ...ownLibrary, kernels: [{ id: "Llama_CPU", calls: 31 }], computePath: { ...ownLibrary.computePath, fastCalls: 31 } },
       "was called 31 times, and its runs have 30 tokens",
     ],
+    [
+      "another kernel than llama.cpp",
+      { ...ownLibrary, kernels: [{ id: "Q4_K_Wasm", calls: 14 }] },
+      "whose kernel is Llama_CPU, and lists Q4_K_Wasm",
+    ],
+    ["llama.cpp on our engine", { ...good, kernels: [...good.kernels, { id: "Llama_CPU", calls: 1 }] }, "which is llama.cpp"],
+    [
+      "a kernel for weights that the model lacks",
+      { ...good, kernels: [...good.kernels, { id: "I2S_QK256_Wasm", calls: 1 }] },
+      "for weights in I2_S, and its model has Q4_K, F32",
+    ],
+    ["a kernel of ggml without its file", { ...good, kernels: [{ id: "Q4_K_GGML_CPU", calls: 90 }] }, "names no file of ggml"],
+    [
+      "more runs than are made",
+      { ...good, determinism: { ...good.determinism, runs: [...good.determinism.runs, good.determinism.runs[0]!] } },
+      "it has 3 runs, and every receipt has 2",
+    ],
     ["a quota above the cores", { ...good, machine: { ...good.machine, quota: 9 } }, "and a quota of 9"],
     [
       "the memory of another process",
