@@ -36,7 +36,7 @@ describe.skipIf(skipReleased)(released, () => {
       expect.objectContaining({ name: "libggml-base.so", foundBy: "runpath", status: "found" }),
     );
     expect(analysis.versions).toContainEqual({ library: "libc.so.6", version: "GLIBC_2.34", isProvided: true });
-    expect(failedRequirements(analysis, { require: ["cuda"] })).toEqual([
+    expect(failedRequirements(analysis, { require: ["CUDA"] })).toEqual([
       expect.stringMatching(/is required to have cuda, and does not$/),
     ]);
   });
