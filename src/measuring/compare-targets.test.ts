@@ -11,8 +11,16 @@ function tested(target: string, values: readonly number[], over: Partial<TestedT
   const outputs = outputsOf(...values);
   const unaffected = check("together", "pass");
   return {
-    ...{ target, variant: "fp32", weights: "a", precision: "fp32", outputs, together: outputs },
-    ...{ checks: [check("own", "pass")], unaffected, hasAnswers: false, evidence: [] },
+    target,
+    variant: "fp32",
+    weights: "a",
+    precision: "fp32",
+    outputs,
+    together: outputs,
+    checks: [check("own", "pass")],
+    unaffected,
+    hasAnswers: false,
+    evidence: [],
     ...over,
   };
 }

@@ -5,7 +5,7 @@ import { type ErrorCode, InferyardError, messageOf } from "../contract/errors.ts
 import { usualKind } from "../models/language-tasks.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
-import type { TargetReport } from "./target-report.ts";
+import { isNamed, type TargetReport } from "./target-report.ts";
 
 /** Which model is run, and where. */
 export interface PlacementOptions {
@@ -35,7 +35,11 @@ export async function targetsOf(runtime: Runtime, { model, variant, target, sign
   const loading = omitUndefined({ variant, kind, signal });
   const { candidates } = await runtime.explain(model, { ...loading, ...omitUndefined({ target }) });
   const able = candidates.filter(({ verdict }) => verdict === "would-run" || verdict === "not-tried");
-  const others = candidates.filter(({ verdict, stage }) => verdict === "refused" && stage !== "constraints");
+  const named = typeof target === "string" ? [target] : target;
+  const others = candidates.filter(
+    ({ verdict, stage, target: other }) =>
+      verdict === "refused" && (stage !== "constraints" || named?.some((name) => isNamed(other, name)) === true),
+  );
   return {
     able: able.map((each) => each.target),
     skipped: others.map((each) => ({ target: each.target, verdict: "skipped", reason: each.reason })),

@@ -13,9 +13,6 @@ export type RoundReport =
   | { readonly round: Round; readonly error?: never }
   | { readonly round?: never; readonly error: SerializedError };
 
-/** Measures one round. */
-export type MeasureRound = (request: RoundRequest, signal: AbortSignal | undefined) => Promise<Round>;
-
 /** Something to measure, and how progress names it. */
 export interface RoundSubject {
   readonly name: string;

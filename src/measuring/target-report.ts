@@ -39,7 +39,8 @@ export function unmetTargets(
   });
 }
 
-function isNamed(target: string, name: string): boolean {
+/** Whether a target, "onnx:cpu", is one that a name, "onnx", stands for. */
+export function isNamed(target: string, name: string): boolean {
   const [backend = "", ...device] = target.split(":");
   return matches(parseTarget(name), { backend, device: parseDevice(device.join(":")) ?? { type: "cpu", index: 0 } });
 }

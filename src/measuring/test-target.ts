@@ -101,5 +101,5 @@ function errorCheck(name: string, reference: readonly Output[], tested: readonly
 
 /** A relative error for people. */
 export function formatError(error: number): string {
-  return error === 0 ? "0" : error.toPrecision(2);
+  return error === 0 ? "0" : error < 1e-3 ? error.toExponential(1) : error.toPrecision(2);
 }

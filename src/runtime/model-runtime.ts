@@ -280,12 +280,17 @@ export class ModelRuntime {
    * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
    * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
    * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. The ids are fallbacks: the first that
-   * can be used is. Throws INPUT_INVALID for an unknown kernel and where this machine runs none of them, and NOT_BUILT where none is built; each error names the kernels that can be used.
+   * can be used is. Throws INPUT_INVALID for an unknown kernel, where this machine runs none of them, and where the model has no weights that they multiply, and NOT_BUILT where none is built; each error names the kernels that can be used.
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     if (ids.length !== 0) {
       checkLoadSettings({ kernels: ids });
       await checkKernelNames(ids, await this.machine(), "INPUT_INVALID");
+      await this.explain(model, { kernels: ids }).catch((error: unknown) => {
+        // A model that cannot be read now may be there when it is loaded.
+        if (error instanceof InferyardError && error.code !== "INPUT_INVALID") return;
+        throw error;
+      });
     }
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);

@@ -86,7 +86,7 @@ function refuseInPage(id: string): () => never {
 }
 
 /**
- * Checks all functions of generated code; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
+ * Checks all functions of generated code, and all operations of the interpreter; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
  * wrong.
  */
 export async function checkGeneratedCode(
@@ -97,9 +97,12 @@ export async function checkGeneratedCode(
   if (checks === undefined)
     return { reason: "static embeddings alone", warning: "WebAssembly has no SIMD here, so no other model can be loaded" };
   await checks.checkAll();
-  const { failed, right } = checks;
+  const { failed, failedOperations, right } = checks;
   const reason = checks.describe(right);
-  if (failed.length === 0) return { reason };
-  const wrong = failed.map(({ name, problem }) => `${name} (${problem})`).join(", ");
-  return { reason, warning: `wrong, and computed by the interpreter instead: ${wrong}` };
+  const listed = (wrong: typeof failed): string => wrong.map(({ name, problem }) => `${name} (${problem})`).join(", ");
+  if (failedOperations.length > 0)
+    return { reason, warning: `wrong in the interpreter, so that models that need it are refused: ${listed(failedOperations)}` };
+  return failed.length === 0
+    ? { reason }
+    : { reason, warning: `wrong, and computed by the interpreter instead: ${listed(failed)}` };
 }

@@ -11,7 +11,6 @@ export interface MeasuringFlags {
   readonly count?: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly target?: readonly string[];
 }
 
 /** Adds the flags. */

@@ -8,9 +8,14 @@ export function skippedRows(targets: readonly TargetReport<unknown>[]): string[]
   return targets.flatMap(({ target, verdict, reason = "" }) => (verdict === "skipped" ? [[target, "skipped", reason]] : []));
 }
 
-/** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets of the command's flag. */
-export function throwUnmet(report: ModelReport<unknown>, named: unknown, code: ErrorCode, what: string): void {
-  const unmet = unmetTargets(report, Array.isArray(named) ? named.map(String) : undefined);
+/** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets that flags or settings name. */
+export function throwUnmet(
+  report: ModelReport<unknown>,
+  named: string | readonly string[] | undefined,
+  code: ErrorCode,
+  what: string,
+): void {
+  const unmet = unmetTargets(report, typeof named === "string" ? [named] : named);
   const [first] = unmet;
   if (first === undefined && report.targets.some(({ verdict }) => verdict === "pass")) return;
   const failed = unmet.filter(({ verdict }) => verdict === "fail");

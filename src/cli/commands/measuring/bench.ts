@@ -24,7 +24,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
     const session = await openSession(terminal, { ...flags }, model);
     const { runtime, settings, model: reference } = session;
-    const { targets: target, record } = flags;
+    const { targets: target = settings.target, record } = flags;
     const { batchTokens } = settings;
     try {
       const load = loadavg()[0] ?? 0;
@@ -39,7 +39,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
         if (benchmark.recorded.length > 0)
           writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
       }
-      throwUnmet(benchmark, target ?? flags.target, "RUN_FAILED", "could not be measured");
+      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }

@@ -26,11 +26,15 @@ export function defineTune(command: Command, terminal: Terminal): void {
     refuseTuned(flags);
     const { only } = flags;
     const session = await openSession(terminal, { ...flags }, model);
-    const { runtime, model: reference } = session;
+    const {
+      runtime,
+      model: reference,
+      settings: { target },
+    } = session;
     try {
       const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
         const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
-        return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only }) });
+        return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
       });
       const found = report.targets.find(({ figures }) => figures !== undefined);
       const { cpu } = await runtime.machine();
@@ -39,7 +43,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       // First: a file that cannot be written loses nothing.
       writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
       if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
-      throwUnmet(report, flags.target, "RUN_FAILED", "could not be measured");
+      throwUnmet(report, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }

@@ -27,12 +27,13 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       const answers = await knownAnswers(flags);
       let tested = "";
       const onTarget = (target: string): void => void (tested = ` on ${target}`);
-      const { variant } = settings;
-      const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...omitUndefined({ variant }) });
+      const { variant, target } = settings;
+      const given = omitUndefined({ variant, target });
+      const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
       const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
       const report = await withNotice(terminal, notice, verifying);
       writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : formatReport(report, terminal));
-      throwUnmet(report, flags["target"], "VERIFICATION_FAILED", "failed its verification");
+      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
     } finally {
       await runtime.dispose();
     }
