@@ -8,6 +8,7 @@ export const subpaths: Readonly<Record<string, string>> = {
   kernels: "src/kernel-capabilities/index.ts",
   crossval: "src/cross-validation/index.ts",
   receipts: "src/receipts/index.ts",
+  measuring: "src/measuring/index.ts",
   distill: "src/distillation/index.ts",
   backend: "src/contract/index.ts",
   testing: "src/testing/index.ts",
@@ -42,6 +43,7 @@ export const programs: Readonly<Record<string, string>> = {
   "library-tiny-run": "src/backends/library/tiny-run-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
+  "measuring-round": "src/measuring/round-child.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
 };
 

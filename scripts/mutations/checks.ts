@@ -1,18 +1,71 @@
 /**
- * The checks that run when models are loaded, all of them, in one process: of each function of generated code, of each kernel for quantized weights, of
- * decoders and of the interpreter. Exits with 1 and prints what is wrong where one fails. `mutate` bundles this with one token changed.
+ * The checks that run when models are loaded, in groups: of each kernel family of generated code and of the steps of elementwise chains, and of the decoders
+ * and kernels of each format of quantized weights; each with the features of this machine, and with plain SIMD. `mutate` runs them on mutants.
+ *
+ * Run with numbers of groups, it exits with 1 and prints what is wrong at the first group that fails. Run with `--blocks FILE`, it writes which blocks each
+ * group enters; see `withCounters`.
  */
+import { writeFileSync } from "node:fs";
 import { detectWasmFeatures, KernelChecks } from "../../src/engine/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import { casesOfFamily, checkedFamilies } from "../../src/engine/execute/kernel-checks/check-cases.ts";
+import { elementwiseFunctions } from "../../src/engine/execute/kernel-checks/elementwise-functions.ts";
+import { answerTable } from "../../src/engine/execute/interpreter-checks/answer-table.ts";
+import { InterpreterAnswers } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
 import { multipliedFormats } from "../../src/kernels/registry.ts";
 
-const features = detectWasmFeatures(enableRelaxedSimd);
-for (const each of [features, { ...features, relaxedSimd: false, byteDot: "none" } as const]) {
-  const checks = new KernelChecks(each);
-  await checks.checkAll();
-  for (const [type, format] of Object.entries(multipliedFormats)) checks.testBlockKernels({ type, format });
-  const [failed] = checks.failed;
-  if (failed === undefined) continue;
-  console.log(`${failed.name}: ${failed.problem}`);
-  process.exit(1);
+/** A group of checks. Throws, or returns what is wrong; undefined if nothing is. */
+type CheckGroup = () => string | undefined;
+
+/** Steps of elementwise chains in a group. */
+const stepsAtOnce = 100;
+
+function groups(): readonly CheckGroup[] {
+  const best = detectWasmFeatures(enableRelaxedSimd);
+  return [best, { ...best, relaxedSimd: false, byteDot: "none" } as const].flatMap((features) => {
+    const group = (run: (checks: KernelChecks) => void): CheckGroup => {
+      return () => {
+        const checks = new KernelChecks(features);
+        run(checks);
+        return checks.failed.map(({ name, problem }) => `${name}: ${problem}`)[0];
+      };
+    };
+    const groupCount = 10;
+    return [
+      ...checkedFamilies.map((family) => group((checks) => checks.check(casesOfFamily(family)))),
+      ...Array.from({ length: groupCount }, (_, index) =>
+        group((checks) => checks.check(elementwiseFunctions().slice(index * stepsAtOnce, (index + 1) * stepsAtOnce))),
+      ),
+      ...Object.entries(multipliedFormats).map(([type, format]) => group((checks) => checks.testBlockKernels({ type, format }))),
+    ];
+  });
+}
+
+const answers = new InterpreterAnswers(answerTable);
+const all = [
+  ...groups(),
+  ...answers.names.map((name): CheckGroup => {
+    return () => {
+      const problem = answers.findProblem(name);
+      return problem === undefined ? undefined : `${name}: ${problem}`;
+    };
+  }),
+];
+const [first, file] = process.argv.slice(2);
+if (first === "--blocks" && file !== undefined) {
+  const entered = ((globalThis as { enteredBlocks?: Set<number> }).enteredBlocks ??= new Set());
+  const blocksOfGroups = all.map((run) => {
+    entered.clear();
+    const problem = run();
+    if (problem !== undefined) throw new Error(`the checks fail without a mutation: ${problem}`);
+    return [...entered];
+  });
+  writeFileSync(file, JSON.stringify(blocksOfGroups));
+} else {
+  for (const number of process.argv.slice(2)) {
+    const problem = all[Number(number)]?.();
+    if (problem === undefined) continue;
+    console.log(problem);
+    process.exit(1);
+  }
 }

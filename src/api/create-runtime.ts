@@ -2,44 +2,15 @@
  * The composition root in Node.js: backends, platform, runtime and tasks. A browser has src/api/browser/create-runtime.ts
  * instead.
  */
-import type { Backend } from "../contract/backend.ts";
-import { InferyardError } from "../contract/errors.ts";
-import { nodePlatform } from "../composition/node/platform.ts";
-import { standardBackends } from "../composition/node/standard-backends.ts";
-import type { ConstraintThreadSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
-import type { ConstraintCompiler } from "../tasks/generation/open-generator.ts";
-import { Runtime, preloaded } from "./runtime.ts";
+import { type RuntimeConfig, prepareRuntime } from "./prepare-runtime.ts";
+import { type Runtime, preloaded } from "./runtime.ts";
 
-/** Settings of a runtime and its backends. */
-export interface RuntimeConfig extends RuntimeSettings {
-  /** Backends of the runtime. Default: those of `standardBackends`. */
-  readonly backends?: readonly Backend[];
-  /**
-   * Path of a llama.cpp library of your own, which the backend `library` runs GGUF models with. It is used where that backend is chosen: by `target` or `prefer`, or where no
-   * other can. Default: the first that the environment variable LLAMA_CPP_DIR leads to. Not beside `backends`.
-   */
-  readonly library?: string;
-}
+export type { RuntimeConfig } from "./prepare-runtime.ts";
 
 /**
  * Creates a runtime. Nothing is loaded or probed before it is needed, unless the settings name models to preload. Throws
  * INPUT_INVALID or CONFIG_INVALID for wrong settings.
  */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
-  const { library, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
-  if (library !== undefined && config.backends !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "library is given beside backends, and belongs to the standard ones", {
-      remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
-    });
-  }
-  const { textThreads, constraintThreads } = settings;
-  // Imported only if needed: few programs are servers.
-  const texts = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
-  const constraints = constraintThreads && (await constraintCompiler(constraintThreads));
-  return preloaded(new Runtime(backends, settings, nodePlatform(), { texts, constraints }));
-}
-
-async function constraintCompiler(settings: ConstraintThreadSettings): Promise<ConstraintCompiler> {
-  const { GrammarThreads } = await import("../tasks/generation/constraints/threads/grammar-threads.ts");
-  return { host: new GrammarThreads(settings), cacheBytes: settings.cacheBytes };
+  return preloaded(await prepareRuntime(config));
 }

@@ -55,6 +55,16 @@ export type Availability =
 export interface Library {
   readonly name: string;
   readonly version: string;
+  /** All files of native code that compute: the library and what it loads. Default: the engine does not say. */
+  readonly files?: readonly LibraryFileDigest[];
+}
+
+/** A file of native code with its content. */
+export interface LibraryFileDigest {
+  /** Name by which it is loaded, without folders but those that tell files of one name apart. */
+  readonly name: string;
+  /** Hexadecimal SHA-256. */
+  readonly sha256: string;
 }
 
 /**

@@ -2,7 +2,7 @@
  * An optional extension of the backend contract: backends whose native library the user chooses, and that can be made anew with another library while models
  * are loaded. Not published: `Runtime.reloadLibrary` looks for `ReloadableBackend.withLibrary`, and the types may change with any version.
  */
-import type { Backend, Library } from "./backend.ts";
+import type { Backend, Library, LibraryFileDigest } from "./backend.ts";
 
 /** A native library in a file. */
 export interface LibraryFile extends Library {
@@ -10,6 +10,8 @@ export interface LibraryFile extends Library {
   readonly path: string;
   /** Hexadecimal SHA-256 of the file. */
   readonly sha256: string;
+  /** The file, then those that it loads. */
+  readonly files: readonly LibraryFileDigest[];
 }
 
 /** A backend whose library can be replaced. */

@@ -5,7 +5,7 @@ export { byteSourceOf, type ByteSource } from "../formats/byte-source.ts";
 export type { ExternalData } from "./onnx/read-tensor.ts";
 export { detectWasmFeatures } from "./codegen/wasm/index.ts";
 export { checkOperators } from "./onnx/check-operators.ts";
-export { optimizedGraphText } from "./passes/optimized-graph-text.ts";
+export { optimizedGraphText, stableHloText } from "./graph-text.ts";
 export { EngineModel } from "./execute/engine-model.ts";
 export { sourceMaskName } from "./execute/decode/decoder-inputs.ts";
 export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.ts";

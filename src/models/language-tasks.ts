@@ -1,5 +1,6 @@
 /** What kind of model one is, by its tasks: whether it writes text, and whether it reads anything but text. */
 import { InferyardError } from "../contract/errors.ts";
+import type { LanguageVariant } from "./manifest/language-variants.ts";
 import type { Manifest } from "./manifest.ts";
 
 const languageTasks: ReadonlySet<string> = new Set(["text-generation", "text2text-generation"]);
@@ -27,5 +28,40 @@ export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks
   if (medium === undefined) return;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks[0]}: it reads ${medium}, not text`, {
     remedy: "name a model for text-generation or text2text-generation",
+  });
+}
+
+/** Classes of transformers without a head that writes text: encoders, and models of which only the hidden states or the head of another task are kept. */
+const otherClass =
+  /(?<!LMHead|DoubleHeads|MarianMT|EncoderDecoder)Model$|For(?:MaskedLM|PreTraining|(?:Token|Sequence)Classification|QuestionAnswering|MultipleChoice|NextSentencePrediction)$/;
+
+/** Inputs of a graph that decodes token after token: the ids of the tokens, and the keys and values of earlier ones or the state of a recurrent layer. */
+const idsInput = /^(?:decoder_)?input_ids$/;
+const stateInput = /^(?:past|rnn_states_prev)/;
+const integerTypes: ReadonlySet<string> = new Set(["int64", "int32", "bool"]);
+
+/**
+ * Why a set of weights writes no text, whatever engine runs it; undefined for one that may. A graph is judged by its inputs: one that takes only integers reads
+ * whole texts, and keeps nothing of the tokens before. Others are judged by their class.
+ */
+function whyNoWriter({ format, architecture = "", signature, decoderWithPast }: LanguageVariant): string | undefined {
+  if (format !== "onnx") return otherClass.test(architecture) ? `${architecture} has no head that writes text` : undefined;
+  if (signature === undefined || decoderWithPast !== undefined) return undefined;
+  const { inputs } = signature;
+  if (!inputs.some(({ name }) => idsInput.test(name))) return "its graph takes no input_ids";
+  const hasState = inputs.some(({ name, type }) => stateInput.test(name) || !integerTypes.has(type));
+  return hasState ? undefined : "its graph takes no keys and values of earlier tokens";
+}
+
+/** Throws MODEL_UNSUPPORTED for a model of which no set of weights writes text: an encoder, or one for another task. */
+export function requireWriter({ name, tasks }: Pick<Manifest, "name" | "tasks">, variants: readonly LanguageVariant[]): void {
+  const reasons = variants.map(whyNoWriter);
+  if (reasons.includes(undefined)) return;
+  const [task] = tasks;
+  const isOther = task !== undefined && usualKind({ tasks }) !== "language";
+  const what = isOther ? `is a model for ${task}, and cannot write text` : "cannot write text";
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} ${what}: ${reasons[0]}`, {
+    remedy:
+      "name a model for text-generation or text2text-generation, exported with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
   });
 }

@@ -5,6 +5,7 @@
 import type { LoadSettings, ModelFiles, Precision } from "../contract/backend.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
+import type { GraphSignature } from "../formats/onnx/onnx-graph.ts";
 
 /** What a model's files state about it, in one form for all file formats and manifests. */
 export interface Manifest {
@@ -55,6 +56,10 @@ export interface Variant extends ModelFiles {
   readonly sha256?: string;
   /** Orders that the codes of I2_S tensors in a GGUF file may have, where the file leaves a choice: values of `LoadSettings.i2sLayout`. */
   readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
+  /** Types of the tensors of a GGUF file, each once. Absent for other formats. */
+  readonly tensorTypes?: readonly string[];
+  /** Inputs and outputs that an ONNX file states. Absent for other formats. */
+  readonly signature?: GraphSignature;
 }
 
 /** Weights that cannot be read: the file is damaged, cut off, missing, or not the one that a manifest describes. */

@@ -1,9 +1,8 @@
-/** Holds the digests of a receipt against files of this machine. */
-import { basename } from "node:path";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+/** Holds what a receipt says of its model against files of this machine. */
+import { messageOf } from "../contract/errors.ts";
+import { type TokenFacts, promptTokens, readTokenFacts } from "../cross-validation/loaded-language.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import { readManifest, refuseUnreadable } from "../models/index.ts";
-import { sha256Of } from "../platform/node/files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { readModelFacts } from "./model-facts.ts";
 import type { Receipt, ReceiptModel } from "./receipt.ts";
@@ -35,7 +34,8 @@ export async function checkModel(receipt: Receipt, given: string | undefined): P
   }
 }
 
-async function compareModel({ model, decision }: Receipt, reference: string): Promise<FileCheck> {
+async function compareModel(receipt: Receipt, reference: string): Promise<FileCheck> {
+  const { model, decision } = receipt;
   const manifest = await readManifest(reference);
   const { variants } = manifest;
   const wanted = decision.model.packedFrom ?? decision.model.variant;
@@ -66,6 +66,10 @@ async function compareModel({ model, decision }: Receipt, reference: string): Pr
       `a token needs ${String(facts.weightBytesPerToken)} bytes of the weights of ${reference}, and the receipt says ${String(model.weightBytesPerToken)}`,
     );
   }
+  if (variant.format !== decision.model.format)
+    refuse(`${reference} is ${variant.format}, and the decision of the receipt says ${decision.model.format}`);
+  for (const reason of disagreementsOfTexts(receipt, await readTokenFacts(manifest), reference))
+    refusals.push({ code: "contradiction", reason });
   return {
     refusals,
     held: refusals.length > 0 ? [] : [`the files of ${reference} have the digests of the receipt`],
@@ -73,37 +77,34 @@ async function compareModel({ model, decision }: Receipt, reference: string): Pr
   };
 }
 
-/** Compares the library. `given`: a path; without one the path that the receipt names. Throws INPUT_INVALID for a given file that cannot be read. */
-export async function checkLibrary({ library }: Receipt, given: string | undefined): Promise<FileCheck> {
-  const { path, sha256 } = library;
-  if (sha256 === undefined) {
-    if (given === undefined) return { refusals: [], held: [], unchecked: ["the receipt names no file of a library"] };
-    const reason = `${given} is given, and the receipt has no digest of a library: ${library.name} ${library.version} ran`;
-    return { refusals: [{ code: "library-digest", reason }], held: [], unchecked: [] };
-  }
-  const file = given ?? path;
-  if (file === undefined || (given === undefined && !(await isHere(file)))) {
-    return {
-      refusals: [],
-      held: [],
-      unchecked: [`the library ${path ?? library.name} is not on this machine: its digest was not compared`],
-    };
-  }
-  let found: string;
-  try {
-    found = await sha256Of(file);
-  } catch (error) {
-    const reason = `${file} cannot be read: ${messageOf(error)}`;
-    if (given !== undefined) throw new InferyardError("INPUT_INVALID", reason, { cause: error });
-    return { refusals: [], held: [], unchecked: [`the library of the receipt was not compared: ${reason}`] };
-  }
-  if (found === sha256) return { refusals: [], held: [`${basename(file)} has the digest of the receipt`], unchecked: [] };
-  const reason = `${file} has the sha256 ${found}, and the receipt says ${sha256}`;
-  return { refusals: [{ code: "library-digest", reason }], held: [], unchecked: [] };
+/** The tokenizer of the model makes the tokens of the prompt, and reads the text from those of the output; only the last of these may end a text. */
+function disagreementsOfTexts({ input, output }: Receipt, facts: TokenFacts, reference: string): readonly string[] {
+  const problems: string[] = [];
+  const { tokenizer, config } = facts;
+  const text = tokenizer?.decode(output.tokens, { skipSpecialTokens: false }) ?? null;
+  if (text !== output.text)
+    problems.push(
+      `the tokens of its output are ${quote(text)} to the tokenizer of ${reference}, and it says ${quote(output.text)}`,
+    );
+  const limits = { vocabulary: Number.POSITIVE_INFINITY, cacheBytesPerToken: 0, hasEncoder: false };
+  const tokens =
+    input.prompt === null || tokenizer === undefined ? input.tokens : promptTokens(facts, input.prompt, limits).tokens;
+  if (tokens.join() !== input.tokens.join())
+    problems.push(
+      `its prompt is the tokens ${tokens.join(", ")} to the tokenizer of ${reference}, and it says ${input.tokens.join(", ")}`,
+    );
+  const end = output.tokens.findIndex((token) => config.endTokens.includes(token));
+  if (end >= 0 && end < output.tokens.length - 1)
+    problems.push(`its token ${output.tokens[end]} ends a text of ${reference}, and ${output.tokens.length - 1 - end} follow`);
+  return problems;
+}
+
+function quote(text: string | null): string {
+  return text === null ? "no text" : JSON.stringify(text);
 }
 
 /** Whether there is a file or folder of this name. References to the hub and names in the store are not looked up. */
-async function isHere(path: string): Promise<boolean> {
+export async function isHere(path: string): Promise<boolean> {
   return fileStatus(path).then(
     () => true,
     () => false,

@@ -109,8 +109,17 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
+/** Names of the tests of a run, in their order. */
+export const testNames = [
+  "finite logits",
+  "measured run gives the same tokens",
+  "token by token equals one call",
+  "batch equals serial",
+  "another prompt gives other logits",
+] as const;
+
 /** Smallest cosine between logits of one model that were computed in two ways. Engines add in another order for other numbers of rows. */
-const minCosine = 0.999;
+export const minCosine = 0.999;
 
 /** Tests what every engine must do. `runs`: greedy runs of the prompt. */
 export async function testRuns(
@@ -123,14 +132,14 @@ export async function testRuns(
   const [run] = runs;
   const wrong = runs.flatMap(({ wrongPositions }) => wrongPositions);
   const finite = {
-    name: "finite logits",
+    name: testNames[0],
     passed: wrong.length === 0,
     detail:
       wrong.length === 0 ? `${runs.length * run.tokens.length} positions` : `not finite at generated token ${String(wrong[0])}`,
   };
   const same = JSON.stringify(measured.tokens) === JSON.stringify(run.tokens);
   const measuredTest = {
-    name: "measured run gives the same tokens",
+    name: testNames[1],
     passed: same,
     detail: `${measured.tokens.length} tokens`,
   };
@@ -154,7 +163,7 @@ async function stepsEqualPrefill(
     let logits: Float32Array = new Float32Array();
     for (const token of prompt.tokens)
       logits = at(await model.decode([{ sequence, tokens: [token] }], omitUndefined({ signal })), 0);
-    return cosineTest("token by token equals one call", first, logits);
+    return cosineTest(testNames[2], first, logits);
   } finally {
     await model.releaseSequence(sequence);
   }
@@ -174,7 +183,7 @@ async function batchEqualsSerial(
       tokens: index === 0 ? prompt.tokens : prompt.tokens.toReversed(),
     }));
     const [logits = new Float32Array()] = await model.decode(steps, omitUndefined({ signal }));
-    return cosineTest("batch equals serial", first, logits);
+    return cosineTest(testNames[3], first, logits);
   } finally {
     for (const sequence of sequences) await model.releaseSequence(sequence);
   }
@@ -194,7 +203,7 @@ async function promptMatters(
     const [logits = new Float32Array()] = await model.decode([{ sequence, tokens }], omitUndefined({ signal }));
     const { maxError } = compareLogits(first, logits);
     return {
-      name: "another prompt gives other logits",
+      name: testNames[4],
       passed: maxError > 0,
       detail: `largest difference ${maxError.toPrecision(3)}`,
     };

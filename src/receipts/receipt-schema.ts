@@ -37,7 +37,18 @@ const receipt = z.strictObject({
   finishedAt: z.iso.datetime(),
   inferyardVersion: z.string(),
   machine,
-  library: z.strictObject({ name: z.string(), version: z.string(), path: z.string().optional(), sha256: sha256.optional() }),
+  library: z.strictObject({
+    name: z.string(),
+    version: z.string(),
+    files: z
+      .array(z.strictObject({ name: z.string(), sha256 }))
+      .min(1)
+      .max(maxItems)
+      .optional()
+      .describe("All files of native code that compute: the library and what it loads."),
+    path: z.string().optional(),
+    sha256: sha256.optional(),
+  }),
   model: z.strictObject({
     reference: z.string(),
     name: z.string(),

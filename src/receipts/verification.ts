@@ -18,6 +18,7 @@ export type RefusalCode =
   | "impossible-speed"
   | "impossible-times"
   | "output-digest"
+  | "contradiction"
   | "in-the-future"
   | "unsigned"
   | "altered"

@@ -1,9 +1,11 @@
 /** Verifies a receipt: everything that can be checked is, and every reason to refuse it is told. */
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
+import { checkAgreement } from "./check-agreement.ts";
 import { checkSpeed, checkTimes } from "./check-figures.ts";
-import { checkLibrary, checkModel } from "./check-files.ts";
+import { checkModel } from "./check-files.ts";
 import { checkKernels } from "./check-kernels.ts";
+import { checkLibrary } from "./check-library.ts";
 import { outputDigest } from "./create-receipt.ts";
 import { type Receipt, receiptFormat, receiptVersion } from "./receipt.ts";
 import { isReceipt, receiptProblems } from "./receipt-schema.ts";
@@ -16,7 +18,7 @@ export interface VerifyReceiptOptions {
   readonly publicKey?: string | undefined;
   /** Reference of the model whose files must have the digests of the receipt. Default: the path in the receipt, if it is there. */
   readonly model?: string | undefined;
-  /** Path of the library whose file must have the digest of the receipt. Default: the path in the receipt, if it is there. */
+  /** Path of the library that must load files with the digests of the receipt, or of its folder. Default: the path in the receipt, if it is there. */
   readonly library?: string | undefined;
   /** Ids of kernels that must have run; * stands for any characters: "I2S_QK256_*". Default: none. */
   readonly requireKernels?: readonly string[] | undefined;
@@ -59,6 +61,7 @@ export async function verifyReceipt(receipt: unknown, options: VerifyReceiptOpti
     ...signature.refusals,
     ...checkKernels(value, options.requireKernels ?? []),
     ...checkClaims(value),
+    ...checkAgreement(value),
     ...checkTimes(value, now),
     ...checkSpeed(value),
     ...files.flatMap((check) => check.refusals),

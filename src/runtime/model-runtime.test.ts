@@ -246,6 +246,39 @@ describe("explaining", () => {
   });
 });
 
+describe("a model that does not run where it was meant to", () => {
+  const refusing = (name: string): ScriptedBackend =>
+    scriptedBackend(name, {
+      onLoad: () => {
+        throw new InferyardError("LOAD_FAILED", "it has no such operator");
+      },
+    });
+  const fallbacks = ({ events }: Scene): unknown[] => events.filter(({ type }) => type === "fallback");
+
+  it("is told as a fallback for each target whose load failed", async () => {
+    const scene = start([refusing("onnx"), scriptedBackend("wasm")]);
+    await scene.runtime.use(model, {}, async () => {});
+    const told = {
+      type: "fallback",
+      reference: model,
+      from: "onnx:cpu",
+      to: "wasm:cpu",
+      reason: "load: it has no such operator",
+    };
+    expect(fallbacks(scene)).toEqual([told]);
+    await scene.runtime.dispose();
+  });
+
+  it("is told as one where a target that is preferred cannot be tried, and where it can, nothing is", async () => {
+    const scene = start([scriptedBackend("onnx"), scriptedBackend("wasm")]);
+    await scene.runtime.use(model, { prefer: ["onnx:cuda", "wasm"] }, async () => {});
+    await scene.runtime.use(model, { prefer: ["onnx", "wasm"], threads: 1 }, async () => {});
+    await scene.runtime.use(model, { exclude: ["onnx"], threads: 2 }, async () => {});
+    expect(fallbacks(scene)).toMatchObject([{ from: "onnx:cuda", to: "wasm:cpu", reason: expect.stringMatching(/^device: /) }]);
+    await scene.runtime.dispose();
+  });
+});
+
 describe("failover", () => {
   it("moves the model, says so, and leaves the failed target alone for a while", async () => {
     const { runtime, events } = start([crashing("onnx"), scriptedBackend("wasm")], { failover: true });

@@ -31,7 +31,9 @@ import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
 import { mergeConstraints } from "./targets/constraints.ts";
+import { refuseUnknownNames } from "./targets/known-names.ts";
 import { FactsReader } from "./selection/facts-reader.ts";
+import { checkKernelNames } from "./selection/kernel-names.ts";
 import { ModelSelector } from "./selection/model-selector.ts";
 import { formatTarget } from "./targets/target.ts";
 import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
@@ -113,7 +115,11 @@ export class ModelRuntime {
       residents: () => this.#residency.entries().map(({ item }) => item),
       settled: () => this.#residency.items(),
     });
-    mergeConstraints(settings, ...Object.values(settings.models ?? {})); // throws for a malformed target now, not at the first load
+    // Throws for wrong constraints now, not at the first load.
+    mergeConstraints(settings, ...Object.values(settings.models ?? {}));
+    refuseUnknownNames(settings, this.#backends);
+    for (const [reference, model] of Object.entries(settings.models ?? {}))
+      refuseUnknownNames(model, this.#backends, `the settings for ${reference}: `);
   }
 
   /**
@@ -171,7 +177,7 @@ export class ModelRuntime {
     options: Omit<ModelOptions, "signal">,
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const requested = await this.#withPreference(reference, options);
     const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
@@ -197,7 +203,7 @@ export class ModelRuntime {
 
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const requested = await this.#withPreference(reference, options);
     const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), requested);
     const candidates = explainCandidates(selections);
@@ -206,7 +212,7 @@ export class ModelRuntime {
 
   /** Reads a model's manifest without loading the model. Its files are downloaded if they are not on this machine. */
   async manifest(reference: string, options: ModelOptions = {}): Promise<Manifest> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     return this.#selector.manifest(await resolveReference(reference), options, options.signal);
   }
 
@@ -231,7 +237,7 @@ export class ModelRuntime {
 
   /** Whether a load with these options would use a model that is already loaded. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const { signal: _signal, ...requested } = await this.#withPreference(reference, options);
     return this.#models.isLoaded({ reference, options: requested });
   }
@@ -273,18 +279,19 @@ export class ModelRuntime {
   /**
    * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
    * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
-   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. Throws INPUT_INVALID for an unknown kernel and for one that
-   * this machine does not run, and NOT_BUILT for one that is not built; each error names the kernels that can be used.
+   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. The ids are fallbacks: the first that
+   * can be used is. Throws INPUT_INVALID for an unknown kernel, where this machine runs none of them, and where the model has no weights that they multiply, and NOT_BUILT where none is built; each error names the kernels that can be used.
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
-    const machine = await this.machine();
-    if (ids.length !== 0) checkLoadSettings({ kernels: ids });
-    // Imported on demand: the registry knows every format of weights.
-    const { checkKernelPreference } = await import("../kernels/kernel-preference.ts");
-    const { kernelMachine } = await import("../kernels/simd-levels.ts");
-    checkKernelPreference(ids, {
-      machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, { ggml: true, machineCode: true }),
-    });
+    if (ids.length !== 0) {
+      checkLoadSettings({ kernels: ids });
+      await checkKernelNames(ids, await this.machine(), "INPUT_INVALID");
+      await this.explain(model, { kernels: ids }).catch((error: unknown) => {
+        // A model that cannot be read now may be there when it is loaded.
+        if (error instanceof InferyardError && error.code !== "INPUT_INVALID") return;
+        throw error;
+      });
+    }
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);
     else this.#kernelPreferences.set(canonical, [...ids]);
@@ -297,7 +304,9 @@ export class ModelRuntime {
       limits:
         limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
       models: this.#residency.entries().map(({ reference, state, expiresAt, item }) => {
-        const { measure } = item.loaded.model.memory;
+        const { model, manifest } = item.loaded;
+        const { measure } = model.memory;
+        const contextLength = model.kind === "language" ? model.limits.contextLength : manifest.text?.maxTokens;
         return {
           reference,
           target: formatTarget(item.loaded.target),
@@ -306,6 +315,7 @@ export class ModelRuntime {
           expiresAt,
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
+          contextLength: contextLength ?? null,
         };
       }),
     };
@@ -338,7 +348,7 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
     whileLoading?: (manifest: Manifest) => void,
   ): Promise<ModelHandle> {
-    checkCall(reference, options);
+    this.#checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
     const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
@@ -355,13 +365,14 @@ export class ModelRuntime {
     const code = error instanceof InferyardError ? error.code : "DEFECT";
     this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
   }
-}
 
-function checkCall(reference: string, options: ModelOptions): void {
-  if (typeof reference !== "string") {
-    throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+  #checkCall(reference: string, options: ModelOptions): void {
+    if (typeof reference !== "string") {
+      throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+    }
+    refuseUnknown(options, modelOptionNames, "a load");
+    checkLoadSettings(options);
+    refuseUnlisted("kind", options.kind, ["tensor", "language"]);
+    refuseUnknownNames(options, this.#backends);
   }
-  refuseUnknown(options, modelOptionNames, "a load");
-  checkLoadSettings(options);
-  refuseUnlisted("kind", options.kind, ["tensor", "language"]);
 }

@@ -8,7 +8,7 @@ import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import type { Handler } from "./handler.ts";
-import { isLoopback } from "./http/access/origin.ts";
+import { cannotListen, refuseAnonymous } from "./check-address.ts";
 import type { Connection } from "./http/sockets/connection.ts";
 import { Connections } from "./http/sockets/connections.ts";
 import { keepHalfClosed } from "./http/sockets/half-closed.ts";
@@ -77,7 +77,7 @@ const maxDefaultUnreadBytes = 2 ** 30;
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
   const { keys = [], drainTimeout = serverDefaults.drainTimeout, trustProxy = false } = handler.service.settings;
-  if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseAnonymous(address);
+  refuseAnonymous({ address, keys, allowAnonymous });
   const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
   const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
   const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
@@ -117,12 +117,6 @@ async function drain(handler: Handler, server: Server, connections: Connections,
   connections.destroyAll();
   await closed;
   return interrupted;
-}
-
-function refuseAnonymous(address: string): never {
-  throw new InferyardError("CONFIG_INVALID", `${address} can be reached by other machines, and no keys are set`, {
-    remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
-  });
 }
 
 function startServer(
@@ -170,15 +164,7 @@ function startServer(
       follow(connections, connection, response);
       if (handler.service.draining || connection.refusalOf(response) !== undefined) response.setHeader("connection", "close");
     });
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === "EADDRINUSE";
-      reject(
-        new InferyardError("CONFIG_INVALID", `cannot listen on ${hostname}:${port}: ${inUse ? "it is in use" : error.message}`, {
-          remedy: inUse ? "choose another port: --port" : "choose another address or port",
-          cause: error,
-        }),
-      );
-    });
+    server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(hostname, port, error)));
   });
 }
 

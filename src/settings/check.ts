@@ -6,7 +6,7 @@ import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
-import { notBuilt } from "../runtime/options/options.ts";
+import { foreignName } from "../runtime/options/foreign-names.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
 import type { ServerSection } from "./server-section.ts";
@@ -31,8 +31,6 @@ export function checkVariables(variables: readonly (readonly [name: string, text
   const server: Record<string, unknown> = {};
   for (const [variable, text] of variables) {
     const [name, serverName] = [names.get(variable), serverNames.get(variable)];
-    const refused = Object.keys(notBuilt).find((other) => environmentName(other) === variable);
-    if (refused !== undefined) throw invalid("the environment", [whyNot(refused)]);
     if (name !== undefined) values[name] = fromText(settingFields[name], text);
     else if (serverName !== undefined) server[serverName] = fromText(serverFields[serverName as keyof ServerSection], text);
     else throw invalid("the environment", [unknownVariable(variable, [...names.keys(), ...serverNames.keys()])]);
@@ -55,9 +53,12 @@ function fromText(field: z.ZodType, text: string): unknown {
 
 function check(values: unknown, where: string): Settings {
   const named = isObject(values)
-    ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name) || Object.hasOwn(movedSettings, name))
+    ? Object.keys(values).flatMap((name) => {
+        const instead = Object.hasOwn(movedSettings, name) ? movedSettings[name] : foreignName(name);
+        return instead === undefined ? [] : [`there is no setting "${name}": ${instead}`];
+      })
     : [];
-  if (named.length > 0) throw invalid(where, named.map(whyNot));
+  if (named.length > 0) throw invalid(where, named);
   const problems = schemaProblems(settingsSchema, values);
   if (problems.length > 0) throw invalid(where, problems);
   return values as Settings;
@@ -72,11 +73,9 @@ const movedSettings: Readonly<Record<string, string>> = {
   preload: "only a server loads models ahead: set it in the section server",
 };
 
-function whyNot(name: string): string {
-  return `there is no setting "${name}": ${movedSettings[name] ?? notBuilt[name]}`;
-}
-
 function unknownVariable(variable: string, known: readonly string[]): string {
+  const instead = foreignName(variable.replace(environmentName(""), "").toLowerCase());
+  if (instead !== undefined) return `there is no setting ${variable}: ${instead}`;
   const guess = nearestName(variable, known);
   return `unknown variable ${variable}${guess === undefined ? "" : ` (did you mean ${guess}?)`}`;
 }

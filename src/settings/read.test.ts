@@ -98,7 +98,7 @@ describe("where a value comes from", () => {
       target: ["onnx", "wasm"],
       exclude: ["native"],
       gpu: "auto",
-      models: { "./m": { target: "wasm", prefer: ["a", "b"] } },
+      models: { "./m": { target: "wasm", prefer: ["onnx", "native"] } },
       host: "inline",
       library: "./libllama.so",
       threads: 4,
@@ -283,6 +283,18 @@ describe("an unknown key is an error that names the nearest right one", () => {
     expect(error.message).toBe("the environment: unknown variable INFERYARD_KEEPALIVE (did you mean INFERYARD_KEEP_ALIVE?)");
   });
 
+  it("in lists of backends and targets", async () => {
+    await yaml("priority: [wsam]\nexclude: bogus\nmodels:\n  ./m: { target: 'native:cdua' }\n");
+    const { message } = await refusal(read());
+    expect(message).toContain('priority: names the backend "wsam", and there is none of this name; did you mean "wasm"?');
+    expect(message).toContain('exclude: names the backend "bogus", and there is none of this name; the backends are onnx, ');
+    expect(message).toContain('models../m.target: names the device "cdua", and there is none of this name; did you mean "cuda"?');
+    await yaml("priority: []\n");
+    expect((await refusal(read())).message).toContain("priority: must name at least one backend, or be left out");
+    await yaml("");
+    expect((await refusal(read({ environment: { INFERYARD_EXCLUDE: "wsam" } }))).message).toContain('did you mean "wasm"?');
+  });
+
   it("a knob that is not built says why, and what to do instead, in the file and in the environment", async () => {
     await yaml("sessionBuckets: 4\nthreads: 2\n");
     const { message } = await refusal(read());
@@ -294,6 +306,18 @@ describe("an unknown key is an error that names the nearest right one", () => {
       code: "CONFIG_INVALID",
       message: expect.stringContaining("set replicas to the number wanted"),
     });
+  });
+
+  it("a setting of another runtime names ours, in the file and in the environment", async () => {
+    await yaml("backend_priority: [onnx, go]\nmax_memory_mb: 100\nmax_loaded_models: 2\n");
+    const { message } = await refusal(read());
+    expect(message).toContain('there is no setting "backend_priority": set priority, ');
+    expect(message).toContain('there is no setting "max_memory_mb": set maxMemory, ');
+    await yaml("max_loaded_models: 2\n");
+    expect((await refusal(read())).message).toContain('did you mean "maxLoadedModels"?');
+    await yaml("");
+    const error = await refusal(read({ environment: { INFERYARD_BACKEND_PRIORITY: "onnx" } }));
+    expect(error.message).toContain("there is no setting INFERYARD_BACKEND_PRIORITY: set priority, ");
   });
 
   it("with nothing near, no guess is made", async () => {

@@ -4,14 +4,27 @@
  * there are settings to check.
  */
 import * as z from "zod";
+import { messageOf } from "../contract/errors.ts";
 import { hostNames } from "../hosts/host-name.ts";
 import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
-import { gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { findUnknownName } from "../runtime/targets/known-names.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";
 
-const targets = z.union([z.string(), z.array(z.string())]);
+const targets = z.union([z.string(), z.array(z.string())]).superRefine(refuseUnknownTargets);
+
+/** Adds an issue for a list of targets with a name that no backend of this package and no device has. */
+function refuseUnknownTargets(written: string | readonly string[], context: z.RefinementCtx): void {
+  try {
+    const unknown = findUnknownName(written, []);
+    if (unknown !== undefined)
+      context.addIssue(`names the ${unknown.kind} "${unknown.name}", and there is none of this name; ${unknown.remedy}`);
+  } catch (error) {
+    context.addIssue(messageOf(error));
+  }
+}
 
 const size = z.union([
   z.string().regex(/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i, 'must be an amount of memory such as "500MB", "2GB" or "1.5GiB"'),
@@ -26,24 +39,29 @@ const constraintFields = {
     ),
   priority: z
     .array(z.string())
+    .min(1, "must name at least one backend, or be left out")
+    .superRefine(refuseUnknownTargets)
     .describe("Order of backends under the policies `priority` and `fastest`; backends that are not named come last."),
   prefer: targets.describe("Targets to try first; the others remain as fallbacks."),
-  target: targets.describe("The only targets that may run; if none of them can, loading fails."),
+  target: targets
+    .refine((written) => [written].flat().some((text) => text.trim() !== ""), "must name at least one target, or be left out")
+    .describe("The only targets that may run; if none of them can, loading fails."),
   exclude: targets.describe("Targets never to run on."),
   gpu: z
-    .enum(gpuModes)
+    .preprocess(gpuModeOf, z.enum(gpuModes))
     .describe(
       "Use of accelerators: `auto`, whatever the other settings give; `off`, the CPU alone; a device, that one alone, of any backend: loading fails where none can use it. Short for a `target` such as `*:cuda`.",
     ),
 };
 
-const modelConstraints = z.strictObject({
+const modelSettings = z.strictObject({
   policy: constraintFields.policy.optional(),
   priority: constraintFields.priority.optional(),
   prefer: constraintFields.prefer.optional(),
   target: constraintFields.target.optional(),
   exclude: constraintFields.exclude.optional(),
   gpu: constraintFields.gpu.optional(),
+  ...Object.fromEntries(Object.entries(optionFields(loadSettings)).map(([name, field]) => [name, field.optional()])),
 });
 
 /** Schemas of the options of loading, by name. */
@@ -91,9 +109,9 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   exclude: constraintFields.exclude,
   gpu: constraintFields.gpu,
   models: z
-    .record(z.string(), modelConstraints)
+    .record(z.string(), modelSettings)
     .describe(
-      "`policy`, `priority`, `prefer`, `target`, `exclude` and `gpu` for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
+      "`policy`, `priority`, `prefer`, `target`, `exclude`, `gpu` and the options of loading (`threads` to `adapters`) for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
     ),
   host: z
     .enum(hostNames)

@@ -77,14 +77,35 @@ describe.skipIf(skip)(title, () => {
     await expect(runtime.load(reference, { kind: "chat" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
-  it("refuses a model that cannot decode, and says why for each target", async () => {
+  it.each([
+    ["tiny-random-bert", "is a model for feature-extraction, and cannot write text: its graph takes no keys and values"],
+    ["tiny-random-colbert", "cannot write text"],
+    ["minilm-l3-ner", "is a model for token-classification, and cannot write text"],
+    ["static-embeddings/test-model-float32", "StaticModel has no head that writes text"],
+    ["vision/mnist.onnx", "its graph takes no input_ids"],
+    ["tiny-random-vit", "it reads pictures, not text"],
+  ])("refuses %s as a language model by its files' facts, and loads nothing", async (model, reason) => {
+    const events: string[] = [];
+    await using runtime = await createRuntime({ host: "inline", threads: 1, onEvent: ({ type }) => events.push(type) });
+    const reference = `${sharedData}${model}`;
+    const messages = [{ role: "user", content: "Hello" }] as const;
+    const calls = await Promise.allSettled([
+      runtime.chat(messages, { model: reference }),
+      runtime.generate("Hello", { model: reference }),
+      runtime.rewrite("Hello", { model: reference }),
+      runtime.load(reference, { kind: "language" }),
+      runtime.explain(reference, { kind: "language" }),
+    ]);
+    const refused = { status: "rejected", reason: { code: "MODEL_UNSUPPORTED", message: expect.stringContaining(reason) } };
+    expect(calls).toMatchObject(calls.map(() => refused));
+    expect(events).not.toContain("loading");
+  });
+
+  it("refuses weights of which only others write text, and says why for each target", async () => {
     await using runtime = await createRuntime({ host: "inline", threads: 1 });
-    const refused = runtime.load(`${sharedData}tiny-random-bert`, { kind: "language" });
-    await expect(refused).rejects.toThrow(/cannot decode tokens/);
-    await expect(runtime.load("builtin", { kind: "language" })).rejects.toThrow(/as a language model/);
     await expect(
-      runtime.load(`${sharedData}tiny-random-bert`, { kind: "language", variant: "safetensors-fp32" }),
-    ).rejects.toThrow(/safetensors as a language model/);
+      runtime.load(`${sharedData}tiny-random-llama`, { kind: "language", variant: "fp32", target: "llamacpp" }),
+    ).rejects.toThrow(/does not run onnx as a language model/);
   });
 
   it("joins a decoder and its encoder by the suffix of their weights", async () => {

@@ -7,17 +7,20 @@ import type {
   DeviceAvailability,
   LanguageModel,
   LanguageModelFiles,
+  LibraryFileDigest,
   LoadOptions,
   ModelFiles,
   ProbeOptions,
   Requirement,
 } from "../../contract/backend.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { deviceTypeOf } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";
+import type { LibrarySource } from "./open-library.ts";
 
 /** Options of the backend. */
 export interface LibraryOptions {
@@ -25,6 +28,8 @@ export interface LibraryOptions {
   readonly library?: string;
   /** Hexadecimal SHA-256 that the file must have when a model is loaded. Default: that of the file when it was first looked at. */
   readonly sha256?: string;
+  /** The files that it must load when a model is loaded, with their contents. Default: those that it had when it was first looked at. */
+  readonly files?: readonly LibraryFileDigest[];
 }
 
 const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3 <4", install: koffiInstall };
@@ -41,17 +46,19 @@ class LibraryBackend implements ReloadableBackend {
   readonly requires: readonly Requirement[] = [koffi, llama];
   readonly #path: string | undefined;
   #found: Promise<LibraryFile | undefined> | undefined;
-  /** The digest that the file must still have when a model is loaded, also when its process was replaced. */
+  /** What must still be there when a model is loaded, also when its process was replaced. */
   #sha256: string | undefined;
+  #files: readonly LibraryFileDigest[] | undefined;
 
-  constructor({ library: path, sha256 }: LibraryOptions) {
+  constructor({ library: path, sha256, files }: LibraryOptions) {
     this.#path = path === undefined ? undefined : resolve(path);
     this.#sha256 = sha256;
+    this.#files = files;
   }
 
   get entry(): NonNullable<ReloadableBackend["entry"]> {
     const path = this.#path === undefined ? {} : { library: this.#path };
-    const digest = this.#sha256 === undefined ? {} : { sha256: this.#sha256 };
+    const digest = omitUndefined({ sha256: this.#sha256, files: this.#files });
     return {
       module: new URL("./index.ts", import.meta.url).href,
       export: "library",
@@ -72,8 +79,9 @@ class LibraryBackend implements ReloadableBackend {
     const { describeLibrary, findLibrary } = await import("./find-library.ts");
     const path = await findLibrary(this.#path);
     if (path === undefined) return undefined;
-    const file = await describeLibrary(path);
+    const { file } = await describeLibrary(path);
     this.#sha256 ??= file.sha256;
+    this.#files ??= file.files;
     return file;
   }
 
@@ -103,7 +111,7 @@ class LibraryBackend implements ReloadableBackend {
       throwIfAborted(signal);
       const problem = await (validation ??= problemOf(file.path, signal));
       if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
-      const outcome = await tinyRun({ source: { path: file.path, sha256: this.#sha256 }, device }, signal);
+      const outcome = await tinyRun({ source: this.#sourceOf(file), device }, signal);
       const reason = outcome.ok ? outcome.sentence : [absence, outcome.reason].filter((part) => part !== undefined).join("; ");
       devices.push({ device, state: outcome.ok ? "available" : "absent", reason, milliseconds: outcome.milliseconds });
     }
@@ -138,7 +146,11 @@ class LibraryBackend implements ReloadableBackend {
     if (file === undefined)
       throw new InferyardError("BACKEND_UNAVAILABLE", "no llama.cpp library is configured", { remedy: libraryRemedy });
     const { openLanguageModel } = await import("./open-language-model.ts");
-    return openLanguageModel({ path: file.path, sha256: this.#sha256 }, model, device, options);
+    return openLanguageModel(this.#sourceOf(file), model, device, options);
+  }
+
+  #sourceOf({ path }: LibraryFile): LibrarySource {
+    return { path, sha256: this.#sha256, files: this.#files };
   }
 
   estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {

@@ -52,14 +52,15 @@ describe("describeLibrary", () => {
     ["libllama.so", digest],
   ])("reads the release of %s from its name, and its digest", async (name, version) => {
     const path = await write(name);
-    expect(await describeLibrary(path)).toEqual({ name, version, path, sha256 });
+    expect((await describeLibrary(path)).file).toEqual({ name, version, path, sha256, files: [{ name, sha256 }] });
   });
 
   it("reads the release from the name of the file that a link leads to", async () => {
     await write("libllama.v0.5.0.so");
     const path = join(folder, "libllama.so");
     await symlink("libllama.v0.5.0.so", path);
-    expect(await describeLibrary(path)).toEqual({ name: "libllama.so", version: `0.5.0 ${digest}`, path, sha256 });
+    const files = [{ name: "libllama.so", sha256 }];
+    expect((await describeLibrary(path)).file).toEqual({ name: "libllama.so", version: `0.5.0 ${digest}`, path, sha256, files });
   });
 
   it("says why a file cannot be read, and what to do", async () => {

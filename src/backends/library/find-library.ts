@@ -1,10 +1,10 @@
 /** Which llama library is used: the one that the user names, or the one that LLAMA_CPP_DIR leads to. No file is loaded. */
-import { readdir, realpath } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
-import { checkLibrarySize } from "../../libraries/validation/first-load.ts";
-import { sha256Of } from "../../platform/node/files.ts";
+import { type LoadedFile, digestOfFiles, readLoadedFiles } from "../../libraries/ggml/loaded-files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 
@@ -31,23 +31,44 @@ export async function findLibrary(
   return undefined;
 }
 
-/** Describes the library at a path. Throws BACKEND_UNAVAILABLE if it cannot be read. */
-export async function describeLibrary(path: string): Promise<LibraryFile> {
+/** A library, and where the files are that it loads. */
+export interface DescribedLibrary {
+  readonly file: LibraryFile;
+  /** The library first. */
+  readonly loaded: readonly LoadedFile[];
+}
+
+/** Describes the library at a path by what it is called and what it loads. Throws BACKEND_UNAVAILABLE if one of its files cannot be read. */
+export async function describeLibrary(path: string): Promise<DescribedLibrary> {
   try {
-    const real = await realpath(path);
-    await checkLibrarySize(real);
-    const sha256 = await sha256Of(real);
+    const loaded = await readLoadedFiles(path);
+    const [{ path: real, sha256 }] = loaded;
+    const files = loaded.map(({ name, sha256: digest }) => ({ name, sha256: digest }));
     const [, version, build] = releaseInName.exec(basename(real)) ?? [];
     const release = version ?? build;
     // The digest tells builds of one release apart.
-    const digest = `sha256:${sha256.slice(0, 12)}`;
-    return { name: basename(path), version: release === undefined ? digest : `${release} ${digest}`, path, sha256 };
+    const digest = `sha256:${digestOfFiles(files).slice(0, 12)}`;
+    const file = { name: basename(path), version: release === undefined ? digest : `${release} ${digest}`, path, sha256, files };
+    return { file, loaded };
   } catch (error) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${reasonOf(error)}`, {
       cause: error,
       remedy: libraryRemedy,
     });
   }
+}
+
+/** What differs between the files of a library now and those that it had, as a part of a sentence. Undefined: nothing. */
+export function changeOf(now: readonly LibraryFileDigest[], before: readonly LibraryFileDigest[]): string | undefined {
+  const known = new Map(before.map(({ name, sha256 }) => [name, sha256]));
+  for (const { name, sha256 } of now) {
+    const expected = known.get(name);
+    if (expected === undefined) return `${name} is there now`;
+    if (expected !== sha256) return `the sha256 of ${name} is ${sha256}, not ${expected}`;
+    known.delete(name);
+  }
+  const [gone] = known.keys();
+  return gone === undefined ? undefined : `${gone} is gone`;
 }
 
 function reasonOf(error: unknown): string {
@@ -58,15 +79,4 @@ function reasonOf(error: unknown): string {
 /** The folder in which the parts of ggml lie. */
 export async function folderOf(path: string): Promise<string> {
   return dirname(await realpath(path));
-}
-
-/** Libraries of llama.cpp: libggml.so, libggml-base.so.0, libggml-cpu-haswell.so, libllama-common.so, ggml-cuda.dll. */
-const companionName = /^(?:lib)?(?:ggml|llama|mtmd)(?:[-.][-\w.]*)?\.(?:so(?:\.\d[\w.]*)?|dylib|dll)$/;
-
-/** The other files of the folder that a library of llama.cpp needs or loads itself, by their names: absolute paths without links to the same file. */
-export async function companionsOf(path: string, folder: string): Promise<readonly string[]> {
-  const names = (await readdir(folder)).filter((name) => companionName.test(name));
-  const files = await Promise.all(names.map((name) => realpath(join(folder, name)).catch(() => undefined))); // a link may lead nowhere
-  const own = await realpath(path);
-  return [...new Set(files)].filter((file): file is string => file !== undefined && file !== own).toSorted();
 }

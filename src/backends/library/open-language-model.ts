@@ -7,6 +7,9 @@ import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { batchTokens, cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
+import { usualKind } from "../gguf/self-test-model.ts";
+import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
+import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
 import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
@@ -25,15 +28,17 @@ const cacheBytes = 2 ** 30;
 const allLayers = 999;
 /** `ggml_type` of the elements of caches. */
 const cacheTypes = { fp32: 0, fp16: 1 } as const;
+/** Backends of ggml for GPUs, by the names of their files. */
+const gpuBackend = /ggml-(?:cuda|hip|musa|vulkan|metal|sycl|opencl|cann|webgpu)[-.]/;
 /** What llama.cpp logs when it has loaded a model on a GPU. */
 const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 /** Tokens that are timed for each number of threads. */
 const timedTokens = 4;
 
 /**
- * Loads a language model on a device. The file is read by our own parser first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary`
- * throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have, BACKEND_UNAVAILABLE for a device that it
- * does not have, and LOAD_FAILED with what it says.
+ * Loads a language model on a device, once the library has passed the self-test that stands for it. The file is read by our own parser first, since llama.cpp aborts the process on
+ * some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have,
+ * BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with what it says, and VERIFICATION_FAILED for a library that computes wrongly.
  */
 export async function openLanguageModel(
   source: LibrarySource,
@@ -41,13 +46,48 @@ export async function openLanguageModel(
   device: Device,
   settings: LoadOptions,
 ): Promise<LibraryLanguageModel> {
+  const gguf = await readGgufModel(files.path, basename(files.path));
+  refuseForeignTypes(gguf);
+  const opened = await openLibrary(source);
+  try {
+    // Drivers of other devices change without a trace, so that nothing is remembered there.
+    const record = device.type === "cpu" ? openSelfTestRecord(recordOf(opened)) : undefined;
+    const proof = await proveEngine(gguf, record, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
+    return await openModelIn(opened, files, device, settings, { close: () => opened.close(), proof: [proof] });
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+function recordOf({ file }: OpenedLibrary): SelfTestSubject {
+  return { tests: "tiny models on library:cpu", module: import.meta.url, engine: { library: JSON.stringify(file.files) } };
+}
+
+/** Runs the self-test for no particular model. Returns where it computed. Throws as `openLanguageModel` does. */
+export async function testLibrary(source: LibrarySource, device: Device): Promise<string> {
+  const opened = await openLibrary(source);
+  try {
+    const { evidence } = await runSelfTest(usualKind, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
+    return evidence[1] ?? "";
+  } finally {
+    opened.close();
+  }
+}
+
+/** Loads a model with a library that is open. `close`: frees the library; `proof`: sentences for the evidence. */
+async function openModelIn(
+  opened: OpenedLibrary,
+  files: LanguageModelFiles,
+  device: Device,
+  settings: LoadOptions,
+  { close: closeLibrary = () => {}, proof = [] }: { readonly close?: () => void; readonly proof?: readonly string[] } = {},
+): Promise<LibraryLanguageModel> {
   const { path, config } = files;
   const { threads: maxThreads = 1, signal } = settings;
   const gguf = await readGgufModel(path, basename(path));
-  refuseForeignTypes(gguf);
-  const opened = await openLibrary(source);
   const { functions } = opened;
-  const cleanups: (() => void)[] = [() => opened.close()];
+  const cleanups: (() => void)[] = [];
   const close = (): void => {
     for (const cleanup of cleanups.splice(0).reverse()) cleanup();
   };
@@ -83,14 +123,18 @@ export async function openLanguageModel(
       device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       bytes: functions.modelBytes(model),
-      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.sha256} ${cachePrecision}`,
+      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.version} ${cachePrecision}`,
       evidence: [
         `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
         placement,
         tokenization,
+        ...proof,
         ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
       ],
-      close,
+      close: () => {
+        close();
+        closeLibrary();
+      },
     });
   } catch (error) {
     close();
@@ -191,8 +235,12 @@ function setFields(layout: StructLayout, bytes: Uint8Array, values: Readonly<Rec
 function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }: LibraryDeviceType): string {
   const reported = devices.map((device) => `${device.name} (${device.description})`).join(", ");
   const all = reported === "" ? "" : `; devices: ${reported}`;
-  if (name === "cpu")
-    return `${functions.supportsGpu() ? "no device but the CPU was given to it" : "built without a GPU"}, computes on the CPU${all}`;
+  if (name === "cpu") {
+    const gpus = file.files.map((each) => each.name).filter((each) => gpuBackend.test(each));
+    const beside = gpus.length === 0 ? "" : `, although ${gpus.join(", ")} is beside it`;
+    const given = functions.supportsGpu() ? "no device but the CPU was given to it" : `it reports no GPU${beside}`;
+    return `${given}; it computes on the CPU${all}`;
+  }
   const line = log.lines.findLast((each) => offloading.test(each));
   const [said, done, layers] = offloading.exec(line ?? "") ?? [];
   if (said === undefined)

@@ -1,13 +1,13 @@
 /** Opens a llama library in this process, with its log captured. */
-import type { Library } from "../../contract/backend.ts";
+import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
-import { proveLoads } from "../../libraries/validation/first-load.ts";
+import { explainRefusal, proveLoads } from "../../libraries/validation/first-load.ts";
 import { proveLlamaLayout } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
-import { companionsOf, describeLibrary, folderOf } from "./find-library.ts";
+import { changeOf, describeLibrary, folderOf } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
 
@@ -17,6 +17,8 @@ export interface LibrarySource {
   readonly path: string;
   /** SHA-256 that the file must have. Default: any. */
   readonly sha256?: string | undefined;
+  /** The files that it must load, with their contents. Default: any. */
+  readonly files?: readonly LibraryFileDigest[] | undefined;
 }
 
 /** A library in this process. */
@@ -33,33 +35,35 @@ export interface OpenedLibrary {
   close(): void;
 }
 
-/** Name and version for decisions. */
-export const nameOf = ({ name, version }: LibraryFile): Library => ({ name, version });
+/** Name, version and files for decisions. */
+export const nameOf = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
 
 /**
- * Opens the library, once a child process has: see `proveLoads`. Throws BACKEND_UNAVAILABLE if the file is not the one that was validated or koffi is not
+ * Opens the library, once a child process has: see `proveLoads`. Throws BACKEND_UNAVAILABLE if a file is not the one that was validated or koffi is not
  * installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if no known release of llama.cpp has its functions and structs.
  */
-export async function openLibrary({ path, sha256 }: LibrarySource): Promise<OpenedLibrary> {
-  const file = await describeLibrary(path);
-  if (sha256 !== undefined && sha256 !== file.sha256) {
-    throw new InferyardError(
-      "BACKEND_UNAVAILABLE",
-      `${path} is another file than the one that was validated: its sha256 is ${file.sha256}, not ${sha256}`,
-      {
-        remedy: "reload the library (runtime.reloadLibrary), so that it is validated",
-      },
-    );
+export async function openLibrary({ path, sha256, files }: LibrarySource): Promise<OpenedLibrary> {
+  const { file, loaded } = await describeLibrary(path);
+  const isOther = sha256 !== undefined && sha256 !== file.sha256;
+  const change = isOther
+    ? `its sha256 is ${file.sha256}, not ${sha256}`
+    : files === undefined
+      ? undefined
+      : changeOf(file.files, files);
+  if (change !== undefined) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${path} is another library than the one that was validated: ${change}`, {
+      remedy: "reload the library (runtime.reloadLibrary), so that it is validated",
+    });
   }
-  const folder = await folderOf(path);
-  await proveLoads([path], { companions: await companionsOf(path, folder) });
+  const digests = new Map([[path, file.sha256], ...loaded.map((each) => [each.path, each.sha256] as const)]);
+  await proveLoads([path], { companions: loaded.slice(1).map((each) => each.path), digests });
   const ffi = await ForeignFunctions.load();
-  const library = ffi.open(path);
+  const library = await open(ffi, path);
   // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
   const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
   const log = new NativeLog(ffi, library);
-  functions.loadComputeLibraries(folder);
+  functions.loadComputeLibraries(await folderOf(path));
   functions.start();
   return {
     ffi,
@@ -75,4 +79,12 @@ export async function openLibrary({ path, sha256 }: LibrarySource): Promise<Open
       // The library stays mapped: its threads may still be ending, and the process ends after it.
     },
   };
+}
+
+async function open(ffi: ForeignFunctions, path: string): Promise<NativeLibrary> {
+  try {
+    return ffi.open(path);
+  } catch (error) {
+    throw await explainRefusal(error, path);
+  }
 }

@@ -68,6 +68,11 @@ export function windowsFeatures(numbers: readonly number[], architecture: string
   return named(architecture, ({ windows }) => windows !== undefined && numbers.includes(windows));
 }
 
+/** Names of all instruction sets that are looked for on an architecture, as Node.js calls it. */
+export function knownFeatures(architecture: string): readonly string[] {
+  return named(architecture, () => true);
+}
+
 function named(architecture: string, has: (set: InstructionSet) => boolean): readonly string[] {
   const sets = architecture.startsWith("arm") ? armSets : x86Sets;
   return sets.filter(has).map(({ name }) => name);

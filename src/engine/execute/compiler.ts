@@ -30,6 +30,7 @@ import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable, type RunKernel } from "./executable.ts";
+import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
@@ -91,6 +92,8 @@ export class Compiler {
   readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
+  /** What the interpreter computes for this model and was not held against known answers, by `interpretedNames`. */
+  readonly #interpreted = new Set<string>();
   /** The kernels of executables that were made while compilation was deferred and have not run. */
   readonly #deferredKernels = new WeakMap<Executable, readonly Kernel[]>();
   #defersKernels = false;
@@ -162,9 +165,11 @@ export class Compiler {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
+    const isUnused = this.#settings.kernelPreference !== undefined && this.#selected.size === 0;
     return [
       `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
+      ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
   }
@@ -176,7 +181,19 @@ export class Compiler {
 
   /** Evaluates operations whose operands are constants, once for all executables of the model. */
   get fold(): ConstantFolder {
-    return this.#foldingCache.fold;
+    return this.#fold;
+  }
+
+  readonly #fold: ConstantFolder = (operation, inputs) => {
+    for (const name of interpretedNames(operation)) this.#interpreted.add(name);
+    return this.#foldingCache.fold(operation, inputs);
+  };
+
+  /** Holds what the interpreter computed for this model so far against its known answers. Throws VERIFICATION_FAILED if it is wrong. */
+  async checkInterpreter(): Promise<void> {
+    const names = [...this.#interpreted];
+    this.#interpreted.clear();
+    await this.#settings.kernelChecks?.checkInterpreter(names, this.#excludedFunctions);
   }
 
   /**
@@ -224,7 +241,7 @@ export class Compiler {
     { states = [], stateBlocks = 1, stateType = "float32", budget }: Partial<StateSettings> & { readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
+    const optimized = optimize(traced, { level, fold: this.#fold, budget });
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
@@ -295,6 +312,8 @@ export class Compiler {
       if (kernelChecks?.check(plan.functions) === true) continue;
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
+      for (const step of plan.steps)
+        if (step.kind === "interpret") for (const name of interpretedNames(step.operation)) this.#interpreted.add(name);
       return plan;
     }
   }

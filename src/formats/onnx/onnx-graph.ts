@@ -15,11 +15,15 @@ export interface OnnxOperatorUse {
   readonly count: number;
 }
 
-/** An ONNX graph without the elements of its tensors: inputs, outputs, operators, and the sizes of its weights. */
-export interface OnnxGraphOutline {
+/** The inputs and outputs of an ONNX graph. */
+export interface GraphSignature {
   /** Values that a run must be given. Inputs that are initializers too have a default and are left out. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
+}
+
+/** An ONNX graph without the elements of its tensors: inputs, outputs, operators, and the sizes of its weights. */
+export interface OnnxGraphOutline extends GraphSignature {
   /** Number of nodes, those of subgraphs included. */
   readonly nodes: number;
   readonly operators: readonly OnnxOperatorUse[];

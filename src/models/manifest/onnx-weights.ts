@@ -1,15 +1,17 @@
-/** What loading needs to know of an ONNX file: the precision of its weights, and the files with external data. */
+/** What loading needs to know of an ONNX file: its inputs and outputs, the precision of its weights, and the files with external data. */
 import type { Precision } from "../../contract/backend.ts";
 import { externalFilesOf } from "../../formats/onnx/external-files.ts";
+import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
 
-/** The precision of an ONNX file's weights, and the other files that hold some of them. */
+/** The precision of an ONNX file's weights, the other files that hold some of them, and the inputs and outputs of its graph. */
 export interface OnnxWeights {
   /** Precision of the type that most bytes of the weights have. Absent for graphs without weights and for types without a precision. */
   readonly precision?: Precision;
   /** Files with external data, by their path as the graph names it, with the smallest size in bytes that each must have. */
   readonly externalFiles: ReadonlyMap<string, number>;
+  readonly signature: GraphSignature;
 }
 
 /**
@@ -24,5 +26,7 @@ export async function readOnnxWeights(path: string, displayName: string): Promis
     if (precision !== undefined) bytes.set(precision, (bytes.get(precision) ?? 0) + tensor.bytes);
   }
   const [mostFrequent] = [...bytes].sort(([, a], [, b]) => b - a);
-  return { externalFiles: externalFilesOf(outline), ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
+  const { inputs, outputs } = outline.graph;
+  const found = { externalFiles: externalFilesOf(outline), signature: { inputs, outputs } };
+  return { ...found, ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
 }

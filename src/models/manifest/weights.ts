@@ -3,6 +3,7 @@ import type { ModelFormat, Precision } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
+import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
 import { isSafetensorsIndex, pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { readOnnxWeights } from "./onnx-weights.ts";
@@ -22,6 +23,8 @@ export interface WeightsFile {
   readonly bytes: number;
   /** Precision of most of the weights. Absent if the file does not tell. */
   readonly precision?: Precision;
+  /** Inputs and outputs that an ONNX file states. */
+  readonly signature?: GraphSignature;
 }
 
 /** Model formats by file extension, with its dot. */
@@ -136,11 +139,11 @@ export async function readWeights(
     const precision = await safetensorsPrecision(path, displayName);
     return { ...weights, bytes: size + (await shardBytes(path, displayName)), ...precision };
   }
-  const { precision, externalFiles } = await readOnnxWeights(path, displayName);
+  const { precision, externalFiles, signature } = await readOnnxWeights(path, displayName);
   const beside: Folder = { path: dirname(path), displayName: displayNameIn(folder, dirname(file)) };
   let bytes = size;
   for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, displayName);
-  return { ...weights, bytes, ...(precision === undefined ? {} : { precision }) };
+  return { ...weights, bytes, signature, ...(precision === undefined ? {} : { precision }) };
 }
 
 /** Bytes of the files that an index names; 0 for a file without parts. The files have been read. */

@@ -5,7 +5,14 @@
 import * as z from "zod";
 import { policies } from "../targets/constraints.ts";
 
-const library = z.strictObject({ name: z.string(), version: z.string() });
+const library = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  files: z
+    .array(z.strictObject({ name: z.string(), sha256: z.string() }))
+    .optional()
+    .describe("All files of native code that compute: the library and what it loads. Absent if the engine does not say."),
+});
 
 const candidate = z.strictObject({
   target: z.string().describe("backend:device[:index]"),

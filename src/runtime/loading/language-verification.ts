@@ -1,37 +1,49 @@
-/** Verification of a loaded language model: it decodes a few tokens, its logits are finite, and the engine reports where it computed. */
+/** Verification of a loaded language model: it decodes a few tokens, its logits are finite and agree, and the engine reports where it computed. */
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
+import type { Variant } from "../../models/manifest.ts";
+import { type Agreement, type VerifiableLanguageModel, agreementTolerance, verifyAgreement } from "./sequence-agreement.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 
-/**
- * Verifies a language model with tokens from the middle of its vocabulary: a call with two, then one with the cache; fewer where its context is shorter.
- * Throws VERIFICATION_FAILED.
- */
+/** Verifies a language model that was loaded: see `verifyAgreement`. Throws VERIFICATION_FAILED. */
 export async function verifyLanguageModel(
-  model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits" | "evidence">,
+  model: VerifiableLanguageModel & Pick<HostedLanguageModel, "evidence">,
+  variant: Pick<Variant, "format" | "precision">,
   signal?: AbortSignal,
 ): Promise<Verification> {
-  const { vocabulary, hasEncoder, contextLength = 3 } = model.limits;
-  const tokens = [Math.floor(vocabulary / 3), Math.floor(vocabulary / 2), Math.floor((2 * vocabulary) / 3)];
-  const options = signal === undefined ? {} : { signal };
-  const sequence = await model.createSequence({ ...options, ...(hasEncoder ? { source: tokens } : {}) });
-  try {
-    const first = Math.min(2, Math.max(1, contextLength - 1));
-    for (const part of [tokens.slice(0, first), tokens.slice(first, contextLength)]) {
-      if (part.length === 0) continue;
-      const [logits] = await model.decode([{ sequence, tokens: part }], options);
-      if (logits === undefined || logits.length !== vocabulary || !logits.every(Number.isFinite)) {
-        throw new InferyardError("VERIFICATION_FAILED", "probe tokens gave logits that are not finite numbers", {
-          remedy: "try another variant or backend",
-        });
-      }
-    }
-  } finally {
-    await model.releaseSequence(sequence);
-  }
-  const evidence = ["probe tokens were decoded, and their logits are finite"];
+  const agreement = await verifyAgreement(model, agreementTolerance(variant), signal);
+  const evidence = ["probe tokens were decoded, and their logits are finite", ...agreementSentences(agreement)];
   const reported = await reportedEvidence(model);
   if ("unproven" in reported) return { evidence, unproven: reported.unproven };
   if (reported.evidence.length === 0) return { evidence, unproven: reportsNothing };
   return { evidence: [...evidence, ...reported.evidence] };
+}
+
+function agreementSentences({ rows, difference, readsContext }: Agreement): readonly string[] {
+  if (rows === 0) return ["no agreement was verified: the context is too short"];
+  const largest = difference === 0 ? "0" : difference.toPrecision(2);
+  return [
+    `tokens have the same logits in one call and in several, in a fork, after a truncation, beside others and from saved bytes: largest difference ${largest} of their deviation`,
+    ...(readsContext ? [] : ["warning: the logits after a token do not depend on the tokens before it"]),
+  ];
+}
+
+/** Decodes two tokens of a model that was verified before, to see whether it still answers. Throws VERIFICATION_FAILED. */
+export async function probeLanguageModel(
+  model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits">,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { vocabulary, hasEncoder, contextLength = 2 } = model.limits;
+  const tokens = [Math.floor(vocabulary / 3), Math.floor(vocabulary / 2)];
+  const options = signal === undefined ? {} : { signal };
+  const sequence = await model.createSequence({ ...options, ...(hasEncoder ? { source: tokens } : {}) });
+  try {
+    const [logits] = await model.decode([{ sequence, tokens: tokens.slice(0, contextLength) }], options);
+    if (logits?.length === vocabulary && logits.every(Number.isFinite)) return;
+    throw new InferyardError("VERIFICATION_FAILED", "probe tokens gave logits that are not finite numbers", {
+      remedy: "try another variant or backend",
+    });
+  } finally {
+    await model.releaseSequence(sequence);
+  }
 }

@@ -17,6 +17,7 @@ import { type Candidate, type Decision, type Selected, makeDecision } from "../d
 import { noCandidateError } from "./no-candidate-error.ts";
 import { type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
 import type { LoadRequest } from "../selection/load-request.ts";
+import { settingsFor } from "../selection/option-scope.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
@@ -240,9 +241,11 @@ async function attempt(
   { target, variant, shortened }: EligibleCandidate,
   manifest: Manifest,
   constraints: Constraints,
-  { settings, kind = "tensor" }: LoadRequest,
+  request: LoadRequest,
   signal: AbortSignal | undefined,
 ): Promise<SuccessfulLoad | FailedLoad> {
+  const { kind = "tensor" } = request;
+  const settings = settingsFor(request, variant);
   const backend = context.backends.find(({ name }) => name === target.backend);
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
@@ -286,7 +289,7 @@ async function attempt(
         try {
           const verification =
             model.kind === "language"
-              ? await verifyLanguageModel(model, loadSignal)
+              ? await verifyLanguageModel(model, variant, loadSignal)
               : await verify(model, manifest, context.checkAnswers, loadSignal);
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;

@@ -6,6 +6,7 @@ import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { checkAdapters } from "./adapters.ts";
+import { foreignName } from "./foreign-names.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
@@ -13,7 +14,7 @@ import type { ConstraintOptions } from "../targets/constraints.ts";
 /** Names of the placement constraints. */
 export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude", "gpu"];
 
-const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
+const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, ...loadSettingNames, "strategy"];
 
 /** Names of the options of one load. */
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [
@@ -57,30 +58,15 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
 ];
 
 /**
- * Settings of other runtimes that Inferyard does not have, since measurements showed no benefit. The value says why and what to
- * use instead.
- */
-export const notBuilt: Readonly<Record<string, string>> = {
-  sessionBuckets:
-    "sessions for each size of input made nothing faster and took twice to six times the memory (docs/guide/tuning.md): leave it out",
-  bucketGranularity: "it belongs to sessionBuckets, which is not built (docs/guide/tuning.md): leave it out",
-  concurrencyHint: "replicas are loaded for the work that is there: set replicas to the number wanted",
-};
-
-/**
  * Throws INPUT_INVALID for a property whose name is not in `known`. The remedy suggests the most similar name. `where` is the
  * subject of the message, for example "a runtime".
  */
 export function refuseUnknown(given: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  if (Object.hasOwn(notBuilt, unknown)) {
-    throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: notBuilt[unknown] ?? "" });
-  }
   const guess = nearestName(unknown, known);
-  throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, {
-    remedy: guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`,
-  });
+  const nearest = guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`;
+  throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: foreignName(unknown) ?? nearest });
 }
 
 /** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */
@@ -147,6 +133,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseNegative("reservedSequences", settings.reservedSequences);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
+    checkLoadSettings(model);
     refuseUnlisted<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
   }
 }

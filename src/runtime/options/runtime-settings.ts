@@ -6,6 +6,7 @@ import type { PullProgress } from "../../models/hub/progress.ts";
 import type { MemoryBudgetSettings } from "./memory-settings.ts";
 import type { SequenceSettings } from "./sequence-settings.ts";
 import type { Decision } from "../decision/decision.ts";
+import type { Fallback } from "../decision/fallbacks.ts";
 import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
@@ -136,8 +137,8 @@ export interface ConstraintThreadSettings {
   readonly limits?: { readonly states?: number; readonly bytes?: number; readonly steps?: number };
 }
 
-/** Settings of one model: its placement constraints and its loading strategy. */
-export interface ModelSettings extends ConstraintOptions {
+/** Settings of one model: its placement constraints, its load settings and its loading strategy. */
+export interface ModelSettings extends ConstraintOptions, LoadSettings {
   /**
    * "lazy": loaded at its first use, unloaded after `keepAlive`. "eager": loaded when the runtime is created, unloaded only
    * when memory is needed. "pinned": loaded when the runtime is created, kept until it is unloaded by name. Default: "lazy".
@@ -153,6 +154,8 @@ export type RuntimeEvent =
   /** A load of `bytes` of weights begins on a target. */
   | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
   | { readonly type: "loaded"; readonly decision: Decision }
+  /** A model was loaded, and not on the target `from`: its load failed there, or it was asked for first and could not be tried. After `loaded`, one for each such target. */
+  | ({ readonly type: "fallback"; readonly reference: string } & Fallback)
   /** A load failed, because no target could run the model or because no caller waited for it any more. */
   | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & UnloadReason)

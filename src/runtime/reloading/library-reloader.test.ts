@@ -21,7 +21,10 @@ function backendOf(path: string | undefined): ReloadableBackend {
       throw new Error("not loaded");
     },
     withLibrary: (next) => backendOf(next),
-    libraryFile: async () => (path === undefined ? undefined : { name: "libllama.so", version: path, path, sha256: path }),
+    libraryFile: async () =>
+      path === undefined
+        ? undefined
+        : { name: "libllama.so", version: path, path, sha256: path, files: [{ name: path, sha256: path }] },
   };
 }
 

@@ -5,7 +5,7 @@ import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";
 import { type PlacedFiles, type Target, formatPattern, formatTarget, placementKey } from "../targets/target.ts";
-import { parseTargets } from "../targets/constraints.ts";
+import { gpuModeOf, parseTargets } from "../targets/constraints.ts";
 
 /**
  * Key of a request, equal for all requests that get the same decision: targets are in canonical spelling, without duplicates,
@@ -21,7 +21,7 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     canonicalTargets(prefer),
     canonicalTargets(target),
     canonicalTargets(exclude),
-    gpu,
+    gpuModeOf(gpu),
     kind,
     settingsOf(options),
   ]);

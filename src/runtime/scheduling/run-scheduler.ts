@@ -2,6 +2,7 @@
  * Scheduling of runs on raw tensors: at most one run for each instance of the model at a time, in the order of a fair queue of
  * clients. Between two runs of one client, others that hold the model get a moment to bring theirs: their texts may still be tokenized.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
@@ -85,7 +86,7 @@ export class RunScheduler {
       const waiting: Waiting = {
         signal,
         begin: () => {
-          signal?.removeEventListener("abort", leave);
+          removeAbortListener(signal, leave);
           resolve();
         },
       };
@@ -93,7 +94,7 @@ export class RunScheduler {
         this.#queue.remove(schedulingKey, waiting);
         if (signal !== undefined) reject(abortError(signal));
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      addAbortListener(signal, leave);
       this.#queue.add(schedulingKey, waiting);
     });
   }

@@ -5,6 +5,7 @@ import type { HostName } from "../../hosts/host-name.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import type { MemoryBudgetSettings } from "../options/memory-settings.ts";
 import { parseSize } from "../options/size.ts";
+import { isDeviceType } from "../targets/known-names.ts";
 import { type Target, deviceWords, parseDevice } from "../targets/target.ts";
 import { weightBytes } from "./variant-selection.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
@@ -50,10 +51,7 @@ function limitedDevice(name: string, backends: readonly Pick<Backend, "capabilit
   const device = parseDevice(name);
   if (device?.type === "cpu")
     throw invalidDevice(name, "has no memory of its own", "set maxMemory for the memory of the machine");
-  const isKnown =
-    device !== undefined &&
-    (deviceWords.has(device.type) || backends.some((backend) => Object.keys(backend.capabilities(device).formats).length > 0));
-  if (isKnown) return device;
+  if (device !== undefined && isDeviceType(device, backends)) return device;
   const types = [...deviceWords].filter((word) => word !== "cpu");
   const guess = nearestName(name.replace(/:.*/, ""), types);
   throw invalidDevice(

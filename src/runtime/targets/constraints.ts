@@ -3,7 +3,8 @@
  * runtime, the model and the request are merged.
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { anyBackend, type TargetPattern, formatPattern, parseTarget } from "./target.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
+import { anyBackend, deviceSpellings, type TargetPattern, formatPattern, parseTarget } from "./target.ts";
 
 /**
  * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
@@ -13,12 +14,46 @@ export type Policy = "priority" | "manifest" | "fastest";
 
 /**
  * Use of accelerators, as one word. "auto": whatever the other constraints give. "off": the CPU alone. A device type: that device
- * alone, of whatever backend; loading fails where no backend can use it.
+ * alone, of whatever backend; loading fails where no backend can use it. Callers without types may write it in any case.
  */
-export type GpuMode = "auto" | "off" | "cuda" | "rocm" | "coreml" | "directml" | "webgpu" | "openvino" | "tpu";
+export type GpuMode =
+  | "auto"
+  | "off"
+  | "cuda"
+  | "tensorrt"
+  | "rocm"
+  | "coreml"
+  | "metal"
+  | "directml"
+  | "vulkan"
+  | "webgpu"
+  | "openvino"
+  | "tpu"
+  | "npu";
 
 /** Every mode, for checks and flags. */
-export const gpuModes: readonly GpuMode[] = ["auto", "off", "cuda", "rocm", "coreml", "directml", "webgpu", "openvino", "tpu"];
+export const gpuModes: readonly GpuMode[] = [
+  "auto",
+  "off",
+  "cuda",
+  "tensorrt",
+  "rocm",
+  "coreml",
+  "metal",
+  "directml",
+  "vulkan",
+  "webgpu",
+  "openvino",
+  "tpu",
+  "npu",
+];
+
+/** The mode that a text names, in any case and under the names of other tools (`gpu`, `dml`); another text as it is. */
+export function gpuModeOf(text: unknown): unknown {
+  if (typeof text !== "string") return text;
+  const name = text.trim().toLowerCase();
+  return gpuModes.find((mode) => mode === (deviceSpellings[name] ?? name)) ?? text;
+}
 
 /** Every policy, for checks and flags. */
 export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
@@ -87,9 +122,12 @@ export function mergeConstraints(...levels: readonly ConstraintOptions[]): Const
 }
 
 /** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */
-function gpuTargets(mode: GpuMode = "auto"): readonly TargetPattern[] {
-  if (!gpuModes.includes(mode)) {
-    throw new InferyardError("INPUT_INVALID", `gpu is "${mode}"`, { remedy: `choose one of ${gpuModes.join(", ")}` });
+function gpuTargets(given: unknown = "auto"): readonly TargetPattern[] {
+  const mode = gpuModes.find((each) => each === gpuModeOf(given));
+  if (mode === undefined) {
+    const guess = typeof given === "string" ? nearestName(given, gpuModes) : undefined;
+    const remedy = guess === undefined ? `choose one of ${gpuModes.join(", ")}` : `did you mean "${guess}"?`;
+    throw new InferyardError("INPUT_INVALID", `gpu is ${JSON.stringify(given)}`, { remedy });
   }
   if (mode === "auto") return [];
   return [{ backend: anyBackend, deviceType: mode === "off" ? "cpu" : mode }];

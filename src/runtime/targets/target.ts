@@ -25,7 +25,7 @@ export const anyBackend = "*";
 const grammar = /^(?<backend>[a-z][a-z0-9-]*|\*(?=:))(?::(?<device>[a-z][a-z0-9-]*)(?::(?<index>\d{1,4}))?)?$/;
 
 /** Device names of other tools, and ours for the same device. */
-const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
+export const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
 
 /** Names of device types. A backend cannot have one of them as its name. */
 export const deviceWords: ReadonlySet<string> = new Set([

@@ -39,6 +39,8 @@ export interface Env {
     readonly responseMemory?: ResponseReservation;
     /** Record of the last call that the service ran for this request. */
     readonly call?: CallRecord;
+    /** Settles when a response that is written while it is made has ended, and rejects with what ended it early. Undefined for other responses. */
+    readonly streaming?: Promise<unknown>;
   };
 }
 
@@ -73,8 +75,21 @@ export function resultHeaders({
 }: Omit<CallResult<unknown> & Partial<ModelCallResult<unknown>>, "result">): Record<string, string> {
   const times = `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`;
   return {
+    ...placementHeaders({ target, decision }),
+    "server-timing": reuse === undefined ? times : `${times}, ${reuse}`,
+  };
+}
+
+/** The headers x-inferyard-target and x-inferyard-decision, each where it is known. */
+export function placementHeaders({
+  target,
+  decision,
+}: {
+  readonly target?: string | undefined;
+  readonly decision?: string | undefined;
+}): Record<string, string> {
+  return {
     ...(target === undefined ? {} : { "x-inferyard-target": target }),
     ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
-    "server-timing": reuse === undefined ? times : `${times}, ${reuse}`,
   };
 }

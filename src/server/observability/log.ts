@@ -20,6 +20,8 @@ export interface Log {
   startup(report: StartupReport): void;
   /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
   ignoredVariables(names: readonly string[]): void;
+  /** Variables of other runtimes that are set, each with a note on what has its effect here. */
+  foreignVariables(variables: readonly { readonly name: string; readonly note: string }[]): void;
 }
 
 /** Options of a log. */
@@ -40,7 +42,12 @@ const probeRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /** Events that an operator should notice. */
-const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
+const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>([
+  "fallback",
+  "failover",
+  "died",
+  "load-failed",
+]);
 
 /** A log with one JSON object per line: requests, and events of models. */
 export function createLog({ level, stream }: LogOptions): Log {
@@ -62,7 +69,7 @@ export function createLog({ level, stream }: LogOptions): Log {
         ...times,
         ...failure(record.status, fault),
       };
-      lines[levelOf(record)](line, "request");
+      lines[levelOf(record, fault)](line, "request");
     },
     budget({ value: bytes, source }) {
       lines.info({ bytes, source }, "memory budget");
@@ -70,10 +77,16 @@ export function createLog({ level, stream }: LogOptions): Log {
     startup({ backends, defaultModel, models }) {
       for (const backend of backends) lines.info(backend, "backend");
       lines.info({ model: defaultModel }, "default model");
-      for (const model of models) lines[model.target === undefined ? "warn" : "info"](model, "model");
+      for (const model of models) {
+        const isWarning = model.target === undefined || model.fellBackFrom !== undefined;
+        lines[isWarning ? "warn" : "info"](model, "model");
+      }
     },
     ignoredVariables(names) {
       if (names.length > 0) lines.info({ names }, "ignoring variables of a Service, which are no settings");
+    },
+    foreignVariables(variables) {
+      for (const { name, note } of variables) lines.warn({ name }, `${name} ${note}`);
     },
     event(event) {
       const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");
@@ -83,17 +96,22 @@ export function createLog({ level, stream }: LogOptions): Log {
   };
 }
 
-function levelOf({ status, route }: Pick<RequestRecord, "status" | "route">): "error" | "warn" | "info" | "debug" {
+/** A response that failed after its status was sent is a warning, unless its client left. */
+function levelOf(
+  { status, route }: Pick<RequestRecord, "status" | "route">,
+  fault: unknown,
+): "error" | "warn" | "info" | "debug" {
   if (probeRoutes.has(route)) return "debug";
   if (status >= 500) return "error";
-  return status >= 400 ? "warn" : "info";
+  const failedLate = fault !== undefined && status < 400 && codeOf(fault) !== "ABORTED";
+  return status >= 400 || failedLate ? "warn" : "info";
 }
 
 /** Code of a failure, with the message of an internal error; the message of a client error may quote the request and is left out. */
 function failure(status: number, fault: unknown): object {
   if (fault === undefined) return {};
   const code = codeOf(fault);
-  if (status < 500) return { code };
+  if (status < 500 && code !== "DEFECT") return { code };
   return { code, message: messageOf(fault), ...(code === "DEFECT" && fault instanceof Error ? { stack: fault.stack } : {}) };
 }
 

@@ -50,7 +50,14 @@ describe("the log of a start", () => {
     for (const target of ["onnx:cpu", "wasm:cpu"])
       expect(shown).toContainEqual(expect.objectContaining({ msg: "backend", target }));
     expect(shown).toContainEqual({ msg: "default model", model: "small" });
-    expect(shown).toContainEqual({ msg: "model", model: "small", target: "native:cpu", reason: expect.stringContaining("int4") });
+    expect(shown).toContainEqual({
+      msg: "model",
+      model: "small",
+      target: "native:cpu",
+      reason: expect.stringContaining("int4"),
+      loaded: false,
+      fallbacks: expect.any(Array),
+    });
     const gone = lines.find(({ model }) => model === "gone");
     expect(gone).toMatchObject({ level: 40, msg: "model", reason: expect.stringContaining("no-such-model") });
     expect(JSON.stringify(lines)).not.toContain("secret");
@@ -60,7 +67,7 @@ describe("the log of a start", () => {
   it("says of a model that no target may run what refused each of them", async () => {
     const handler = createHandler(runtime, { defaultModel: "builtin@onnx:cpu" });
     const { models } = await startupReport(handler.service);
-    expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: ") }]);
+    expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: "), loaded: false }]);
   });
 });
 

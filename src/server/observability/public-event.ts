@@ -11,8 +11,13 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
     case "loaded": {
       const { decision } = event;
       const target = decision.selected?.target;
-      const milliseconds = decision.candidates.find((candidate) => candidate.verdict === "selected")?.milliseconds;
-      return { type: event.type, model: scrub(decision.model.reference), target, decision: decision.id, milliseconds };
+      const { milliseconds, reason = "" } = decision.candidates.find(({ verdict }) => verdict === "selected") ?? {};
+      const placement = { target, reason: scrub(reason), decision: decision.id };
+      return { type: event.type, model: scrub(decision.model.reference), ...placement, milliseconds };
+    }
+    case "fallback": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
     }
     case "loading": {
       const { reference, ...fields } = event;

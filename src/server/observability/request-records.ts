@@ -18,7 +18,7 @@ export interface RequestRecord {
   /** Path of the route as the OpenAPI document has it ("/v2/models/{model}/infer"); "none" if no route matched. */
   readonly route: string;
   readonly status: number;
-  /** Time from the request to its response. */
+  /** Time from the request to its response; to the end of a response that is written while it is made. */
   readonly milliseconds: number;
   /** Record of the call of the service, if there was one. */
   readonly call?: CallRecord;
@@ -39,21 +39,30 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
   return async (context, next) => {
     const started = performance.now();
     await next();
-    const call = context.get("call");
-    const ignored = context.get("ignoredFields");
-    const record: RequestRecord = {
-      requestId: context.get("requestId"),
-      client: context.get("client"),
-      method: context.req.method,
-      route: routeOf(context),
-      status: context.res.status,
-      milliseconds: performance.now() - started,
-      ...(call === undefined ? {} : { call }),
-      ...(ignored.count === 0 ? {} : { ignored }),
-      ...(context.error === undefined ? {} : { fault: abortedIfDisconnected(context.error) }),
-    };
-    for (const observer of observers) observer.request(record);
+    onceEnded(context, (fault) => {
+      const call = context.get("call");
+      const ignored = context.get("ignoredFields");
+      const record: RequestRecord = {
+        requestId: context.get("requestId"),
+        client: context.get("client"),
+        method: context.req.method,
+        route: routeOf(context),
+        status: context.res.status,
+        milliseconds: performance.now() - started,
+        ...(call === undefined ? {} : { call }),
+        ...(ignored.count === 0 ? {} : { ignored }),
+        ...(fault === undefined ? {} : { fault: abortedIfDisconnected(fault) }),
+      };
+      for (const observer of observers) observer.request(record);
+    });
   };
+}
+
+/** Calls `then` when the response has ended: at once, unless it is written while it is made. `fault`: what was thrown, or what ended the response early. */
+export function onceEnded(context: Context<Env>, then: (fault: unknown) => void): void {
+  const streaming = context.get("streaming");
+  if (streaming === undefined || context.error !== undefined) then(context.error);
+  else void streaming.then(() => then(undefined), then);
 }
 
 /** Path of the route that responded, as the OpenAPI document has it; "none" if no route matched the method and the path. */

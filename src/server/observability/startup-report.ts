@@ -1,5 +1,7 @@
-/** What the server says at its start: the backends and devices of this machine, the default model, and where each model would run. */
+/** What the server says at its start: the backends and devices of this machine, the default model, and where each model runs or would run. */
 import { messageOf } from "../../contract/errors.ts";
+import type { Decision } from "../../runtime/decision/decision.ts";
+import { fallbacksOf } from "../../runtime/decision/fallbacks.ts";
 import { formatDevice } from "../../runtime/targets/target.ts";
 import { scrub } from "../http/scrub.ts";
 import { defaultModelOf } from "../serving/model-names.ts";
@@ -15,14 +17,22 @@ export interface BackendLine {
   readonly reason: string;
 }
 
-/** Where a model would run: what `Runtime.explain` says at the start, before anything is loaded. */
+/** Where a model runs, or would run: what its load decided, or what `Runtime.explain` says before anything is loaded. */
 export interface ModelLine {
   /** Its name for clients. */
   readonly model: string;
-  /** The target that would be tried first. Undefined if none can run the model. */
+  /** The target that runs it, or would be tried first. Undefined if none can run the model. */
   readonly target?: string;
   /** Why that target, or why there is none. */
   readonly reason: string;
+  /** Whether it is in memory already. */
+  readonly loaded: boolean;
+  /** Id of the decision that placed it, if it is in memory. */
+  readonly decision?: string;
+  /** Targets that are tried after `target`, in order. */
+  readonly fallbacks?: readonly string[];
+  /** Targets that it was meant to run on and does not, each with the reason. Absent if there is none. */
+  readonly fellBackFrom?: readonly string[];
 }
 
 /** The report of one start. */
@@ -37,6 +47,7 @@ export interface StartupReport {
 export async function startupReport(service: Service): Promise<StartupReport> {
   const { models = {}, preload = [] } = service.settings;
   const { name: defaultModel } = defaultModelOf(service.settings);
+  const loaded = await service.runtime.loaded();
   const others = new Set([...preload, ...Object.keys(models)].filter((name) => name !== defaultModel));
   return {
     backends: (await service.runtime.backends()).flatMap(({ backend, availability }) => {
@@ -49,23 +60,39 @@ export async function startupReport(service: Service): Promise<StartupReport> {
     }),
     defaultModel,
     models: await Promise.all([
-      modelLine(service, undefined, defaultModel),
-      ...[...others].map((name) => modelLine(service, name, name)),
+      modelLine(service, loaded, undefined, defaultModel),
+      ...[...others].map((name) => modelLine(service, loaded, name, name)),
     ]),
   };
 }
 
 /** `written`: the name as a request writes it; undefined for the default model. */
-async function modelLine(service: Service, written: string | undefined, name: string): Promise<ModelLine> {
+async function modelLine(
+  service: Service,
+  loaded: readonly Decision[],
+  written: string | undefined,
+  name: string,
+): Promise<ModelLine> {
   const model = scrub(name);
   try {
     const { reference, constraints } = await service.resolve({ anyReference: true }, written);
-    const { candidates } = await service.runtime.explain(reference, constraints);
-    const first = candidates.find(({ verdict }) => verdict === "would-run");
-    if (first !== undefined) return { model, target: first.target, reason: scrub(first.reason) };
-    const refusals = candidates.map(({ target, stage, reason }) => `${target}: ${stage}: ${reason}`);
-    return { model, reason: scrub(refusals.join("; ") || "no backend is registered") };
+    const own = loaded.find((decision) => decision.model.reference === reference);
+    const decision = own ?? (await service.runtime.explain(reference, constraints));
+    return { model, ...placementOf(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };
   } catch (error) {
-    return { model, reason: scrub(messageOf(error)) };
+    return { model, reason: scrub(messageOf(error)), loaded: false };
   }
+}
+
+function placementOf(decision: Decision): Omit<ModelLine, "model" | "loaded" | "decision"> {
+  const { candidates } = decision;
+  const used = candidates.find(({ verdict }) => verdict === "selected" || verdict === "would-run");
+  if (used === undefined) {
+    const refusals = candidates.map(({ target, stage, reason }) => `${target}: ${stage}: ${reason}`);
+    return { reason: scrub(refusals.join("; ") || "no backend is registered") };
+  }
+  const { target, reason } = used;
+  const fellBackFrom = fallbacksOf(decision, target).map(({ from, reason: why }) => scrub(`${from}: ${why}`));
+  const fallbacks = candidates.filter(({ verdict }) => verdict === "not-tried").map((candidate) => candidate.target);
+  return { target, reason: scrub(reason), fallbacks, ...(fellBackFrom.length === 0 ? {} : { fellBackFrom }) };
 }

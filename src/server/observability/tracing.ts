@@ -9,7 +9,7 @@ import { version } from "../../version.ts";
 import type { Env } from "../http/context.ts";
 import { scrub } from "../http/scrub.ts";
 import type { CallRecord } from "../serving/call-record.ts";
-import { codeOf, routeOf } from "./request-records.ts";
+import { codeOf, onceEnded, routeOf } from "./request-records.ts";
 
 type Api = typeof OpenTelemetry;
 
@@ -44,18 +44,21 @@ export function traceRequests(): MiddlewareHandler<Env> {
     };
     const span = tracer.startSpan(method, { kind: api.SpanKind.SERVER, attributes }, parent);
     const inside = api.trace.setSpan(parent, span);
-    try {
-      await api.context.with(inside, () => next());
-    } finally {
+    const end = (fault: unknown): void => {
       const route = routeOf(context);
       const { status } = context.res;
       if (route !== "none") span.updateName(`${method} ${route}`).setAttribute("http.route", route);
       span.setAttribute("http.response.status_code", status);
-      if (context.error !== undefined) span.setAttribute("error.type", codeOf(context.error));
+      if (fault !== undefined) span.setAttribute("error.type", codeOf(fault));
       if (status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
       const call = context.get("call");
       if (call !== undefined && span.isRecording()) traceCall(api, tracer, inside, call);
       span.end();
+    };
+    try {
+      await api.context.with(inside, () => next());
+    } finally {
+      onceEnded(context, end);
     }
     return undefined;
   };

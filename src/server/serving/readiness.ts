@@ -4,7 +4,7 @@ import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { usualKind } from "../../models/language-tasks.ts";
-import { verifyLanguageModel } from "../../runtime/loading/language-verification.ts";
+import { probeLanguageModel } from "../../runtime/loading/language-verification.ts";
 import { runProbe } from "../../runtime/loading/verification.ts";
 import { type PublicError, publicError } from "../http/public-error.ts";
 import { resolveModel } from "./model-names.ts";
@@ -159,7 +159,7 @@ export class Readiness {
       this.#kinds.set(model, kind);
       await runtime.use(reference, { ...constraints, kind, signal: shutdown }, async (handle) => {
         timer = setTimeout(() => timeout.abort(), this.#timeoutMs); // bounds the probe, not the load before it
-        if (kind === "language") return verifyLanguageModel(handle.language, AbortSignal.any([shutdown, timeout.signal]));
+        if (kind === "language") return probeLanguageModel(handle.language, AbortSignal.any([shutdown, timeout.signal]));
         return runProbe(handle, handle.manifest, AbortSignal.any([shutdown, timeout.signal]));
       });
       this.#results.set(model, { model: publicName(model), ready: true });

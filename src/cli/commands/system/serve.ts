@@ -1,3 +1,4 @@
+import { addAbortListener } from "../../../concurrency/abort-listeners.ts";
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
@@ -5,6 +6,7 @@ import { startIdleCollection } from "../../../platform/node/idle-collection.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
+import { foreignVariables } from "../../../settings/foreign-variables.ts";
 import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
@@ -30,9 +32,10 @@ export function defineServe(command: Command, terminal: Terminal): void {
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   terminal.runUntilSignal?.();
   // Fetched here: no other command needs the server's libraries.
-  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { startupReport }, { readKeys, readTls }, budgets] =
+  const [{ createHandler }, { checkAddress }, { listen }, { createLog }, { RuntimeEvents }, { startupReport }, files, budgets] =
     await Promise.all([
       import("../../../server/handler.ts"),
+      import("../../../server/check-address.ts"),
       import("../../../server/listen.ts"),
       import("../../../server/observability/log.ts"),
       import("../../../server/observability/runtime-events.ts"),
@@ -44,12 +47,14 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const events = new RuntimeEvents();
   const { values, ignoredVariables } = await effectiveSettings(terminal, { ...flags });
   const section = withFlags({ ...serverDefaults, ...values.server }, flags);
-  const keys = await readKeys(section, terminal.directory);
-  const tls = await readTls(section, terminal.directory);
+  const keys = await files.readKeys(section, terminal.directory);
+  const tls = await files.readTls(section, terminal.directory);
+  await checkAddress({ ...section, keys }); // before models are loaded
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // isolates crashes of one model from the others
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   log.ignoredVariables(ignoredVariables);
+  log.foreignVariables(foreignVariables(terminal.environment));
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
   const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
   const runTimeout = values.runTimeout ?? maxRequestTimeout(section);
@@ -64,6 +69,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
     onBatch: events.emitBatch,
+    preloads: false, // below, when the log receives events
   });
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
@@ -105,7 +111,9 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
         return stored === undefined ? undefined : new Date(stored.pulledAt);
       },
     });
-    await handler.service.tiktoken?.load(); // fails before it listens, where the package is absent
+    // Both fail before it listens.
+    await handler.service.tiktoken?.load();
+    await session.runtime.preload();
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, omitUndefined(sockets));
@@ -114,7 +122,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const endCollections = startIdleCollection(createTrimmer());
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
-      terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+      addAbortListener(terminal.signal, () => resolve());
     });
     try {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);

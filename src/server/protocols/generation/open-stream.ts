@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import { type Env, callerOf } from "../../http/context.ts";
+import { type Env, callerOf, placementHeaders } from "../../http/context.ts";
 import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 
@@ -22,8 +22,9 @@ export interface StartedCall {
 }
 
 /**
- * Opens a stream on the model that a request names, as soon as it is the request's turn. The model is held until the stream ends. Rejects with what
- * `Service.call` and `start` throw before the stream begins.
+ * Opens a stream on the model that a request names, as soon as it is the request's turn. The model is held until the stream ends. The response gets the
+ * headers x-inferyard-target and x-inferyard-decision, before its first byte, and its record is made when the stream has ended. Rejects with what `Service.call`
+ * and `start` throw before the stream begins.
  */
 export async function openStream<Result, Event>(
   service: Service,
@@ -38,6 +39,9 @@ export async function openStream<Result, Event>(
     const outcome = service.call(caller, call, async (handle, signal, extend) => {
       const stream = await start({ model: handle, signal });
       stream.onRead = extend;
+      const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
+      for (const [header, value] of Object.entries(placement)) context.header(header, value);
+      context.set("streaming", outcome);
       await service.turns.wait(caller.client); // many streams may begin at once
       resolve({ stream, outcome, model: name });
       return stream.result;

@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
-import { gpuModes } from "../../../runtime/targets/constraints.ts";
+import { gpuModeOf, gpuModes } from "../../../runtime/targets/constraints.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
@@ -20,7 +20,7 @@ const explainFields = {
   target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
   prefer: name().optional().openapi({ description: "Target to try first" }),
   exclude: name().optional().openapi({ description: "Target never to use" }),
-  gpu: z.enum(gpuModes).optional().openapi({ description: "Use of accelerators" }),
+  gpu: z.preprocess(gpuModeOf, z.enum(gpuModes)).optional().openapi({ description: "Use of accelerators" }),
   variant: name().optional().openapi({ description: "Variant of the model" }),
 };
 const explainRequest = requestObject(explainFields).openapi("ExplainRequest");

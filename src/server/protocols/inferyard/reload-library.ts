@@ -23,7 +23,13 @@ const request = requestObject({
   }),
 }).openapi("ReloadLibraryRequest");
 
-const file = z.object({ name: z.string(), version: z.string(), path: z.string(), sha256: z.string() });
+const file = z.object({
+  name: z.string(),
+  version: z.string(),
+  path: z.string(),
+  sha256: z.string(),
+  files: z.array(z.object({ name: z.string(), sha256: z.string() })).describe("The library, then what it loads from its folder"),
+});
 const comparison = z.object({
   prompts: z.int(),
   positions: z.int(),

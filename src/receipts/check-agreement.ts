@@ -1,0 +1,132 @@
+/** Holds the fields of a receipt against each other: each that follows from others must be what follows. */
+import { knownFeatures } from "../devices/cpu/cpu-features.ts";
+import { ggmlTypeNamed, isBitnetType } from "../formats/gguf/ggml-types.ts";
+import { minCosine, sha256, testNames } from "./measured-run.ts";
+import { disagreementsOfDecision } from "./check-decision.ts";
+import type { Receipt } from "./receipt.ts";
+import type { Refusal } from "./verification.ts";
+
+/** What tests print. */
+const printedCosine = /^cosine (-?\d\.\d{8}|NaN), (?:same|another) token$/;
+const printedDifference = /^largest difference (\d[\d.]*(?:e[+-]\d+)?|Infinity|NaN)$/;
+
+/** Refusals for fields that disagree with others. */
+export function checkAgreement(receipt: Receipt): readonly Refusal[] {
+  const problems = [
+    ...disagreementsOfTests(receipt),
+    ...disagreementsOfTokens(receipt),
+    ...disagreementsOfModel(receipt),
+    ...disagreementsOfCalls(receipt),
+    ...disagreementsOfDecision(receipt),
+    ...disagreementsOfMachine(receipt),
+  ];
+  return problems.map((reason) => ({ code: "contradiction", reason }));
+}
+
+/** Every run makes the same tests, in the same order; what they print follows from the verdict, and from the number of tokens. */
+function disagreementsOfTests({ tests, determinism, output }: Receipt): readonly string[] {
+  const names = tests.map(({ name }) => name);
+  if (names.join("\n") !== testNames.join("\n")) {
+    const missing = testNames.filter((name) => !names.includes(name)).map((name) => `"${name}"`);
+    const said = missing.length === 0 ? "has other tests" : `lacks the test ${missing.join(", ")}`;
+    return [`it ${said}, and every run makes ${testNames.length}, in this order: ${testNames.join("; ")}`];
+  }
+  const { length } = output.tokens;
+  const expected: Readonly<Record<string, string>> = {
+    "finite logits": `${determinism.runs.length * length} positions`,
+    "measured run gives the same tokens": `${length} tokens`,
+  };
+  return tests.flatMap(({ name, passed, detail }) => {
+    const exact = expected[name];
+    const disagrees = `its test "${name}" ${passed ? "passed" : "failed"} with "${detail}"`;
+    if (exact !== undefined) return !passed || detail === exact ? [] : [`${disagrees}, and its tokens make "${exact}"`];
+    return isVerdictOf(passed, detail) ? [] : [`${disagrees}, which is no detail of such a test`];
+  });
+}
+
+/** Whether a test with this verdict prints such a detail. */
+function isVerdictOf(passed: boolean, detail: string): boolean {
+  const [, cosine] = printedCosine.exec(detail) ?? [];
+  if (cosine !== undefined) return passed ? Number(cosine) >= minCosine : !(Number(cosine) > minCosine);
+  const [, difference] = printedDifference.exec(detail) ?? [];
+  return difference !== undefined && Number(difference) > 0 === passed;
+}
+
+/** Digests of runs are those of the tokens, and a text belongs to a tokenizer that reads and writes. */
+function disagreementsOfTokens({ tests, determinism, input, output, figures }: Receipt): readonly string[] {
+  const problems: string[] = [];
+  const digest = sha256(JSON.stringify(output.tokens));
+  const isSame = tests.some(({ name, passed }) => name === testNames[1] && passed);
+  const [first] = determinism.runs;
+  if (isSame && first !== undefined && first.tokensSha256 !== digest)
+    problems.push(`its tokens have the sha256 ${digest}, and the run that gave the same tokens says ${first.tokensSha256}`);
+  if (input.prompt !== null && output.text === null) problems.push("its prompt is a text, and its output has none");
+  // The decoder of a model with an encoder begins with one token.
+  if (figures.promptTokens !== input.tokens.length && figures.promptTokens !== 1)
+    problems.push(`it claims ${figures.promptTokens} tokens of the prompt, and its input has ${input.tokens.length}`);
+  return problems;
+}
+
+function disagreementsOfModel({ model, decision }: Receipt): readonly string[] {
+  const { files, weightTypes, weightBytesPerToken } = model;
+  const { digest, format } = decision.model;
+  const problems: string[] = [];
+  if (!files.some(({ sha256: each }) => digest === `sha256:${each}`))
+    problems.push(`its decision is of a model with the digest ${digest ?? "none"}, which none of its files has`);
+  const names = weightTypes.map(({ type }) => type);
+  if (!["gguf", "safetensors", "onnx"].includes(format))
+    problems.push(`its decision is of a model in ${format}, which is no format of models`);
+  const unknown = format === "gguf" ? names.find((name) => ggmlTypeNamed(name) === undefined && !isBitnetType(name)) : undefined;
+  if (unknown !== undefined) problems.push(`its weights are ${unknown}, which is no type of GGUF`);
+  if (new Set(names).size < names.length) problems.push("it lists a type of weights twice");
+  if (weightTypes.some(({ bytes }, index) => bytes > (weightTypes[index - 1]?.bytes ?? Number.POSITIVE_INFINITY)))
+    problems.push("its types of weights are not in the order of their bytes");
+  const bytes = weightTypes.reduce((sum, each) => sum + each.bytes, 0);
+  const held = files.reduce((sum, each) => sum + each.bytes, 0);
+  if (bytes > held) problems.push(`its weights have ${bytes} bytes, and its files ${held}`);
+  if (format !== "onnx" && names.length === 0) problems.push(`it lists no types of weights, which ${format} files tell`);
+  if (weightBytesPerToken !== null && names.length > 0 && weightBytesPerToken > bytes)
+    problems.push(`each token needs ${weightBytesPerToken} bytes of weights, and all weights have ${bytes}`);
+  return problems;
+}
+
+/** The runs call the model three times for each generated token, once for each token of the prompt, for a batch and for another prompt. */
+function disagreementsOfCalls({ kernels, figures, computePath }: Receipt): readonly string[] {
+  if (kernels.length === 0) return [];
+  const { promptTokens, generatedTokens } = figures;
+  const calls = kernels.reduce((sum, each) => sum + each.calls, 0);
+  const least = 3 * generatedTokens + promptTokens + 2;
+  if (calls < least) return [`its kernels were called ${calls} times, and its runs call the model ${least} times`];
+  // llama.cpp is counted as a whole, once for each batch of one token or more.
+  const tokens = 7 * promptTokens + 3 * generatedTokens;
+  const isWhole = /^(?:llamacpp|library):/.test(computePath.target);
+  return isWhole && calls > tokens ? [`llama.cpp was called ${calls} times, and its runs have ${tokens} tokens`] : [];
+}
+
+function disagreementsOfMachine({
+  machine,
+  figures,
+  decision,
+  library,
+  inferyardVersion,
+  computePath,
+}: Receipt): readonly string[] {
+  const problems: string[] = [];
+  if (machine.quota > machine.cores) problems.push(`its machine has ${machine.cores} cores, and a quota of ${machine.quota}`);
+  const known = knownFeatures(machine.architecture);
+  const foreign = machine.features.find((feature) => !known.includes(feature));
+  if (foreign !== undefined)
+    problems.push(`its processor is ${machine.architecture}, and has ${foreign}, which such processors do not`);
+  const isChild = decision.selected?.host === "process";
+  if (decision.selected !== null && isChild !== (figures.peakMemory.of === "child process"))
+    problems.push(
+      `its model was in the host "${decision.selected.host}", and its memory is that of the ${figures.peakMemory.of}`,
+    );
+  const device = decision.selected?.device ?? "cpu";
+  const numbered = device.includes(":") ? device : `${device}:0`;
+  if (device.startsWith("cuda") && !machine.accelerators.some((each) => each.device === numbered))
+    problems.push(`it ran on ${device}, and its machine has no such device`);
+  if (computePath.target.startsWith("native:") && (library.name !== "inferyard" || library.version !== inferyardVersion))
+    problems.push(`it ran on the engine of Inferyard ${inferyardVersion}, and names ${library.name} ${library.version}`);
+  return problems;
+}

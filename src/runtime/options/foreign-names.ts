@@ -1,0 +1,22 @@
+/** Names under which other runtimes have a setting, and what it is called here. */
+
+/** What to do instead, by the foreign name in camel case. Termite's settings, and those that measurements showed no benefit of. */
+const foreignNames: Readonly<Record<string, string>> = {
+  backendPriority: "set priority, a list of backends or targets; for Termite's go write native, and its xla is not built",
+  gpuMode: "set gpu",
+  maxMemoryMb: 'set maxMemory, with its unit: "16384MB"',
+  modelsDir: "name a model by the path of its folder; models that are fetched are kept in the folder of INFERYARD_HOME",
+  modelStrategies: "set the strategy of each model in server.models",
+  poolSize: "set replicas",
+  sessionBuckets:
+    "sessions for each size of input made nothing faster and took twice to six times the memory (docs/guide/tuning.md): leave it out",
+  bucketGranularity: "it belongs to sessionBuckets, which is not built (docs/guide/tuning.md): leave it out",
+  concurrencyHint: "replicas are loaded for the work that is there: set replicas to the number wanted",
+};
+
+/** What to do instead of a setting that another runtime has, in either spelling: `backend_priority`, `backendPriority`. Undefined: the name is none of those. */
+export function foreignName(name: string): string | undefined {
+  const camelCase =
+    name.toLowerCase() === name ? name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
+  return Object.hasOwn(foreignNames, camelCase) ? foreignNames[camelCase] : undefined;
+}

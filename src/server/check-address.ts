@@ -1,0 +1,49 @@
+/** Whether the server could listen on an address, asked before models are loaded: a port that is taken is told at once. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { InferyardError } from "../contract/errors.ts";
+import { serverDefaults } from "../settings/server-section.ts";
+import { isLoopback } from "./http/access/origin.ts";
+import type { ServerKey } from "../settings/server-section.ts";
+
+/** An address, and what decides whether it may be open to other machines. */
+export interface CheckedAddress {
+  readonly address?: string | undefined;
+  readonly port?: number | undefined;
+  readonly allowAnonymous?: boolean | undefined;
+  readonly keys?: readonly ServerKey[] | undefined;
+}
+
+/**
+ * Listens on the address for a moment. Throws CONFIG_INVALID if it is in use, is not an address of this machine, or would be open to other machines
+ * without keys.
+ */
+export async function checkAddress(asked: CheckedAddress): Promise<void> {
+  const { address = serverDefaults.address, port = serverDefaults.port } = asked;
+  refuseAnonymous(asked);
+  const server = createServer((socket) => socket.destroy());
+  server.listen(port, address);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw cannotListen(address, port, error as NodeJS.ErrnoException);
+  }
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** Throws CONFIG_INVALID for an address that other machines can reach, without keys and without `allowAnonymous`. */
+export function refuseAnonymous({ address = serverDefaults.address, keys = [], allowAnonymous = false }: CheckedAddress): void {
+  if (isLoopback(address) || keys.length > 0 || allowAnonymous) return;
+  throw new InferyardError("CONFIG_INVALID", `${address} can be reached by other machines, and no keys are set`, {
+    remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
+  });
+}
+
+/** The error of an address that cannot be listened on. */
+export function cannotListen(address: string, port: number, error: NodeJS.ErrnoException): InferyardError {
+  const inUse = error.code === "EADDRINUSE";
+  return new InferyardError("CONFIG_INVALID", `cannot listen on ${address}:${port}: ${inUse ? "it is in use" : error.message}`, {
+    remedy: inUse ? "choose another port: --port" : "choose another address or port",
+    cause: error,
+  });
+}
