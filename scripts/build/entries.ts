@@ -8,6 +8,7 @@ export const subpaths: Readonly<Record<string, string>> = {
   kernels: "src/kernel-capabilities/index.ts",
   crossval: "src/cross-validation/index.ts",
   receipts: "src/receipts/index.ts",
+  measuring: "src/measuring/index.ts",
   distill: "src/distillation/index.ts",
   backend: "src/contract/index.ts",
   testing: "src/testing/index.ts",
@@ -42,6 +43,7 @@ export const programs: Readonly<Record<string, string>> = {
   "library-tiny-run": "src/backends/library/tiny-run-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
+  "measuring-round": "src/measuring/round-child.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
 };
 
@@ -62,6 +64,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
   "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
   "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
+  "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",
   "src/backends/native/ggml-kernels.ts": "src/composition/browser/ggml-kernels.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
 };

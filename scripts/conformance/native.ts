@@ -33,7 +33,7 @@ async function computesAll(model: OnnxModel, given: TensorMap): Promise<boolean>
 }
 
 /** Inputs of whole numbers behind the first, and single numbers, as constants. */
-function withKnown(model: OnnxModel, given: TensorMap): OnnxModel {
+export function withKnown(model: OnnxModel, given: TensorMap): OnnxModel {
   const { graph } = model;
   const known = new Map<string, Literal>(graph.initializers);
   for (const { name } of graph.inputs.slice(1)) {

@@ -2,8 +2,10 @@
 import { judge, type OpenCase, openInterpreter, openNative, type Outcome } from "./judge.ts";
 import { isDead, openOnnxRuntime } from "./onnxruntime.ts";
 import type { Target, Work } from "./targets.ts";
+import { openerOnXla } from "./xla.ts";
 
-function openerOf(target: Target): OpenCase {
+async function openerOf(target: Target): Promise<OpenCase> {
+  if (target === "xla") return await openerOnXla(process.env["PJRT_PLUGIN_LIBRARY_PATH"]);
   if (target === "native") return openNative;
   if (target === "interpreter") return openInterpreter;
   return openOnnxRuntime(target === "onnx" ? "onnxruntime-node" : "onnxruntime-web");
@@ -15,7 +17,7 @@ async function tell(message: Outcome | "ready"): Promise<void> {
 
 process.once("message", (work: Work) => {
   void (async () => {
-    const open = openerOf(work.target);
+    const open = await openerOf(work.target);
     await tell("ready");
     for (const each of work.cases) {
       const outcome = await judge(each, open);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ConformanceCase } from "./cases.ts";
 import type { Outcome } from "./judge.ts";
 
-export const targets = ["native", "interpreter", "onnx", "wasm"] as const;
+export const targets = ["native", "interpreter", "onnx", "wasm", "xla"] as const;
 export type Target = (typeof targets)[number];
 
 export interface Work {

@@ -17,7 +17,7 @@ export const ranks: Layers = [
   ["settings"],
   ["api", "testing"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
-  ["receipts"],
+  ["receipts", "measuring"],
   ["ai-sdk", "langchain", "client"],
   ["cli"],
   ["index.ts"],
@@ -40,7 +40,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["execute"],
     ["."],
   ],
-  backends: [["sequences"], ["gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library"]],
+  backends: [["sequences"], ["gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
   libraries: [
     ["ffi", "binaries", "demangling"],
     ["contracts"],

@@ -10,6 +10,8 @@ import { detectWasmFeatures, KernelChecks } from "../../src/engine/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { casesOfFamily, checkedFamilies } from "../../src/engine/execute/kernel-checks/check-cases.ts";
 import { elementwiseFunctions } from "../../src/engine/execute/kernel-checks/elementwise-functions.ts";
+import { answerTable } from "../../src/engine/execute/interpreter-checks/answer-table.ts";
+import { InterpreterAnswers } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
 import { multipliedFormats } from "../../src/kernels/registry.ts";
 
 /** A group of checks. Throws, or returns what is wrong; undefined if nothing is. */
@@ -39,7 +41,16 @@ function groups(): readonly CheckGroup[] {
   });
 }
 
-const all = groups();
+const answers = new InterpreterAnswers(answerTable);
+const all = [
+  ...groups(),
+  ...answers.names.map((name): CheckGroup => {
+    return () => {
+      const problem = answers.findProblem(name);
+      return problem === undefined ? undefined : `${name}: ${problem}`;
+    };
+  }),
+];
 const [first, file] = process.argv.slice(2);
 if (first === "--blocks" && file !== undefined) {
   const entered = ((globalThis as { enteredBlocks?: Set<number> }).enteredBlocks ??= new Set());

@@ -77,7 +77,10 @@ const instructionSets: ReadonlySet<string> = new Set(
   ["i32", "i64", "f32", "f64", "i8x16", "i16x8", "i32x4", "i64x2", "f32x4", "f64x2", "v128"].concat("Math"),
 );
 
-/** All mutations of a file. What a user only reads (messages of errors) and what only sets the pace (estimates of time) is left out. */
+/**
+ * All mutations of a file. Left out is what a user only reads (messages of errors), what only sets the pace (estimates of time), and what the type checker alone
+ * asks for: a number in place of an element that is there, and whether an operand is missing.
+ */
 export function mutationsOf(file: string, text: string): readonly Mutation[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true);
   const lines = text.split("\n");
@@ -109,7 +112,9 @@ export function mutationsOf(file: string, text: string): readonly Mutation[] {
       const after = Object.hasOwn(functions, node.name.text) ? functions[node.name.text] : undefined;
       if (after !== undefined) add(node.name, after);
     }
-    ts.forEachChild(node, visit);
+    ts.forEachChild(node, (child) => {
+      if (!isForTypes(child, node)) visit(child);
+    });
   };
   visit(source);
   return found;
@@ -118,6 +123,24 @@ export function mutationsOf(file: string, text: string): readonly Mutation[] {
 function changedNumber(text: string): string {
   const value = Number(text.replaceAll("_", ""));
   return Number.isInteger(value) ? String(value + 1) : String(value * 1.01);
+}
+
+/** Whether an expression is there for the type checker: `0` in `list[index] ?? 0` and in `const [size = 0] = list`, and `x === undefined || y === undefined` where an error is thrown. */
+function isForTypes(node: ts.Node, parent: ts.Node): boolean {
+  if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken)
+    return node === parent.right && ts.isElementAccessExpression(parent.left) && isNumber(node);
+  if (ts.isBindingElement(parent))
+    return node === parent.initializer && ts.isArrayBindingPattern(parent.parent) && isNumber(node);
+  return (
+    ts.isIfStatement(parent) &&
+    node === parent.expression &&
+    ts.isThrowStatement(parent.thenStatement) &&
+    /^\w+ === undefined( \|\| \w+ === undefined)*$/.test(node.getText())
+  );
+}
+
+function isNumber(node: ts.Node): boolean {
+  return ts.isPrefixUnaryExpression(node) ? isNumber(node.operand) : ts.isNumericLiteral(node) || ts.isBigIntLiteral(node);
 }
 
 function isText(node: ts.Node): boolean {

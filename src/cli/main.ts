@@ -2,7 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../contract/errors.ts";
 import { takeModelArgument } from "./input/model-argument.ts";
-import { type CommandEntry, commands } from "./command-table.ts";
+import { type CommandEntry, commandGroups, commands } from "./command-table.ts";
+import { FailedResult } from "./output/failed-result.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";
 
@@ -31,12 +32,16 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
     .option("--config <file>", "settings file, instead of ./inferyard.yaml")
     .option("--quiet", "print no notes on stderr")
     .option("--debug", "stack traces in errors")
+    .addHelpCommand(
+      new Command("help").argument("[command]").description("the options of a command").helpGroup(commandGroups.program),
+    )
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
     .showHelpAfterError("(inferyard <command> --help shows every option)")
     .configureOutput({ writeOut: (text) => terminal.stdout.write(text), writeErr: (text) => terminal.stderr.write(text) });
   const definitions = new Map(await Promise.all(defined.map(async ({ name, load }) => [name, await load()] as const)));
-  for (const { name, description } of commands) {
-    const command = program.command(name).description(description);
+  for (const { name, group, description } of commands) {
+    const command = program.command(name).description(description).helpGroup(commandGroups[group]);
     definitions.get(name)?.(command, terminal);
   }
   for (const command of program.commands) {
@@ -55,7 +60,8 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
 function report(error: unknown, args: readonly string[], terminal: Terminal): number {
   if (terminal.signal.aborted) return 130;
   const known = error instanceof InferyardError ? error : undefined;
-  if (args.includes("--json") && known !== undefined) writeLine(terminal.stdout, JSON.stringify({ error: known }));
+  if (args.includes("--json") && known !== undefined && !(known instanceof FailedResult))
+    writeLine(terminal.stdout, JSON.stringify({ error: known }));
   const [headline, ...details] = (known?.message ?? `unexpected: ${messageOf(error)}`).split("\n");
   writeLine(terminal.stderr, `inferyard: ${headline}${known === undefined ? "" : ` [${known.code}]`}`);
   for (const detail of details) writeLine(terminal.stderr, detail);

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
-import { createRuntime } from "../api/create-runtime.ts";
+import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type {
@@ -14,9 +14,12 @@ import type {
 import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
+import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
 import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { refuseUnknownNames } from "../runtime/targets/known-names.ts";
+import { foreignVariables } from "../settings/foreign-variables.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
-import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
+import { type SettingName, type Settings, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import { describeProgress } from "./output/download-progress.ts";
 import { openStore } from "./model-store.ts";
@@ -99,8 +102,13 @@ export function addPlacementFlags(command: Command): Command {
   for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
   return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
-    .addOption(new Option("--library <path>", "llama.cpp library of your own, for the target library"))
+    .addOption(libraryOption())
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"));
+}
+
+/** The flag of the setting `library`, also for commands that load no model. */
+export function libraryOption(): Option {
+  return new Option("--library <path>", "llama.cpp library of your own, for the target library");
 }
 
 function loadSettingFlag(name: keyof LoadSettings): Option {
@@ -143,18 +151,26 @@ export async function effectiveSettings(
 ): Promise<EffectiveSettings> {
   const { config } = flags as GlobalFlags;
   const names: ReadonlySet<string> = new Set<SettingName>(settingNames);
-  return readSettings({
-    flags: Object.fromEntries(Object.entries(flags).filter(([name]) => names.has(name))),
+  const given: Settings = Object.fromEntries(Object.entries(flags).filter(([name]) => names.has(name)));
+  refuseUnknownNames(given, []);
+  const settings = await readSettings({
+    flags: given,
     environment: terminal.environment,
     directory: terminal.directory,
     ...(config === undefined ? {} : { file: config }),
   });
+  const levels: readonly LoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
+  const kernels = levels.flatMap((level) => level.kernels ?? []);
+  if (kernels.length > 0) await formatsOfKernels(kernels); // throws for an unknown one
+  return settings;
 }
 
 /** A runtime created from the settings, and the resources of one command. */
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
+  /** The settings of the runtime that somebody chose: defaults are left out. */
+  readonly config: RuntimeConfig;
   /** Model of the command: the argument, else the setting, else builtin. */
   readonly model: string;
   /** The progress of a download while there is one, else these words, for `withNotice`. */
@@ -173,6 +189,8 @@ export interface SessionExtras {
   readonly textThreads?: TextThreadSettings;
   /** Threads that compile constraints. */
   readonly constraintThreads?: ConstraintThreadSettings;
+  /** Whether all variables of other runtimes are told, and not those alone that say where models run. Default: false. */
+  readonly tellsAllVariables?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
   /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
@@ -191,6 +209,12 @@ export async function openSession(
   const { quiet } = flags as GlobalFlags;
   if (ignoredVariables.length > 0 && quiet !== true)
     writeLine(terminal.stderr, `inferyard: ${describeIgnored(ignoredVariables)}`);
+  if (quiet !== true) {
+    const told = foreignVariables(terminal.environment).filter(
+      (each) => each.isPlacement === true || more.tellsAllVariables === true,
+    );
+    for (const { name, note } of told) writeLine(terminal.stderr, `inferyard: ${name} ${note}`);
+  }
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
     const { stage, reference, bytes } = progress;
@@ -224,11 +248,21 @@ export async function openSession(
     ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
+  const reference = model ?? defaultModel;
+  // Flags are for the model of the command, which is refused where they do not concern it, and defaults for a model beside it.
+  const ofModel = Object.fromEntries(
+    loadSettingNames.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
+  const models =
+    more.models !== undefined || Object.keys(ofModel).length === 0
+      ? {}
+      : { models: { ...values.models, [reference]: { ...values.models?.[reference], ...ofModel } } };
   const { library } = values;
   const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
+  const config: RuntimeConfig = { ...chosen, ...path, ...models };
   const create = more.preloads === false ? prepareRuntime : createRuntime;
-  const runtime = await create({ ...chosen, ...path, ...own, onEvent });
-  return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
+  const runtime = await create({ ...config, ...own, onEvent });
+  return { runtime, settings: values, config, model: reference, notice, fetch };
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

@@ -1,5 +1,6 @@
 /** Waits that an AbortSignal ends. */
 import { abortError, throwIfAborted } from "../contract/errors.ts";
+import { addAbortListener, removeAbortListener } from "./abort-listeners.ts";
 
 /**
  * Settles as `promise` does, or rejects with ABORTED as soon as the signal is aborted, whichever is first. The work behind the
@@ -17,28 +18,9 @@ export function abortable<Result>(
       reject(abortError(signal));
     };
     if (signal.aborted) abort();
-    const forget = signal.aborted ? () => {} : onceAborted(signal, abort);
-    promise.finally(forget).then(resolve, reject);
+    addAbortListener(signal, abort);
+    promise.finally(() => removeAbortListener(signal, abort)).then(resolve, reject);
   });
-}
-
-/** What is called when a signal is aborted. All waits on a signal share one listener: Node warns of a leak from the eleventh on. */
-const waits = new WeakMap<AbortSignal, Set<() => void>>();
-
-/** Calls `callback` when the signal, which is not aborted yet, is. Returns a function that prevents it. */
-function onceAborted(signal: AbortSignal, callback: () => void): () => void {
-  const present = waits.get(signal);
-  const callbacks = present ?? new Set();
-  if (present === undefined) {
-    waits.set(signal, callbacks);
-    signal.addEventListener("abort", () => callEach(callbacks), { once: true });
-  }
-  callbacks.add(callback);
-  return () => callbacks.delete(callback);
-}
-
-function callEach(callbacks: ReadonlySet<() => void>): void {
-  for (const callback of callbacks) callback();
 }
 
 /** Waits for `milliseconds`. Rejects with ABORTED as soon as the signal is aborted. */

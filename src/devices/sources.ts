@@ -1,4 +1,5 @@
 /** The only access of the readers to the system, so that they can be tested on recorded output of other machines. */
+import { addAbortListener, removeAbortListener } from "../concurrency/abort-listeners.ts";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { messageOf } from "../contract/errors.ts";
@@ -73,7 +74,7 @@ async function runProgram(program: string, programArguments: readonly string[], 
     let stdout = "";
     let stderr = "";
     const finish = (output: Output): void => {
-      signal?.removeEventListener("abort", stop);
+      removeAbortListener(signal, stop);
       resolve(output);
     };
     // A driver can block the child in the kernel, where no signal reaches it. It must not block this process as well.
@@ -84,7 +85,7 @@ async function runProgram(program: string, programArguments: readonly string[], 
       child.unref();
       finish({ ok: false, stdout, reason: messageOf(signal?.reason) });
     };
-    signal?.addEventListener("abort", stop, { once: true });
+    addAbortListener(signal, stop);
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     child.on("error", (error) => finish({ ok: false, stdout, reason: `it did not start: ${messageOf(error)}` }));

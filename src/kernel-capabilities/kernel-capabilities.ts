@@ -1,14 +1,16 @@
 /** What the kernel registry says of this machine. */
 import { KernelFacts, type KernelSpeed } from "../backends/native/kernel-facts.ts";
 import type { MachineFacts } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { throwIfAborted } from "../contract/errors.ts";
 import { readMachine } from "../devices/index.ts";
 import { yieldToEventLoop } from "../platform/event-loop.ts";
 import { closestFormat, type ClosestFormat } from "../kernels/closest-format.ts";
-import type { KernelEntry, KernelSelfTest } from "../kernels/kernel-entry.ts";
 import { kernelRegistry, multipliedFormats } from "../kernels/registry.ts";
-import { machineRefusal } from "../kernels/select-kernel.ts";
-import { type KernelLevel, type KernelMachine, kernelMachine, levelRefusal } from "../kernels/simd-levels.ts";
+import { type KernelLevel, kernelMachine } from "../kernels/simd-levels.ts";
+import type { MemoryReport, ModelMemory } from "../runtime/reports.ts";
+import { type KernelTest, testKernel } from "./kernel-test.ts";
+import { type KernelMachineReport, reportMachine } from "./machine-report.ts";
 
 /** Options of `kernelCapabilities`. */
 export interface KernelCapabilitiesOptions {
@@ -18,11 +20,16 @@ export interface KernelCapabilitiesOptions {
   readonly bench?: boolean;
   /** Facts about this machine. Default: they are read. */
   readonly machine?: MachineFacts;
+  /** A runtime whose loaded models are listed. Default: none. */
+  readonly runtime?: { memory(): MemoryReport };
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The kernels of this machine. */
+/** This machine, its kernels, and the models that a runtime has loaded on it. */
 export interface KernelCapabilities {
+  readonly machine: KernelMachineReport;
+  /** The loaded models of the runtime in the options. Absent without one. */
+  readonly models?: readonly LoadedContext[];
   readonly kernels: readonly KernelCapability[];
   /** Bytes that one thread reads from memory each second at best, in units of 1e9, measured in the same run. Set with `bench`. */
   readonly memoryGigabytesPerSecond?: number;
@@ -30,8 +37,11 @@ export interface KernelCapabilities {
   readonly closest: Readonly<Record<string, ClosestFormat>>;
 }
 
+/** A loaded model, and the longest context that it can take. */
+export type LoadedContext = Pick<ModelMemory, "reference" | "target" | "contextLength">;
+
 /** One kernel. */
-export interface KernelCapability {
+export interface KernelCapability extends KernelTest {
   readonly id: string;
   /** Formats of weights that it multiplies; "any": all of llama.cpp. */
   readonly formats: readonly string[] | "any";
@@ -39,19 +49,13 @@ export interface KernelCapability {
   /** Columns of the weights must be a multiple of this. */
   readonly columnMultiple: number;
   readonly built: boolean;
-  /** Whether it is built and this machine runs it. */
-  readonly here: boolean;
-  /** Why it is not here, or how it is chosen, as a sentence without a full stop. */
-  readonly reason?: string;
-  /** Its known-answer test in this call. Absent: it is not here, or llama.cpp's own. */
-  readonly selfTest?: KernelSelfTest;
   /** Set with `bench`. */
   readonly speed?: KernelSpeed & { readonly ofMemory: number };
 }
 
 /**
- * The kernel registry on this machine: which kernels are built, which run here, and what their known-answer tests say. If node-llama-cpp and koffi are installed,
- * ggml's kernels are loaded into this process to be tested.
+ * The kernel registry on this machine: what the machine has, which kernels are built, which run here, and what their known-answer tests say. If node-llama-cpp and
+ * koffi are installed, ggml's kernels are loaded into this process to be tested.
  */
 export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}): Promise<KernelCapabilities> {
   const { formats, bench = false, signal } = options;
@@ -67,19 +71,15 @@ export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}
     await yieldToEventLoop();
     throwIfAborted(signal);
     const { id, level, columnMultiple, implementation } = kernel;
-    const reason = reasonFor(kernel, known);
-    const isHere = isUsable(kernel, known);
-    const selfTest = isHere ? facts.selfTest(kernel) : undefined;
-    const speed = memory === undefined || selfTest?.passed !== true ? undefined : facts.measure(kernel);
+    const tested = testKernel(kernel, known, facts);
+    const speed = memory === undefined || tested.selfTest?.passed !== true ? undefined : facts.measure(kernel);
     kernels.push({
       id,
       formats: kernel.formats,
       level,
       columnMultiple,
       built: implementation.kind !== "none",
-      here: isHere,
-      ...(reason === undefined ? {} : { reason }),
-      ...(selfTest === undefined ? {} : { selfTest }),
+      ...tested,
       ...(speed === undefined || memory === undefined
         ? {}
         : { speed: { ...speed, ofMemory: speed.gigabytesPerSecond / memory } }),
@@ -87,20 +87,15 @@ export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}
   }
   const unsupported = (formats ?? []).filter((format) => multipliedFormats[format] === undefined);
   const closest = unsupported.map((format) => [format, closestFormat({ format, rows: 4096, columns: 4096 })] as const);
-  return { kernels, ...(memory === undefined ? {} : { memoryGigabytesPerSecond: memory }), closest: Object.fromEntries(closest) };
-}
-
-/** The machine comes first: that a kernel for another one is not built matters less. */
-function reasonFor({ level, implementation, isOptional = false }: KernelEntry, machine: KernelMachine): string | undefined {
-  const refusal = levelRefusal(level, machine);
-  if (refusal !== undefined) return implementation.kind === "none" ? `${refusal}; not built yet` : refusal;
-  if (implementation.kind === "none") return implementation.reason;
-  if (implementation.kind === "llama") return "all of llama.cpp's kernels: the target llamacpp";
-  if (implementation.kind === "ggml" && machine.ggml !== true) return machine.ggml;
-  if (implementation.kind === "machine" && machine.machineCode !== true) return machine.machineCode;
-  return isOptional ? "used only if it is preferred" : undefined;
-}
-
-function isUsable(kernel: KernelEntry, machine: KernelMachine): boolean {
-  return machineRefusal(kernel, machine) === undefined;
+  const report = await reportMachine(machine, known, signal);
+  const models = options.runtime
+    ?.memory()
+    .models.map(({ reference, target, contextLength }) => ({ reference, target, contextLength }));
+  return {
+    machine: report,
+    ...omitUndefined({ models }),
+    kernels,
+    ...(memory === undefined ? {} : { memoryGigabytesPerSecond: memory }),
+    closest: Object.fromEntries(closest),
+  };
 }

@@ -16,25 +16,44 @@ export interface PreferenceFacts {
 }
 
 /**
- * Throws for a name whose kernels do not exist or cannot be used, and names those that can: INPUT_INVALID if there is none of the name, NOT_BUILT if it is not
- * built, and `unusable` if this machine does not run it or its self-test failed. A name with `*` is accepted if one of its kernels can be used.
+ * Checks names of kernels, which are fallbacks: the first that can be used is. Throws INPUT_INVALID for a name that no kernel has. Where none of the kernels can be
+ * used, throws with the reason for each name and the kernels that can be used: NOT_BUILT if none is built, else `unusable`. A name with `*` can be used if one of its kernels can.
  */
 export function checkKernelPreference(
   names: readonly string[],
   facts: PreferenceFacts,
   unusable: ErrorCode = "INPUT_INVALID",
 ): void {
-  for (const name of names) {
-    const named = kernelsNamed(name, facts.kernels);
-    const [first] = named;
-    if (first === undefined) throw refusal("INPUT_INVALID", name, "there is no kernel with this id", facts);
-    const reasons = named.map((kernel) => refusalOf(kernel, facts));
-    const [reason] = reasons;
-    if (reason === undefined || reasons.includes(undefined)) continue;
-    const { implementation } = first;
-    if (implementation.kind === "none") throw refusal("NOT_BUILT", name, implementation.reason, facts);
-    throw refusal(unusable, name, reason, facts);
-  }
+  refuseUnknownKernels(names, facts);
+  const refused = names.map((name) => ({ name, ...nameRefusal(name, facts) }));
+  const unused = refused.filter(({ reason }) => reason !== undefined);
+  if (unused.length === 0 || unused.length < names.length) return;
+  throw refusal(unused.every(({ isBuilt }) => isBuilt === false) ? "NOT_BUILT" : unusable, unused, facts);
+}
+
+/** Throws INPUT_INVALID for a name that no kernel has. */
+export function refuseUnknownKernels(names: readonly string[], facts: PreferenceFacts): void {
+  const name = names.find((each) => kernelsNamed(each, facts.kernels).length === 0);
+  if (name !== undefined) throw refusal("INPUT_INVALID", [{ name, reason: "there is no kernel with this id" }], facts);
+}
+
+interface NameRefusal {
+  /** Why none of the kernels with a name can be used, without a full stop. Undefined: one can. */
+  readonly reason?: string | undefined;
+  /** Whether the first of them is built. */
+  readonly isBuilt?: boolean;
+}
+
+function nameRefusal(name: string, facts: PreferenceFacts): NameRefusal {
+  const named = kernelsNamed(name, facts.kernels);
+  const [first] = named;
+  if (first === undefined) return {};
+  const reasons = named.map((kernel) => refusalOf(kernel, facts));
+  if (reasons.includes(undefined)) return {};
+  const { implementation } = first;
+  return implementation.kind === "none"
+    ? { reason: implementation.reason, isBuilt: false }
+    : { reason: reasons[0], isBuilt: true };
 }
 
 /** Ids of the kernels that can be preferred. */
@@ -54,13 +73,22 @@ function refusalOf(kernel: KernelEntry, { machine, selfTests }: PreferenceFacts)
   return tested?.passed === false ? `its self-test failed: ${tested.problem}` : undefined;
 }
 
-/** The remedy names the usable kernels of the same format, by which ids begin; the data has all that are usable. */
-function refusal(code: ErrorCode, id: string, reason: string, facts: PreferenceFacts): InferyardError {
+/** The remedy names the usable kernels of the same formats, by which ids begin; the data has all that are usable. */
+function refusal(
+  code: ErrorCode,
+  refused: readonly { readonly name: string; readonly reason?: string | undefined }[],
+  facts: PreferenceFacts,
+): InferyardError {
   const usable = usableKernelIds(facts);
-  const format = formatPart(id);
-  const similar = usable.filter((each) => formatPart(each) === format);
+  const formats = new Set(refused.map(({ name }) => formatPart(name)));
+  const similar = usable.filter((each) => formats.has(formatPart(each)));
   const remedy = similar.length === 0 ? "inferyard kernels lists those that can be used" : `prefer one of ${similar.join(", ")}`;
-  return new InferyardError(code, `the kernel ${id} cannot be used: ${reason}`, { remedy, data: { id, usable } });
+  const [{ name: id } = { name: "" }] = refused;
+  const message =
+    refused.length === 1
+      ? `the kernel ${id} cannot be used: ${refused[0]?.reason}`
+      : `none of the preferred kernels can be used: ${refused.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`;
+  return new InferyardError(code, message, { remedy, data: { id, usable } });
 }
 
 /** "Q4_K" of "Q4_K_Wasm" and of "Q4_K_GGML_CPU"; "TL1" of "TL1_ARM_NEON". */

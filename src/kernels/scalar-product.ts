@@ -59,8 +59,8 @@ function rowDecoder(format: BlockFormat): (weights: Uint8Array, start: number, r
     for (let to = 0, at = start; to < row.length; at += bytes) {
       format.unpack(weights, at, block);
       for (let group = 0, from = 0; from < elements; group += 1) {
-        const scale = Math.fround(block.scale * (groupScales[group] ?? 0));
-        const min = Math.fround(block.minScale * (groupMins[group] ?? 0));
+        const scale = Math.fround(block.scale * (groupScales[group] as number));
+        const min = Math.fround(block.minScale * (groupMins[group] as number));
         for (const end = from + groupElements; from < end; from += 1, to += 1)
           row[to] = hasMins ? Math.fround(scale * (codes[from] as number)) - min : scale * (codes[from] as number);
       }

@@ -232,7 +232,7 @@ describe("a preference", () => {
     ["Q4_K_GGML_CPU", "BACKEND_UNAVAILABLE", "koffi is not installed"],
   ] as const)("for %s is %s", (id, code, reason) => {
     const facts = { machine, selfTests: new Map([["Q4_K_Scalar", failed]]) };
-    const call = (): void => checkKernelPreference(["Q4_K_Wasm", id], facts, "BACKEND_UNAVAILABLE");
+    const call = (): void => checkKernelPreference([id], facts, "BACKEND_UNAVAILABLE");
     expect(call).toThrow(expect.objectContaining({ code, message: `the kernel ${id} cannot be used: ${reason}` }));
     expect(usableKernelIds(facts)).toContain("Q4_K_Wasm");
     expect(usableKernelIds(facts)).not.toContain(id);
@@ -248,6 +248,27 @@ describe("a preference", () => {
     const call = (): void =>
       checkKernelPreference([pattern], { ...facts, selfTests: new Map([["Q4_K_Scalar", failed]]) }, "BACKEND_UNAVAILABLE");
     expect(call).toThrow(expect.objectContaining({ code, message: `the kernel ${pattern} cannot be used: ${reason}` }));
+  });
+
+  it("is a list of fallbacks, which is refused where none can be used", () => {
+    const facts = { machine, selfTests: new Map([["I2S_QK256_Scalar", failed]]) };
+    const check =
+      (...ids: readonly string[]) =>
+      (): void =>
+        checkKernelPreference(ids, facts, "BACKEND_UNAVAILABLE");
+    expect(check("I2S_QK256_CUDA", "I2S_QK256_AVX2", "I2S_QK256_Wasm")).not.toThrow();
+    expect(check("I2S_QK256_CUDA", "Q4_K_Wasm")).not.toThrow();
+    expect(check("I2S_QK256_CUDA", "I2S_QK256_AVX2", "I2S_QK256_Scalar")).toThrow(
+      expect.objectContaining({
+        code: "BACKEND_UNAVAILABLE",
+        message:
+          "none of the preferred kernels can be used: I2S_QK256_CUDA: not built yet: no CUDA kernels; I2S_QK256_AVX2: koffi is not installed; " +
+          "I2S_QK256_Scalar: its self-test failed: element 5 is -1, and 1 is right",
+        remedy: "prefer one of I2S_QK256_Wasm",
+      }),
+    );
+    expect(check("I2S_QK256_CUDA", "TL1_ARM_NEON")).toThrow(expect.objectContaining({ code: "NOT_BUILT" }));
+    expect(check("Q4_K_Wasm", "Nothing")).toThrow("the kernel Nothing cannot be used: there is no kernel with this id");
   });
 
   it("for a pattern is accepted if one of its kernels can be used", () => {

@@ -72,6 +72,9 @@ export function machineRefusal(
 ): { readonly stage: "built" | "machine"; readonly reason: string } | undefined {
   const { implementation, level } = kernel;
   if (implementation.kind === "none") return { stage: "built", reason: implementation.reason };
+  // First, since the instruction sets of a processor are not known where no machine code can be called.
+  if (implementation.kind === "machine" && machine.machineCode !== true && machine.features.length === 0)
+    return { stage: "machine", reason: machine.machineCode };
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return { stage: "machine", reason: refusal };
   if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };

@@ -31,12 +31,15 @@ export interface MeasuredModel {
   readonly modifiedMs: number;
 }
 
+/** What one input of a measurement is: a text, a pair of texts, a generation (64 tokens of prompt and 16 behind them), or a run on tensors. */
+export type Unit = "texts" | "pairs" | "generations" | "runs";
+
 /** Figures of one measurement. Each is the median over the rounds. */
 export interface Figures {
   /** Number of rounds. Each ran in its own process, alternating with other targets. */
   readonly rounds: number;
-  /** What one input is: a text, or a run on tensors for a model without a tokenizer. */
-  readonly unit: "texts" | "runs";
+  /** What one input is. */
+  readonly unit: Unit;
   /** Milliseconds to load and verify. */
   readonly loadMs: number;
   /** Milliseconds for one input: the median call of the median round, and the medians of the fastest and the slowest round. */
@@ -44,6 +47,11 @@ export interface Figures {
   readonly latencyRangeMs: readonly [min: number, max: number];
   /** Inputs per second with many inputs in one call. */
   readonly perSecond: number;
+  /** Tokens per second of that call. Absent for models of tensors. */
+  readonly tokensPerSecond?: number;
+  /** For models that generate: tokens of the prompt, and of those behind it, per second, of one generation at a time. */
+  readonly promptTokensPerSecond?: number;
+  readonly decodeTokensPerSecond?: number;
   /** Growth of resident memory since before the load, in bytes. */
   readonly memoryBytes: number;
 }

@@ -18,11 +18,14 @@ const machine = z.strictObject({
 
 const figures = z.strictObject({
   rounds: count,
-  unit: z.enum(["texts", "runs"]),
+  unit: z.enum(["texts", "pairs", "generations", "runs"]),
   loadMs: amount,
   latencyMs: amount,
   latencyRangeMs: z.tuple([amount, amount]),
   perSecond: amount,
+  tokensPerSecond: amount.exactOptional(),
+  promptTokensPerSecond: amount.exactOptional(),
+  decodeTokensPerSecond: amount.exactOptional(),
   memoryBytes: z.number(), // negative if the process freed memory meanwhile
 });
 

@@ -56,6 +56,8 @@ export interface Variant extends ModelFiles {
   readonly sha256?: string;
   /** Orders that the codes of I2_S tensors in a GGUF file may have, where the file leaves a choice: values of `LoadSettings.i2sLayout`. */
   readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
+  /** Types of the tensors of a GGUF file, each once. Absent for other formats. */
+  readonly tensorTypes?: readonly string[];
   /** Inputs and outputs that an ONNX file states. Absent for other formats. */
   readonly signature?: GraphSignature;
 }

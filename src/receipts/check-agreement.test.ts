@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digest, good, ownLibrary, verifiedAt as now } from "../../test/fixtures/good-receipt.ts";
 import { outputDigest } from "./create-receipt.ts";
+import { sha256 } from "./measured-run.ts";
 import type { Receipt } from "./receipt.ts";
 import { verifyReceipt } from "./verify-receipt.ts";
 
@@ -149,6 +153,37 @@ describe("a receipt that contradicts itself is refused:", () => {
     ],
   ])("%s", async (_what, receipt, reason) => {
     expect((await reasons(receipt)).filter((each) => each.startsWith("contradiction")).join("\n")).toContain(reason);
+  });
+
+  it("holds for a build of the engine whose files are those of the receipt alone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "inferyard-build-"));
+    try {
+      const files = ["libggml-base.so", "llama-addon.node"].map((name) => {
+        writeFileSync(join(folder, name), name);
+        return { name, sha256: sha256(name) };
+      });
+      writeFileSync(join(folder, "build.json"), "{}");
+      const library = { ...good.library, files };
+      const { selected: chosen } = good.decision;
+      const built = { ...good, library, decision: { ...good.decision, selected: { ...chosen!, library } } };
+      const verified = await verifyReceipt(built, { now, library: folder });
+      expect([verified.refusals, verified.held]).toEqual([
+        [],
+        [`the 2 files of the engine in ${folder} have the digests of the receipt`],
+      ]);
+      expect((await verifyReceipt(built, { now })).unchecked.at(-1)).toContain(
+        "names 2 files of the engine, and not where they are",
+      );
+      writeFileSync(join(folder, "libggml-base.so"), "patched");
+      writeFileSync(join(folder, "libggml-cuda.so"), "");
+      const { refusals } = await verifyReceipt(built, { now, library: join(folder, "llama-addon.node") });
+      expect(refusals.map(({ code, reason }) => [code, reason.split(" ")[0]])).toEqual([
+        ["library-digest", "libggml-base.so"],
+        ["library-digest", join(folder, "llama-addon.node")],
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("whatever field changes that another tells", async () => {

@@ -31,6 +31,7 @@ export class ModelHandle {
   /** The client whose work runs on it; used by shared batches and by `run`. */
   readonly schedulingKey: SchedulingKey;
   readonly #lease: LeasedModel;
+  readonly #unhold: () => void;
   #sequences: HandleSequences | undefined;
   #released = false;
 
@@ -38,6 +39,7 @@ export class ModelHandle {
     this.reference = reference;
     this.schedulingKey = schedulingKey;
     this.#lease = lease;
+    this.#unhold = lease.lease.item.holdFor(schedulingKey.client);
   }
 
   /** The model's manifest. */
@@ -139,6 +141,7 @@ export class ModelHandle {
 
   /** Releases the handle. The model itself stays for `keepAlive`, so that the next load is fast. */
   async dispose(): Promise<void> {
+    if (!this.#released) this.#unhold();
     this.#released = true;
     this.#sequences?.releaseAll();
     this.#lease.lease.release();

@@ -33,6 +33,7 @@ import { validateBackends } from "./selection/backend-registry.ts";
 import { mergeConstraints } from "./targets/constraints.ts";
 import { refuseUnknownNames } from "./targets/known-names.ts";
 import { FactsReader } from "./selection/facts-reader.ts";
+import { checkKernelNames } from "./selection/kernel-names.ts";
 import { ModelSelector } from "./selection/model-selector.ts";
 import { formatTarget } from "./targets/target.ts";
 import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
@@ -278,18 +279,19 @@ export class ModelRuntime {
   /**
    * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
    * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
-   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. Throws INPUT_INVALID for an unknown kernel and for one that
-   * this machine does not run, and NOT_BUILT for one that is not built; each error names the kernels that can be used.
+   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. The ids are fallbacks: the first that
+   * can be used is. Throws INPUT_INVALID for an unknown kernel, where this machine runs none of them, and where the model has no weights that they multiply, and NOT_BUILT where none is built; each error names the kernels that can be used.
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
-    const machine = await this.machine();
-    if (ids.length !== 0) checkLoadSettings({ kernels: ids });
-    // Imported on demand: the registry knows every format of weights.
-    const { checkKernelPreference } = await import("../kernels/kernel-preference.ts");
-    const { kernelMachine } = await import("../kernels/simd-levels.ts");
-    checkKernelPreference(ids, {
-      machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, { ggml: true, machineCode: true }),
-    });
+    if (ids.length !== 0) {
+      checkLoadSettings({ kernels: ids });
+      await checkKernelNames(ids, await this.machine(), "INPUT_INVALID");
+      await this.explain(model, { kernels: ids }).catch((error: unknown) => {
+        // A model that cannot be read now may be there when it is loaded.
+        if (error instanceof InferyardError && error.code !== "INPUT_INVALID") return;
+        throw error;
+      });
+    }
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);
     else this.#kernelPreferences.set(canonical, [...ids]);
@@ -302,7 +304,9 @@ export class ModelRuntime {
       limits:
         limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
       models: this.#residency.entries().map(({ reference, state, expiresAt, item }) => {
-        const { measure } = item.loaded.model.memory;
+        const { model, manifest } = item.loaded;
+        const { measure } = model.memory;
+        const contextLength = model.kind === "language" ? model.limits.contextLength : manifest.text?.maxTokens;
         return {
           reference,
           target: formatTarget(item.loaded.target),
@@ -311,6 +315,7 @@ export class ModelRuntime {
           expiresAt,
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
+          contextLength: contextLength ?? null,
         };
       }),
     };

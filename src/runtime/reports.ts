@@ -26,6 +26,8 @@ export interface ModelMemory {
   readonly bytes: MemoryAmounts;
   /** How the bytes were obtained: see `TensorModel.memory`; "estimated" if the engine does not report them. */
   readonly measure: "resident" | "allocated" | "estimated";
+  /** The longest context in tokens that it can take as it is loaded: of a language model prompt and text together, of others an input. null: its files state none. */
+  readonly contextLength: number | null;
 }
 
 /** A backend and the result of its probe. */

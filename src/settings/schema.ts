@@ -54,13 +54,14 @@ const constraintFields = {
     ),
 };
 
-const modelConstraints = z.strictObject({
+const modelSettings = z.strictObject({
   policy: constraintFields.policy.optional(),
   priority: constraintFields.priority.optional(),
   prefer: constraintFields.prefer.optional(),
   target: constraintFields.target.optional(),
   exclude: constraintFields.exclude.optional(),
   gpu: constraintFields.gpu.optional(),
+  ...Object.fromEntries(Object.entries(optionFields(loadSettings)).map(([name, field]) => [name, field.optional()])),
 });
 
 /** Schemas of the options of loading, by name. */
@@ -108,9 +109,9 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   exclude: constraintFields.exclude,
   gpu: constraintFields.gpu,
   models: z
-    .record(z.string(), modelConstraints)
+    .record(z.string(), modelSettings)
     .describe(
-      "`policy`, `priority`, `prefer`, `target`, `exclude` and `gpu` for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
+      "`policy`, `priority`, `prefer`, `target`, `exclude`, `gpu` and the options of loading (`threads` to `adapters`) for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
     ),
   host: z
     .enum(hostNames)

@@ -1,5 +1,6 @@
 /** All settings. Each has one name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag. */
 import type { ServerSection } from "./server-section.ts";
+import type { LoadSettings } from "../contract/backend.ts";
 import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
 import type { LimitSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { sequenceDefaults } from "../runtime/options/sequence-settings.ts";
@@ -13,7 +14,7 @@ export interface Settings extends Omit<
   RuntimeSettings,
   "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads" | "constraintThreads"
 > {
-  readonly models?: Readonly<Record<string, ConstraintOptions>>;
+  readonly models?: Readonly<Record<string, ConstraintOptions & LoadSettings>>;
   readonly model?: string;
   readonly variant?: string;
   readonly library?: string;

@@ -2,6 +2,7 @@
  * Locks between processes, as files. A lock only keeps two processes from doing the same work; correctness does not depend on it, since content is verified by
  * digest and appears by one rename. A lock of a killed process is broken at once on the same machine, and on another one when its heartbeat stops.
  */
+import { addAbortListener, removeAbortListener } from "../concurrency/abort-listeners.ts";
 import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { throwIfAborted } from "../contract/errors.ts";
@@ -183,11 +184,11 @@ export async function delay(milliseconds: number, signal?: AbortSignal): Promise
   await new Promise<void>((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
+      removeAbortListener(signal, done);
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener("abort", done, { once: true });
+    addAbortListener(signal, done);
   });
   throwIfAborted(signal);
 }

@@ -16,16 +16,17 @@ import { type CommandResult, commandLine, discard } from "../fixtures/processes/
 import { commandRows, loadRows, prepareFiles } from "./flags/command-rows.ts";
 import { type FlagRow, globalFlags } from "./flags/flag-row.ts";
 import { settingRows } from "./flags/setting-rows.ts";
+import { loadSettingNames } from "../../src/runtime/options/load-options.ts";
 import { environmentName } from "../../src/settings/settings.ts";
 import { type Call, asked, forget } from "./flags/recorded-library.ts";
 
-vi.mock("node:child_process", async (importOriginal) => {
-  const { measuringProcess } = await import("./flags/recorded-library.ts");
-  return { ...(await importOriginal<object>()), execFile: measuringProcess };
-});
 vi.mock("../../src/api/create-runtime.ts", async () => {
   const { recordedRuntime } = await import("./flags/recorded-library.ts");
   return { createRuntime: async (settings: object) => recordedRuntime(settings) };
+});
+vi.mock("../../src/api/prepare-runtime.ts", async () => {
+  const { recordedRuntime } = await import("./flags/recorded-library.ts");
+  return { prepareRuntime: async (settings: object) => recordedRuntime(settings) };
 });
 vi.mock("../../src/models/model-store.ts", async () => {
   const { recorded } = await import("./flags/recorded-library.ts");
@@ -66,15 +67,11 @@ vi.mock("../../src/inspection/index.ts", async (importOriginal) => {
   return { ...original, inspectModel: recorded("inspectModel", inspectModel) };
 });
 vi.mock("../../src/cli/inspection/native-graph.ts", async () => ({
-  nativeGraph: (await import("./flags/recorded-library.ts")).recorded("nativeGraph", () => "a graph"),
+  graphText: (await import("./flags/recorded-library.ts")).recorded("graphText", () => "a graph"),
 }));
 vi.mock("../../src/tokenizers/index.ts", async (importOriginal) => {
   const { recordedTokenizer } = await import("./flags/recorded-library.ts");
   return { ...(await importOriginal<object>()), loadTokenizer: async () => recordedTokenizer };
-});
-vi.mock("../../src/measurements/index.ts", async () => {
-  const { recorded } = await import("./flags/recorded-library.ts");
-  return { measuredMachine: () => ({}), recordMeasurements: recorded("recordMeasurements", () => []) };
 });
 const noKernels = vi.hoisted(() => ({ kernels: [], closest: {} }));
 vi.mock("../../src/kernel-capabilities/index.ts", async () => ({
@@ -98,12 +95,15 @@ vi.mock("../../src/server/handler.ts", async () => {
 vi.mock("../../src/server/listen.ts", async () => ({
   listen: (await import("./flags/recorded-library.ts")).recorded("listen"),
 }));
-vi.mock("../../src/tasks/verification/self-test.ts", async () => ({
-  selfTest: (await import("./flags/recorded-library.ts")).recorded("selfTest"),
-}));
-vi.mock("../../src/cli/measuring/measure-round.ts", async () => ({
-  measureRound: (await import("./flags/recorded-library.ts")).recorded("measureRound"),
-}));
+vi.mock("../../src/measuring/index.ts", async (importOriginal) => {
+  const { measures, recorded, tuned } = await import("./flags/recorded-library.ts");
+  const functions = {
+    verifyModel: recorded("verifyModel"),
+    benchmarkModel: measures("benchmarkModel"),
+    tuneModel: measures("tuneModel", tuned),
+  };
+  return { ...(await importOriginal<object>()), ...functions };
+});
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-flag-"));
 const [before, programWords] = [process.cwd(), process.argv];
@@ -174,7 +174,20 @@ function changed(
     const options = { ...call.request, ...requests[call.verb], ...(isLast ? request : {}) };
     return { ...call, ...(isLast && input !== undefined ? { input } : {}), request: options };
   });
-  return { settings: settings && { ...settings, ...more }, calls: changedCalls, stdout, written };
+  return { settings: settings && { ...modelsListed(settings), ...more }, calls: changedCalls, stdout, written };
+}
+
+/** A row whose option of loading arrives in the settings of the command's model as well as in those of the runtime; a server has no model of its own. */
+function ofModelToo(name: string, row: FlagRow): FlagRow {
+  const given = Object.entries(row.arrives?.settings ?? {}).filter(([option]) => loadSettingNames.includes(option as never));
+  if (name === "serve" || given.length === 0) return row;
+  return { ...row, arrives: { ...row.arrives, settings: { ...row.arrives?.settings, models: [Object.fromEntries(given)] } } };
+}
+
+/** Settings with those of single models as a list: commands name their models in many ways. */
+function modelsListed(settings: Seen["settings"]): Seen["settings"] {
+  const models = settings?.["models"];
+  return models === undefined ? settings : { ...settings, models: Object.values(models as object) };
 }
 
 const program = await buildProgram({ stdout: discard(), stderr: discard() } as never, commandTable);
@@ -230,7 +243,10 @@ function compare(
   if (required) return [last, { ...last, ...(input && { input }), request: { ...last?.request, ...request } }];
   if (row.last === true) return [last, { ...before, request: { ...before?.request, ...request } }];
   const { settings, calls, stdout, written } = given;
-  return [{ settings, calls, stdout, written }, changed(without, row, [line.flag, ...value], 1 + line.on.length)];
+  return [
+    { settings: modelsListed(settings), calls, stdout, written },
+    changed(without, row, [line.flag, ...value], 1 + line.on.length),
+  ];
 }
 
 /** What a row says of a flag is something that was not so without it. */
@@ -241,7 +257,7 @@ describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => 
   const { on: usual = [], form = ["--json"] } = commandRows(folder)[name] ?? {};
 
   it.each(flagsOf(name))("%s", async (flag) => {
-    const row = rowsOf(name)[flag]!;
+    const row = ofModelToo(name, rowsOf(name)[flag]!);
     const { on = usual, value, required = false } = row;
     const args = [name, ...on, ...(row.plain === true ? [] : form)];
     const [without, given] = [await seeOnce(args), await see([...args, flag, ...value])];

@@ -20,6 +20,7 @@ import { settingNames } from "../../src/settings/settings.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { type ScriptedLanguageModel, scriptedLanguageModel } from "../generation/fixtures/scripted-language-model.ts";
+import { writeTypedGguf } from "../gguf/fixtures/typed-gguf.ts";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
@@ -30,6 +31,9 @@ const [model, otherModel] = ["model.onnx", "other.onnx"].map((name) => {
   writeFileSync(path, Buffer.from(tinyGraph, "base64"));
   return path;
 }) as [string, string];
+
+const quantized = join(folder, "quantized.gguf");
+writeTypedGguf(quantized, ["I2_S", "TL1", "Q4_K"]);
 
 /** A runtime with recorded backends, and what it did. */
 interface Scene {
@@ -83,8 +87,26 @@ const inputs: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32A
 const targetOf: Look = async ({ runtime }) => (await runtime.load(model)).target;
 const loadOptions: Look = async ({ runtime, loads }) => {
   await runtime.load(model);
-  return loads[0]?.options;
+  const { signal: _signal, ...options } = loads[0]?.options ?? {};
+  return options;
 };
+/** Options of loading a language model with weights of several types, whose load then fails. */
+const languageOptions: Look = async ({ runtime, loads }) => {
+  await codeOf(runtime.load(quantized, { kind: "language" }));
+  const { signal: _signal, ...options } = loads[0]?.options ?? {};
+  return options;
+};
+const readsGguf: Backends = (loads) => [
+  {
+    ...scriptedBackend("native", { capabilities: { languageFormats: { gguf: "any" } } }),
+    loadLanguage: async (_files, { type }, options) => {
+      loads.push({ target: `native:${type}`, options });
+      throw new InferyardError("LOAD_FAILED", "it is enough to have been asked");
+    },
+  },
+];
+/** A setting that concerns language models alone, or weights of some types. */
+const ofLanguage = <Given>(given: Given): Case<Given> => ({ given, look: languageOptions, backends: readsGguf });
 const loadOutcome: Look = ({ runtime }) => codeOf(runtime.load(model));
 const plain: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(behaviors.plain, 0) } };
 const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
@@ -133,13 +155,13 @@ const loadSettings = {
   cpuNodes: { given: "allow", look: loadOptions },
   memoryPattern: { given: false, look: loadOptions },
   memoryArena: { given: false, look: loadOptions },
-  contextLength: { given: 64, look: loadOptions },
-  allowSmallerContext: { given: true, look: loadOptions },
-  cachePrecision: { given: "fp16", look: loadOptions },
-  i2sLayout: { given: "arm", look: loadOptions },
-  kernels: { given: ["Q4_K_Scalar"], look: loadOptions },
-  tlTiles: { given: ["8x8=1/2/3"], look: loadOptions },
-  adapters: { given: [{ path: "adapter.gguf", scale: 0.5 }], look: loadOptions },
+  contextLength: ofLanguage(64),
+  allowSmallerContext: ofLanguage(true),
+  cachePrecision: ofLanguage("fp16"),
+  i2sLayout: ofLanguage("arm"),
+  kernels: ofLanguage(["Q4_K_Scalar"]),
+  tlTiles: ofLanguage(["8x8=1/2/3"]),
+  adapters: ofLanguage([{ path: "adapter.gguf", scale: 0.5 }]),
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
 
 const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettings[Name]> } = {

@@ -1,20 +1,29 @@
 /** Receipts of real runs: recorded, signed, verified, and refused when they do not say what happened. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createRuntime, type Runtime } from "inferyard";
 import { createReceipt, formatReceipt, type Receipt, verifyReceipt } from "inferyard/receipts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { installedLibrary } from "./fixtures/llama-libraries.ts";
 
 const [skip, title] = needsData("receipts");
 const folder = mkdtempSync(join(tmpdir(), "inferyard-receipts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const tiny = (type: string): string => `${sharedData}gguf-tiny-llama/tiny-llama-${type}.gguf`;
+
+/** Changes a byte of a file, which is written anew: what is mapped elsewhere stays. */
+function patch(path: string, position: number): void {
+  const bytes = readFileSync(path);
+  bytes[position] = (bytes[position] ?? 0) ^ 1;
+  rmSync(path);
+  writeFileSync(path, bytes);
+}
 
 it("schemas/receipt.json is that of the code: npm run schemas", () => {
   const written = readFileSync(new URL("../../schemas/receipt.json", import.meta.url), "utf8");
@@ -62,10 +71,7 @@ describe.skipIf(skip)(title, () => {
     const receipt = await createReceipt(runtime, { model, target: "native", tokens: 2 });
     expect((await verifyReceipt(receipt)).accepted).toBe(true);
     expect((await verifyReceipt(receipt, { model: tiny("q8_0") })).refusals.map(({ code }) => code)).toContain("model-digest");
-    const bytes = readFileSync(model);
-    bytes[bytes.length - 5] = (bytes.at(-5) ?? 0) ^ 1;
-    rmSync(model);
-    writeFileSync(model, bytes);
+    patch(model, readFileSync(model).length - 5);
     const { refusals } = await verifyReceipt(receipt);
     expect(refusals).toEqual([
       { code: "model-digest", reason: expect.stringMatching(/^model\.gguf has the sha256 .*, and the receipt says /) as string },
@@ -88,6 +94,69 @@ describe.skipIf(skip)(title, () => {
     expect(receipt.computePath.kind).toBe("uncounted");
     expect((await verifyReceipt(receipt)).refusals.map(({ code }) => code)).toEqual(["no-kernels"]);
   });
+
+  it.skipIf(installedLibrary() === undefined || process.platform !== "linux")(
+    "name all files that a library of the user's own loads, and hold for no folder with others",
+    async () => {
+      const source = installedLibrary() ?? "";
+      const name = basename(source);
+      // The library, the parts that it needs, and one backend for any processor.
+      const parts = readdirSync(dirname(source)).filter(
+        (file) => file === name || /^libggml(?:-base|-cpu(?:-x64|-armv8\.0_1)?|\.[\w.]+)?\.so$/.test(file),
+      );
+      const folderOf = (copy: string): string => {
+        mkdirSync(at(copy));
+        for (const file of parts) cpSync(join(dirname(source), file), join(at(copy), file), { dereference: true });
+        if (copy !== "genuine") cpSync(join(at("genuine"), "libggml-cuda.so"), join(at(copy), "libggml-cuda.so"));
+        return at(copy);
+      };
+      // No library, so that ggml passes over it; it counts nevertheless, since another file of that name would be loaded.
+      writeFileSync(join(folderOf("genuine"), "libggml-cuda.so"), "");
+      const own = await createRuntime({ threads: 1, library: join(at("genuine"), name) });
+      try {
+        const receipt = await createReceipt(own, { model: tiny("q8_0"), target: "library", tokens: 3 });
+        expect(receipt.library.files?.map((file) => file.name).toSorted()).toEqual([...parts, "libggml-cuda.so"].toSorted());
+        expect(receipt.decision.selected?.evidence.join()).toContain(
+          "it reports no GPU, although libggml-cuda.so is beside it; it computes on the CPU",
+        );
+        expect(receipt.decision.selected?.library.files).toEqual(receipt.library.files);
+        const { refusals, held } = await verifyReceipt(formatReceipt(receipt));
+        expect(refusals).toEqual([]);
+        expect(held).toContain(`${name} has the digest of the receipt, and so have the ${parts.length} files that it loads`);
+
+        const backend = parts.find((file) => file.startsWith("libggml-cpu")) ?? "";
+        const changes: Record<string, readonly [(copy: string) => void, RegExp]> = {
+          // The byte of ELF's header that nobody reads.
+          patched: [
+            (copy) => patch(join(copy, backend), 15),
+            new RegExp(`${backend} of .* has the sha256 .*, and the receipt says`),
+          ],
+          lacking: [(copy) => rmSync(join(copy, backend)), new RegExp(`the receipt names ${backend}, which .* does not load`)],
+          "with another": [
+            (copy) => cpSync(join(copy, backend), join(copy, "libggml-cpu-zen9.so")),
+            /loads libggml-cpu-zen9\.so, which is not among the files of the receipt/,
+          ],
+        };
+        for (const [copy, [change, reason]] of Object.entries(changes)) {
+          change(folderOf(copy));
+          for (const library of [at(copy), join(at(copy), name)]) {
+            const refused = (await verifyReceipt(receipt, { library })).refusals;
+            expect(refused).toEqual([{ code: "library-digest", reason: expect.stringMatching(reason) as string }]);
+          }
+        }
+        // What is no part of a build changes nothing.
+        writeFileSync(join(folderOf("with more"), "libother.so"), "");
+        expect((await verifyReceipt(receipt, { library: at("with more") })).refusals).toEqual([]);
+
+        patch(join(at("genuine"), backend), 15);
+        await own.unloadIdle();
+        const later = own.generate("a", { model: tiny("q8_0"), target: "library", maxNewTokens: 1 });
+        await expect(later).rejects.toThrow(`is another library than the one that was validated: the sha256 of ${backend} is`);
+      } finally {
+        await own.dispose();
+      }
+    },
+  );
 
   it("are of language models", async () => {
     await expect(createReceipt(runtime, { model: "builtin" })).rejects.toMatchObject({ code: "INPUT_INVALID" });

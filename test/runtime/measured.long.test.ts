@@ -12,6 +12,13 @@ const miniLm = `${sharedData}all-MiniLM-L6-v2`;
 const directory = mkdtempSync(join(tmpdir(), "inferyard-measured-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
+interface Tuning {
+  readonly kind: string;
+  readonly targets: readonly [
+    { readonly target: string; readonly verdict: string; readonly figures: { trials: { knob: string }[]; settings: object } },
+  ];
+}
+
 describe("tune", () => {
   it("measures the values of a setting, and writes nothing that is not better", async () => {
     const yaml = join(directory, "inferyard.yaml");
@@ -19,11 +26,25 @@ describe("tune", () => {
     const args = ["tune", "builtin", "--only", "threads", "--rounds", "2", "--count", "2", "--write", "--json"];
     const { code, stdout, stderr } = await inferyardProcess(args, { directory });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const result = JSON.parse(stdout) as { trials: { knob: string }[]; settings: object };
-    expect(new Set(result.trials.map(({ knob }) => knob))).toEqual(new Set(["threads"]));
+    const { kind, targets } = JSON.parse(stdout) as Tuning;
+    const [{ target, verdict, figures }] = targets;
+    expect([kind, target, verdict]).toEqual(["embedding", "native:cpu", "pass"]);
+    expect(new Set(figures.trials.map(({ knob }) => knob))).toEqual(new Set(["threads"]));
     const text = readFileSync(yaml, "utf8");
     expect(text).toMatch(/^# mine\nkeepAlive: 1m\n/);
-    expect(text === "# mine\nkeepAlive: 1m\n").toBe(Object.keys(result.settings).length === 0);
+    expect(text === "# mine\nkeepAlive: 1m\n").toBe(Object.keys(figures.settings).length === 0);
+  });
+
+  const [skip, name] = needsData("a language model is tuned by its threads, and by nothing that changes none of it");
+  it.skipIf(skip)(name, async () => {
+    const model = `${sharedData}gguf-tiny-llama/tiny-llama-f32.gguf`;
+    const args = ["tune", model, "--target", "native:cpu", "--rounds", "2", "--count", "2", "--json"];
+    const { code, stdout } = await inferyardProcess(args, { directory });
+    const { kind, targets } = JSON.parse(stdout) as Tuning;
+    expect([code, kind, targets[0].verdict]).toEqual([0, "language", "pass"]);
+    expect(new Set(targets[0].figures.trials.map(({ knob }) => knob))).toEqual(new Set(["threads"]));
+    const refused = await inferyardProcess(["tune", model, "--only", "batchTokens"], { directory });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("batchTokens changes nothing for")]);
   });
 
   it("one round is refused: it tells nothing from chance", async () => {

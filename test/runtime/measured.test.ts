@@ -29,8 +29,22 @@ async function json<Answer>(...args: string[]): Promise<Answer> {
 }
 
 interface Bench {
-  readonly targets: readonly { readonly target: string; readonly measurement: { readonly latencyMs: number; rounds: number } }[];
+  readonly kind: string;
+  readonly targets: readonly BenchTarget[];
   readonly recorded: readonly string[];
+}
+
+interface BenchTarget {
+  readonly target: string;
+  readonly verdict: string;
+  readonly reason?: string;
+  readonly figures?: { readonly latencyMs: number };
+}
+
+/** The targets that were measured, the fastest first. */
+function measuredTargets({ targets }: Bench): readonly string[] {
+  const measured = targets.filter(({ verdict }) => verdict === "pass");
+  return measured.toSorted((a, b) => a.figures!.latencyMs - b.figures!.latencyMs).map(({ target }) => target);
 }
 
 /** Two targets are enough to be put in order. */
@@ -52,27 +66,18 @@ describe.skipIf(skip)(name, { shuffle: false }, () => {
   });
 
   it("bench --record keeps what it measured, and the policy fastest picks the winner", async () => {
-    const { targets, recorded } = await json<Bench>(
-      "bench",
-      small,
-      "--targets",
-      "native,onnx:cpu",
-      "--rounds",
-      "1",
-      "--count",
-      "8",
-      "--record",
-    );
-    expect(targets.map(({ target }) => target).toSorted()).toEqual(["native:cpu", "onnx:cpu"]);
-    expect(recorded).toHaveLength(1);
-    const [first, second] = targets.toSorted((a, b) => a.measurement.latencyMs - b.measurement.latencyMs);
-    const decision = await explain("--priority", second!.target.split(":")[0]!); // measured beats the order of backends
+    const bench = await json<Bench>("bench", small, "--targets", "native,onnx:cpu", "--rounds", "1", "--count", "8", "--record");
+    const [first, second] = measuredTargets(bench);
+    expect([first, second].toSorted()).toEqual(["native:cpu", "onnx:cpu"]);
+    expect(bench.kind).toBe("embedding");
+    expect(bench.recorded).toHaveLength(1);
+    const decision = await explain("--priority", second!.split(":")[0]!); // measured beats the order of backends
     expect(openOnes(decision)).toEqual([
-      [first!.target, expect.stringMatching(/^measured \d{4}-\d\d-\d\d: [\d.]+ ms for one text$/)],
-      [second!.target, expect.stringMatching(/^measured /)],
+      [first, expect.stringMatching(/^measured \d{4}-\d\d-\d\d: [\d.]+ ms for one text$/)],
+      [second, expect.stringMatching(/^measured /)],
     ]);
     const embedded = await json<{ decision: Decision }>("embed", "hello", "--model", small, ...fastest);
-    expect(embedded.decision.selected?.target).toBe(first!.target);
+    expect(embedded.decision.selected?.target).toBe(first);
     expect(embedded.decision.candidates.find(({ verdict }) => verdict === "selected")?.note).toMatch(/^measured /);
   });
 
@@ -107,20 +112,23 @@ describe.skipIf(skip)(name, { shuffle: false }, () => {
     expect(note).toMatch(/^not measured: .* is damaged/);
   });
 
-  it("a target that cannot run is named with its reason beside those that can", async () => {
-    const { code, stdout } = await command("bench", small, "--targets", "onnx:cuda", "--rounds", "1");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    const { targets } = await json<{ targets: { target: string; failure?: string }[] }>(
-      "bench",
-      small,
-      "--targets",
-      "onnx:cuda:7,onnx:cpu",
-      "--rounds",
-      "1",
-      "--count",
-      "2",
-    );
-    expect(targets.find(({ target }) => target === "onnx:cuda:7")?.failure).toContain("no such device");
+  it("a language model is measured by generations; a target that was asked for and cannot run it is skipped, and exit code 1", async () => {
+    const args = ["bench", `${sharedData}tiny-random-gpt2`, "--targets", "onnx:cuda:7,onnx:cpu", "--rounds", "1", "--json"];
+    const { code, stdout, stderr } = await command(...args);
+    const { kind, targets } = JSON.parse(stdout) as Bench;
+    expect([kind, ...targets.map(({ target, verdict }) => [target, verdict])]).toEqual([
+      "language",
+      ["onnx:cpu", "pass"],
+      ["onnx:cuda:7", "skipped"],
+    ]);
+    expect(targets[0]?.figures).toMatchObject({
+      unit: "generations",
+      promptTokensPerSecond: expect.any(Number),
+      decodeTokensPerSecond: expect.any(Number),
+    });
+    expect(targets[1]?.reason).toContain("no such device");
+    expect(code).toBe(1);
+    expect(stderr).toContain("onnx:cuda:7  ");
   });
 
   it.each([

@@ -554,7 +554,7 @@ describe.skipIf(skip)(title, () => {
       const another = await hasty("b");
       expect([another.status, Number(another.headers.get("retry-after")) > 0]).toEqual([429, true]);
       expect((await hasty(large(""))).status).toBe(200);
-      const forgetful = await generating({ constraintCacheBytes: 1, constraintTimePerMinute: "600ms" });
+      const forgetful = await generating({ constraintCacheBytes: 1, constraintTimePerMinute: "50ms" });
       const statuses = new Set<number>();
       for (let round = 0; round < 200 && !statuses.has(429); round += 1)
         for (const ending of ["x", "y"]) statuses.add((await forgetful(large(ending))).status);

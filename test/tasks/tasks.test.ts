@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Entity, type Runtime, type Tensor, createRuntime } from "inferyard";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { runsAll } from "../fixtures/slow.ts";
+import { sampled } from "../fixtures/slow.ts";
 
 const golden = (model: string): unknown => JSON.parse(readFileSync(`${sharedData}${model}/goldens.json`, "utf8"));
 
@@ -51,14 +51,16 @@ const floats = ({ data }: Encoded): number[] => {
 
 const [skip, name] = needsData("goldens");
 
-describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
+// minilm.test.ts runs wasm each time
+for (const [isSkipped, title, targets] of sampled(`${name} on %s`, ["onnx:cpu", "wasm:cpu"], (target) => target === "onnx:cpu"))
+  describe.skipIf(skip || isSkipped).each(targets)(title, goldensOn);
+
+function goldensOn(target: string): void {
   let runtime: Runtime;
   beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
-  // MiniLM takes eleven times as long on wasm, by the same path.
-  const scorers = target === "wasm:cpu" && !runsAll ? [] : ["minilm-pair-scorer"];
-  it.each([...scorers, "tiny-random-cross-encoder"])("%s: logits within 1e-4, and the order", async (model) => {
+  it.each(["minilm-pair-scorer", "tiny-random-cross-encoder"])("%s: logits within 1e-4, and the order", async (model) => {
     const { items, rank } = golden(model) as CrossEncoder;
     const path = `${sharedData}${model}`;
     for (const { text, text_pair: document, logit } of items) {
@@ -189,7 +191,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
       }
     },
   );
-});
+}
 
 describe.skipIf(skip)("tokens of an output, or the highest of each row, made where the model lives", () => {
   it.each(["inline", "worker", "process"] as const)("host %s: the numbers of the whole output", async (host) => {

@@ -28,6 +28,8 @@ const cacheBytes = 2 ** 30;
 const allLayers = 999;
 /** `ggml_type` of the elements of caches. */
 const cacheTypes = { fp32: 0, fp16: 1 } as const;
+/** Backends of ggml for GPUs, by the names of their files. */
+const gpuBackend = /ggml-(?:cuda|hip|musa|vulkan|metal|sycl|opencl|cann|webgpu)[-.]/;
 /** What llama.cpp logs when it has loaded a model on a GPU. */
 const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 /** Tokens that are timed for each number of threads. */
@@ -233,8 +235,12 @@ function setFields(layout: StructLayout, bytes: Uint8Array, values: Readonly<Rec
 function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }: LibraryDeviceType): string {
   const reported = devices.map((device) => `${device.name} (${device.description})`).join(", ");
   const all = reported === "" ? "" : `; devices: ${reported}`;
-  if (name === "cpu")
-    return `${functions.supportsGpu() ? "no device but the CPU was given to it" : "built without a GPU"}, computes on the CPU${all}`;
+  if (name === "cpu") {
+    const gpus = file.files.map((each) => each.name).filter((each) => gpuBackend.test(each));
+    const beside = gpus.length === 0 ? "" : `, although ${gpus.join(", ")} is beside it`;
+    const given = functions.supportsGpu() ? "no device but the CPU was given to it" : `it reports no GPU${beside}`;
+    return `${given}; it computes on the CPU${all}`;
+  }
   const line = log.lines.findLast((each) => offloading.test(each));
   const [said, done, layers] = offloading.exec(line ?? "") ?? [];
   if (said === undefined)

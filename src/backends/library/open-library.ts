@@ -3,7 +3,7 @@ import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
-import { proveLoads } from "../../libraries/validation/first-load.ts";
+import { explainRefusal, proveLoads } from "../../libraries/validation/first-load.ts";
 import { proveLlamaLayout } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
@@ -58,7 +58,7 @@ export async function openLibrary({ path, sha256, files }: LibrarySource): Promi
   const digests = new Map([[path, file.sha256], ...loaded.map((each) => [each.path, each.sha256] as const)]);
   await proveLoads([path], { companions: loaded.slice(1).map((each) => each.path), digests });
   const ffi = await ForeignFunctions.load();
-  const library = ffi.open(path);
+  const library = await open(ffi, path);
   // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
   const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
@@ -79,4 +79,12 @@ export async function openLibrary({ path, sha256, files }: LibrarySource): Promi
       // The library stays mapped: its threads may still be ending, and the process ends after it.
     },
   };
+}
+
+async function open(ffi: ForeignFunctions, path: string): Promise<NativeLibrary> {
+  try {
+    return ffi.open(path);
+  } catch (error) {
+    throw await explainRefusal(error, path);
+  }
 }

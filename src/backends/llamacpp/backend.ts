@@ -62,7 +62,11 @@ async function probe(options: ProbeOptions): Promise<Availability> {
       const wanted =
         options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
       const hasPackage = hasBuild(platform, architecture, type.gpu);
-      const absence = hasPackage ? type.absenceReason(options.machine) : `node-llama-cpp has no build for ${type.name} here`;
+      const missing = [
+        type.absenceReason(options.machine),
+        hasPackage ? undefined : `node-llama-cpp has no build for ${type.name} here`,
+      ].filter((reason) => reason !== undefined);
+      const absence = missing.length === 0 ? undefined : missing.join("; ");
       const isKnown = absence !== undefined && options.full !== true; // a run would start a process to say the same
       if (!options.run || !wanted || !hasPackage || isKnown)
         return { device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" };

@@ -87,7 +87,7 @@ async function loadModel(
 async function placementOf({ llama }: OpenLlama, model: LlamaModel): Promise<string> {
   const { repo, release } = llama.llamaCppRelease;
   const build = `${repo} ${release}`;
-  if (llama.gpu === false) return `${build}: built without a GPU, computes on the CPU`;
+  if (llama.gpu === false) return `${build}: no GPU was given to it; it computes on the CPU`;
   const devices = await llama.getGpuDeviceNames();
   return `${build}: ${model.gpuLayers} layers offloaded to ${llama.gpu} (${devices.join(", ")})`;
 }

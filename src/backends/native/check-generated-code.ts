@@ -35,23 +35,38 @@ function createKernelChecks(options: { readonly forget?: boolean } = {}): Kernel
 }
 
 /**
- * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Throws as `openGgmlKernels` and `openMachineCode` do, and
- * BACKEND_UNAVAILABLE where no native code can be called.
+ * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Where that fails the other preferred kernels remain as fallbacks, and the
+ * reason is kept; where there are none, throws as `openGgmlKernels` and `openMachineCode` do, and BACKEND_UNAVAILABLE where no native code can be called.
  */
 export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
   if (checks === undefined) return;
-  const preferred = (kind: NativeKind): string | undefined => kernels.find((id) => needsNativeCode(id, kind));
-  const ggml = preferred("ggml");
-  if (ggml !== undefined && checks.blockKernels.machine.ggml !== true) {
-    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(ggml))();
-    checks.blockKernels.addGgml(kernelFor);
-  }
-  const machine = preferred("machine");
-  if (machine !== undefined && state.machineCode === undefined) {
-    state.machineCode = await (openMachineCode ?? refuseInPage(machine))();
+  const { blockKernels } = checks;
+  const failures = new Map<NativeKind, InferyardError>();
+  const open = async (kind: NativeKind, work: (id: string) => Promise<void>): Promise<void> => {
+    const preferred = kernels.find((id) => needsNativeCode(id, kind));
+    if (preferred === undefined) return;
+    try {
+      await work(preferred);
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+      failures.set(kind, error);
+      blockKernels.refuse(kind === "ggml" ? { ggml: error.message } : { machineCode: error.message });
+    }
+  };
+  await open("ggml", async (preferred) => {
+    if (blockKernels.machine.ggml === true) return;
+    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(preferred))();
+    blockKernels.addGgml(kernelFor);
+  });
+  await open("machine", async (preferred) => {
+    if (state.machineCode !== undefined) return;
+    state.machineCode = await (openMachineCode ?? refuseInPage(preferred))();
     checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
-  }
+  });
+  const [failure] = failures.values();
+  const hasFallback = kernels.some((id) => ![...failures.keys()].some((kind) => needsNativeCode(id, kind)));
+  if (failure !== undefined && !hasFallback) throw failure;
 }
 
 type NativeKind = "ggml" | "machine";
@@ -71,7 +86,7 @@ function refuseInPage(id: string): () => never {
 }
 
 /**
- * Checks all functions of generated code; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
+ * Checks all functions of generated code, and all operations of the interpreter; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
  * wrong.
  */
 export async function checkGeneratedCode(
@@ -82,9 +97,12 @@ export async function checkGeneratedCode(
   if (checks === undefined)
     return { reason: "static embeddings alone", warning: "WebAssembly has no SIMD here, so no other model can be loaded" };
   await checks.checkAll();
-  const { failed, right } = checks;
+  const { failed, failedOperations, right } = checks;
   const reason = checks.describe(right);
-  if (failed.length === 0) return { reason };
-  const wrong = failed.map(({ name, problem }) => `${name} (${problem})`).join(", ");
-  return { reason, warning: `wrong, and computed by the interpreter instead: ${wrong}` };
+  const listed = (wrong: typeof failed): string => wrong.map(({ name, problem }) => `${name} (${problem})`).join(", ");
+  if (failedOperations.length > 0)
+    return { reason, warning: `wrong in the interpreter, so that models that need it are refused: ${listed(failedOperations)}` };
+  return failed.length === 0
+    ? { reason }
+    : { reason, warning: `wrong, and computed by the interpreter instead: ${listed(failed)}` };
 }

@@ -16,6 +16,7 @@ import {
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
+import { openPageDiscard } from "./page-discard.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
@@ -41,15 +42,15 @@ export interface NativeReplicaState extends SharedReplicaState {
 /**
  * Creates an engine and prepares it, unless the options say otherwise. `identity`: identity of the files the source was read from; without one, nothing is shared. `state`: that of the
  * backend. Throws MODEL_INVALID
- * when a replica was loaded from other files, and BACKEND_UNAVAILABLE without WebAssembly SIMD.
+ * when a replica was loaded from other files, BACKEND_UNAVAILABLE without WebAssembly SIMD, and VERIFICATION_FAILED if the engine computes wrong values.
  */
-export function createEngine(
+export async function createEngine(
   source: GraphSource,
   inputs: readonly TensorInfo[],
   options: NativeLoadOptions,
   identity: string | undefined,
   state: NativeState,
-): EngineModel {
+): Promise<EngineModel> {
   const features = detectWasmFeatures(enableRelaxedSimd);
   if (!features.simd)
     throw new InferyardError(
@@ -60,7 +61,7 @@ export function createEngine(
   const { graphOptimization, threads, maxRunMemory, kernels } = options;
   if (kernels !== undefined && kernelChecks !== undefined) checkPreferred(kernels, kernelChecks);
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
-  const create = (replica: EngineReplica | undefined): EngineModel => {
+  const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {
     const engine = new EngineModel(source, {
       features,
       ...(graphOptimization === undefined ? {} : { graphOptimization }),
@@ -69,11 +70,13 @@ export function createEngine(
       ...(kernels === undefined ? {} : { kernelPreference: kernels }),
       ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
+      ...(openPageDiscard === undefined ? {} : { openDiscard: openPageDiscard }),
       ...(replica === undefined ? {} : { replica }),
     });
     try {
       if (options.isUnprepared !== true) engine.prepare(inputs.map(withEmptyCache));
       engine.publishWeights();
+      await engine.checkInterpreter();
       kernelChecks?.remember();
       return engine;
     } catch (error) {
@@ -83,11 +86,11 @@ export function createEngine(
   };
   const replica = engineReplica(options, identity);
   try {
-    return create(replica);
+    return await create(replica);
   } catch (error) {
     const isFull = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && replica?.from !== undefined;
     if (!isFull) throw error;
-    return create(undefined); // a replica for which the shared memory has no room gets a memory of its own
+    return await create(undefined); // a replica for which the shared memory has no room gets a memory of its own
   }
 }
 

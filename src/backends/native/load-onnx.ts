@@ -77,7 +77,7 @@ async function loadFrom<Model>(
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${displayName} has no output that is a tensor`);
   const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = createEngine(onnxSource(model), inputs, options, files.identity, state);
+  const engine = await createEngine(onnxSource(model), inputs, options, files.identity, state);
   const { identity } = files;
   const { graphOptimization } = options;
   const loaded = await create({

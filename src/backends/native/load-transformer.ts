@@ -50,7 +50,7 @@ async function loadFrom<Model>(
     throwIfAborted(signal);
   }
   const identity = files.identity === undefined || packTo === undefined ? files.identity : `${files.identity} as ${packTo}`;
-  const engine = createEngine(source, inputs, options, identity, state);
+  const engine = await createEngine(source, inputs, options, identity, state);
   const loaded = await create({
     engine,
     inputs,

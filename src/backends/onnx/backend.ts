@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type {
   Availability,
   Backend,
@@ -18,7 +17,7 @@ import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
-import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
+import { type InstalledPackage, findPackage, importLibrary, missingLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
 import { disableTelemetry } from "./telemetry.ts";
@@ -100,11 +99,6 @@ function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
   return (type === "cuda" && found.length > 0 ? found : [0]).map((index) => ({ type: provider.deviceType, index }));
 }
 
-/** The first library of a provider that is not in the folder of the binding; undefined if all are there. */
-function missingLibrary(provider: Provider, binaries: string = ""): string | undefined {
-  return provider.libraries?.find((name) => !existsSync(join(binaries, name)));
-}
-
 async function report(
   provider: Provider,
   device: Device,
@@ -116,8 +110,9 @@ async function report(
   const library = missingLibrary(provider, installed.binaries);
   const remedy =
     absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
-  const presence =
-    absence ?? (library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`);
+  const notInstalled = library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`;
+  const reasons = [absence, notInstalled].filter((reason) => reason !== undefined);
+  const presence = reasons.length === 0 ? undefined : reasons.join("; ");
   const isKnown = presence !== undefined && options.full !== true; // a run would start a process to say the same
   if (!options.run || !wanted || isKnown) {
     return { device, state: presence === undefined ? "present" : "absent", reason: presence ?? "found", ...remedy };

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Requirement } from "../../contract/backend.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { type Provider, providers } from "./providers.ts";
 import { findCutOffLibrary } from "../../platform/node/whole-library.ts";
 
 /**
@@ -46,6 +47,19 @@ function findBinaries(folder: string, platform: string, architecture: string): s
   return readdirSync(bin)
     .map((version) => join(bin, version, platform, architecture))
     .find((candidate) => existsSync(join(candidate, "onnxruntime_binding.node")));
+}
+
+/** The first library of a provider that is not in the folder of the binding; undefined if all are there. */
+export function missingLibrary(provider: Provider, binaries: string = ""): string | undefined {
+  return provider.libraries?.find((name) => !existsSync(join(binaries, name)));
+}
+
+/** Whether the installed package has the provider of a device type for this platform. */
+export function hasProvider(platform: string, architecture: string, deviceType: string): boolean {
+  const provider = providers.find((each) => each.deviceType === deviceType);
+  const binaries = findPackage(platform, architecture)?.binaries;
+  if (provider === undefined || binaries === undefined) return false;
+  return provider.platforms.includes(`${platform}/${architecture}`) && missingLibrary(provider, binaries) === undefined;
 }
 
 /** Loads the library with this log level. Throws BACKEND_UNAVAILABLE if it cannot be loaded or one of its files is cut off. */

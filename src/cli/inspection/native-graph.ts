@@ -1,29 +1,33 @@
-/** `inspect --graph`: the graph that the native engine builds from an .onnx file. Nothing is loaded or run. */
+/** `inspect --graph` and `inspect --stablehlo`: the graph of an .onnx file as text. Nothing is loaded or run. */
 import { readFile } from "node:fs/promises";
 import { InferyardError } from "../../contract/errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
-/** The graph as text. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED, INPUT_INVALID. */
-export async function nativeGraph(
+/** Forms of a graph: the native engine's own after all its passes, and a StableHLO program. */
+export type GraphForm = "graph" | "stablehlo";
+
+/** The graph as text in a form. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED, INPUT_INVALID. */
+export async function graphText(
   { reference, files }: ModelInspection,
   path: string,
+  form: GraphForm,
   shapes: readonly string[],
 ): Promise<string> {
   const [file] = files;
   if (file?.format !== "onnx" || files.length !== 1) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --graph prints the graph of one`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --${form} prints the graph of one`, {
       remedy: "give the path of an .onnx file",
     });
   }
   const wanted = new Map(shapes.map(shapeOf));
-  const { optimizedGraphText, readOnnxModel } = await import("../../engine/index.ts"); // large, and seldom asked for
+  const { optimizedGraphText, readOnnxModel, stableHloText } = await import("../../engine/index.ts"); // large, and seldom asked for
   const { model, external } = readOnnxModel(await readFile(path), reference);
   if (external.length > 0) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} keeps weights in other files, which --graph does not read`, {
-      remedy: "leave --graph out; `inferyard run` loads such models",
+    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} keeps weights in other files, which --${form} does not read`, {
+      remedy: `leave --${form} out; "inferyard run" loads such models`,
     });
   }
-  return optimizedGraphText(model, wanted);
+  return form === "graph" ? optimizedGraphText(model, wanted) : stableHloText(model, wanted);
 }
 
 function shapeOf(flag: string): readonly [string, readonly number[]] {

@@ -20,6 +20,7 @@ export function formatAnalysis(analysis: LibraryAnalysis): string {
     ...labelled("class", classLines(analysis)),
     ...labelled("verdict", verdictLines(analysis)),
     ...labelled("symbols", symbolLines(analysis)),
+    ...labelled("kernels", kernelLines(analysis)),
     ...labelled("needs", needLines(analysis)),
     ...labelled("fits", fitLines(analysis)),
   ];
@@ -72,6 +73,16 @@ function symbolLines({ symbols, symbolCounts }: LibraryAnalysis): string[] {
   const { exported, imported } = symbolCounts;
   const all = `${exported.toLocaleString("en-US")} exported, ${imported.toLocaleString("en-US")} imported`;
   return [`${groups.join("   ")}   of ${all}        --symbols lists them`];
+}
+
+/** Ids of kernels on a line of the row "kernels". */
+const kernelsOfLine = 6;
+
+function kernelLines({ kernels }: LibraryAnalysis): string[] {
+  const ids = kernels.map(({ id }) => id);
+  return Array.from({ length: Math.ceil(ids.length / kernelsOfLine) }, (_line, index) =>
+    ids.slice(index * kernelsOfLine, (index + 1) * kernelsOfLine).join(", "),
+  );
 }
 
 function needLines({ needs, versionSummaries }: LibraryAnalysis): string[] {

@@ -1,5 +1,5 @@
 /** The kernels of this machine as text. */
-import type { KernelCapabilities, KernelCapability } from "../../kernel-capabilities/index.ts";
+import type { KernelCapabilities, KernelCapability, KernelMachineReport } from "../../kernel-capabilities/index.ts";
 import { formatTable, printable } from "../output/table.ts";
 
 /** Columns that a reason may take. */
@@ -27,6 +27,16 @@ export function formatKernels({ kernels, memoryGigabytesPerSecond, closest }: Ke
   });
   const memory = isMeasured ? [`memory: ${memoryGigabytesPerSecond.toFixed(1)} GB/s read by one thread at best`] : [];
   return [...(rows.length === 0 ? [] : [formatTable(rows, titles)]), ...memory, ...answers].join("\n");
+}
+
+/** Two lines: the SIMD levels of the machine with the best one, and CUDA. */
+export function formatKernelMachine({ architecture, simd, best, cuda }: KernelMachineReport): string {
+  const levels = simd.filter(({ here }) => here).map(({ level }) => level);
+  const engines = cuda.engines.map(({ target, compiledIn, runs, reason }) => {
+    const state = `${compiledIn ? "compiled in" : "not compiled in"}, ${runs ? "runs" : "does not run"}`;
+    return `${target} ${state} (${printable(reason, maxColumns)})`;
+  });
+  return `${architecture}: ${levels.join(", ")}; best ${best}\nCUDA: ${engines.join("; ")}`;
 }
 
 function selfTestText({ selfTest }: KernelCapability): string {

@@ -1,15 +1,15 @@
 /** Output of `inferyard tune`. */
 import { formatTable } from "../output/table.ts";
 import { formatMilliseconds } from "../output/units.ts";
-import type { Gain, Knob, SearchPlan, SearchResult, Trial } from "./search.ts";
-import { median } from "./statistics.ts";
+import type { Gain, Knob, Trial, TuneFigures } from "../../measuring/index.ts";
+import { median } from "../../measuring/statistics.ts";
 
 /** The trials as a table, and the conclusion in a sentence. */
-export function formatTuning({ start, finalRounds }: SearchPlan, { trials, final }: SearchResult): string {
+export function formatTuning({ start, trials, final }: TuneFigures): string {
   const table = formatTable(trials.map(cells), ["setting", "one input", "inputs/s (bulk)", "gain, one", "gain, bulk", ""]);
   if (final === undefined) return `${table}\nno value beats the defaults by more than the rounds differ: leave them`;
-  const { gain, noise, found, confirmed } = final;
-  const compared = `against the defaults, ${finalRounds} rounds: one input ${gains(gain.latency, noise.latency)}, bulk ${gains(gain.bulk, noise.bulk)}`;
+  const { gain, noise, found, confirmed, rounds } = final;
+  const compared = `against the defaults, ${rounds} rounds: one input ${gains(gain.latency, noise.latency)}, bulk ${gains(gain.bulk, noise.bulk)}`;
   const names = (Object.keys(start) as Knob[]).filter((knob) => found[knob] !== start[knob]);
   const what = names.map((knob) => `${knob}: ${found[knob]}`).join(", ");
   const verdict = confirmed ? `better: ${what}` : `${what} did not win again: leave the defaults`;

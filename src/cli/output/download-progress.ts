@@ -6,10 +6,11 @@ import { formatBytes } from "./units.ts";
 const barWidth = 12;
 const defaultColumns = 80;
 
-/** The progress in at most `columns` columns. */
-export function describeProgress(progress: PullProgress, columns: number = defaultColumns): string {
+/** The progress in at most `columns` columns: of a terminal that does not know how many it has (undefined, or 0 as over a serial line), in 80. */
+export function describeProgress(progress: PullProgress, columns: number | undefined): string {
   const line = partsOf(progress).join("  ");
-  return displayWidth(line) < columns ? line : printable(line, Math.max(10, columns - 1));
+  const width = columns === undefined || columns <= 0 ? defaultColumns : columns;
+  return displayWidth(line) < width ? line : printable(line, Math.max(10, width - 1));
 }
 
 function partsOf({ reference, stage, note, bytes, totalBytes, bytesPerSecond, secondsLeft }: PullProgress): string[] {

@@ -143,7 +143,7 @@ describe("probeCuda says why there is nothing", () => {
     [
       "no nvidia-smi",
       { ...h200Server, environment: {} },
-      "the NVIDIA driver library is here (/lib/x86_64-linux-gnu/libcuda.so.1), but nvidia-smi is not on the PATH",
+      "the NVIDIA driver library is here (/lib/x86_64-linux-gnu/libcuda.so.1), but nvidia-smi is not on the PATH, and the kernel driver lists no GPU in /proc/driver/nvidia/gpus",
     ],
     [
       "a driver that was updated and not reloaded",
@@ -176,6 +176,35 @@ describe("probeCuda says why there is nothing", () => {
     ],
   ])("%s", async (_, recording, reason) => {
     expect(await probe(recording)).toEqual({ absent: reason });
+  });
+
+  it("finds GPUs without nvidia-smi where the kernel driver lists them and their device node is here", async () => {
+    const information = (name: string, minor: number, uuid: string): string =>
+      `Model: \t\t ${name}\nIRQ:   \t\t 88\nGPU UUID: \t GPU-${uuid}\nVideo BIOS: \t ??.??.??\nBus Location: \t 0000:0${minor}:00.0\nDevice Minor: \t ${minor}\n`;
+    const gpus = "/proc/driver/nvidia/gpus";
+    const files = {
+      ...h200Server.files,
+      "/proc/driver/nvidia/version":
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (dvs-builder)  Sun Mar 30 13:50:00 UTC 2025\nGCC version: gcc 12\n",
+      [`${gpus}/0000:01:00.0/information`]: information("NVIDIA H200", 0, "aa"),
+      [`${gpus}/0000:02:00.0/information`]: information("NVIDIA L4", 1, "bb"),
+      [`${gpus}/0000:03:00.0/information`]: information("NVIDIA L40S", 2, "cc"),
+      "/dev/nvidia0": "",
+      "/dev/nvidia1": "", // and none of the third
+    };
+    const machine = { ...h200Server, files, environment: {}, commands: {} };
+    expect(await probe(machine)).toEqual({
+      devices: ["NVIDIA H200", "NVIDIA L4"].map((name, index) => ({
+        device: { type: "cuda", index },
+        name,
+        source: "/proc/driver/nvidia/gpus; nvidia-smi is not on the PATH",
+        driverVersion: "570.133.20",
+      })),
+    });
+    expect(await names(withVisible(machine, "GPU-bb"))).toEqual(["0 NVIDIA L4"]);
+    expect(await probe(withVisible(machine, "-1"))).toEqual({
+      absent: 'CUDA_VISIBLE_DEVICES="-1" hides every NVIDIA device (2 installed)',
+    });
   });
 
   it("starts nothing where there is no driver library, although nvidia-smi is there", async () => {

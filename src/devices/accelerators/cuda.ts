@@ -18,7 +18,7 @@ interface Candidate {
 const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Program Files\\NVIDIA Corporation\\NVSMI"];
 
 /**
- * Looks for NVIDIA devices with nvidia-smi. The reason of absence distinguishes: no driver, a driver that does not answer, no
+ * Looks for NVIDIA devices with nvidia-smi, or by the files of the kernel driver if that is not installed. The reason of absence distinguishes: no driver, a driver that does not answer, no
  * device, and all devices hidden.
  */
 export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
@@ -26,7 +26,7 @@ export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   const library = await findCudaDriver(sources);
   if (library === undefined) return absent(await noDriverReason(sources));
   const program = await findProgram(sources, "nvidia-smi", furtherDirectories);
-  if (program === undefined) return absent(`the NVIDIA driver library is here (${library}), but nvidia-smi is not on the PATH`);
+  if (program === undefined) return fromKernelDriver(sources, library);
 
   const [listing, banner] = await Promise.all([queryGpus(sources, program), sources.run(program, [])]);
   if (!listing.ok) return absent(`the NVIDIA driver is installed, but nvidia-smi fails: ${listing.reason}`);
@@ -45,6 +45,37 @@ export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
       ? "every NVIDIA device is in MIG mode, and none has an instance"
       : `CUDA_VISIBLE_DEVICES="${list}" hides every NVIDIA device (${listing.rows.length} installed)`,
   );
+}
+
+/**
+ * Without nvidia-smi, as in many containers: the GPUs that the kernel driver lists and whose device node is here. It lists neither their memory nor parts of them
+ * (MIG). A driver library alone proves no GPU.
+ */
+async function fromKernelDriver(sources: MachineSources, library: string): Promise<ProbeResult> {
+  const folder = "/proc/driver/nvidia/gpus";
+  const rows = await Promise.all(
+    (await sources.list(folder)).map((bus) => kernelDriverRow(sources, `${folder}/${bus}/information`)),
+  );
+  const known = rows.filter((row) => row !== undefined);
+  const missing = `the NVIDIA driver library is here (${library}), but nvidia-smi is not on the PATH`;
+  if (known.length === 0) return absent(`${missing}, and the kernel driver lists no GPU in ${folder}`);
+  const list = sources.environment["CUDA_VISIBLE_DEVICES"];
+  const devices = visibleCandidates(known, [], list);
+  return found(
+    devices.map((device, index) => accelerator(device, index, undefined, `${folder}; nvidia-smi is not on the PATH`)),
+    `CUDA_VISIBLE_DEVICES="${list ?? ""}" hides every NVIDIA device (${known.length} installed)`,
+  );
+}
+
+async function kernelDriverRow(sources: MachineSources, path: string): Promise<GpuRow | undefined> {
+  const text = (await sources.readFile(path)) ?? "";
+  const value = (label: string): string | undefined => new RegExp(`^${label}:\\s*(\\S.*?)\\s*$`, "m").exec(text)?.[1];
+  const [name, minor] = [value("Model"), value("Device Minor")];
+  if (name === undefined || minor === undefined || !(await sources.exists(`/dev/nvidia${minor}`))) return undefined;
+  const version = /Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)/.exec(
+    (await sources.readFile("/proc/driver/nvidia/version")) ?? "",
+  )?.[1];
+  return { uuid: value("GPU UUID"), name, driverVersion: version, partitioned: false };
 }
 
 /** Path of NVIDIA's driver library as the loader finds it. Undefined without one. */

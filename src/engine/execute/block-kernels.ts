@@ -47,6 +47,11 @@ export class BlockKernels {
     this.#machine = { ...this.#machine, architecture: "x64", features, machineCode: true };
   }
 
+  /** Notes why machine code, or ggml, cannot be called: a sentence without a full stop. */
+  refuse(reasons: Partial<Pick<KernelMachine, "machineCode" | "ggml">>): void {
+    this.#machine = { ...this.#machine, ...reasons };
+  }
+
   /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
   select({ type, format, rows, columns }: Omit<QuantizedBlocks, "read">, state: BlockKernelState): KernelSelection {
     const { selfTests, preference = [] } = state;

@@ -26,9 +26,11 @@ import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
+import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable, type RunKernel } from "./executable.ts";
+import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
@@ -44,6 +46,8 @@ export interface EngineSettings {
   readonly kernelChecks?: KernelChecks;
   /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
   readonly machineCode?: MachineCode;
+  /** Prepares what returns free pages of the memory to the operating system. Default: they stay with the memory until the model is unloaded. */
+  readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
   readonly kernelPreference?: readonly string[];
   /** Starts a worker thread. Required if `threads` is above 1. */
@@ -88,6 +92,8 @@ export class Compiler {
   readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
+  /** What the interpreter computes for this model and was not held against known answers, by `interpretedNames`. */
+  readonly #interpreted = new Set<string>();
   /** The kernels of executables that were made while compilation was deferred and have not run. */
   readonly #deferredKernels = new WeakMap<Executable, readonly Kernel[]>();
   #defersKernels = false;
@@ -112,6 +118,7 @@ export class Compiler {
       shared: this.#threadCount > 1 || (replica !== undefined && !(replica.replicaIds.buffer instanceof ArrayBuffer)),
       ...(replica === undefined ? {} : { replica }),
       ...(from === undefined ? {} : { from }),
+      openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
         packed?.get(this.#foldingCache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
     });
@@ -158,9 +165,11 @@ export class Compiler {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
+    const isUnused = this.#settings.kernelPreference !== undefined && this.#selected.size === 0;
     return [
       `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
+      ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
   }
@@ -172,7 +181,19 @@ export class Compiler {
 
   /** Evaluates operations whose operands are constants, once for all executables of the model. */
   get fold(): ConstantFolder {
-    return this.#foldingCache.fold;
+    return this.#fold;
+  }
+
+  readonly #fold: ConstantFolder = (operation, inputs) => {
+    for (const name of interpretedNames(operation)) this.#interpreted.add(name);
+    return this.#foldingCache.fold(operation, inputs);
+  };
+
+  /** Holds what the interpreter computed for this model so far against its known answers. Throws VERIFICATION_FAILED if it is wrong. */
+  async checkInterpreter(): Promise<void> {
+    const names = [...this.#interpreted];
+    this.#interpreted.clear();
+    await this.#settings.kernelChecks?.checkInterpreter(names, this.#excludedFunctions);
   }
 
   /**
@@ -220,7 +241,7 @@ export class Compiler {
     { states = [], stateBlocks = 1, stateType = "float32", budget }: Partial<StateSettings> & { readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
+    const optimized = optimize(traced, { level, fold: this.#fold, budget });
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
@@ -291,6 +312,8 @@ export class Compiler {
       if (kernelChecks?.check(plan.functions) === true) continue;
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
+      for (const step of plan.steps)
+        if (step.kind === "interpret") for (const name of interpretedNames(step.operation)) this.#interpreted.add(name);
       return plan;
     }
   }

@@ -128,6 +128,11 @@ export class EngineModel {
     }
   }
 
+  /** Holds what the interpreter computed for this model so far against its known answers. Runs do so too. Throws VERIFICATION_FAILED if it is wrong. */
+  async checkInterpreter(): Promise<void> {
+    await this.#compiler.checkInterpreter();
+  }
+
   /** Runs the model. Concurrent runs are serialized. The caller has checked names, types and shapes of the inputs. */
   async run(inputs: TensorMap, { outputs, signal }: EngineRunOptions = {}): Promise<TensorMap> {
     const wanted = outputs === undefined ? undefined : new Set(outputs);
@@ -136,6 +141,7 @@ export class EngineModel {
       const run = this.#newRun(new YieldPolicy(signal));
       const given = new Map(Object.entries(inputs).map(([name, tensor]): [string, TracedValue] => [name, constantValue(tensor)]));
       const results = await this.#segments.run(given, wanted, run);
+      await this.#compiler.checkInterpreter();
       this.#compiler.closeFoldingCache();
       this.#lastSteps = run.steps;
       return Object.fromEntries([...results].map(([name, value]) => [name, outputTensor(name, value, run)]));
@@ -191,7 +197,12 @@ export class EngineModel {
       },
       run: async (executable, given, { outputs, states, signal }) => {
         this.#lastSteps = { ...executable.steps, executables: 1 };
-        return await compiler.execute(executable, given, new Set(outputs), { states, yieldPolicy: new YieldPolicy(signal) });
+        const results = await compiler.execute(executable, given, new Set(outputs), {
+          states,
+          yieldPolicy: new YieldPolicy(signal),
+        });
+        await compiler.checkInterpreter();
+        return results;
       },
     });
   }

@@ -37,6 +37,8 @@ describe("fullMatcher", () => {
     expect(fullMatcher("[[:alpha:]]+\\d")("abc1")).toBe(true);
     expect(fullMatcher("[[:^alpha:]]")("a")).toBe(false);
     expect(fullMatcher("\\Qa.b*\\E")("a.b*")).toBe(true);
+    expect(fullMatcher("\\Qab\\E+")("abb")).toBe(true);
+    expect(fullMatcher("\\Qab\\E+")("abab")).toBe(false);
     expect(fullMatcher("\\pL\\p{Greek}\\P{Lu}")("xαy")).toBe(true);
     expect(fullMatcher("\\x41\\x{1F600}\\101")("A😀A")).toBe(true);
     expect(fullMatcher("\\Aa\\z")("a")).toBe(true);

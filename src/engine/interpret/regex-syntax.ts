@@ -95,6 +95,11 @@ class PatternReader {
     const parts: PatternNode[] = [];
     let flags = given;
     while (!this.atEnd && this.#peek() !== "|" && this.#peek() !== ")") {
+      if (this.#takeQuote()) {
+        const literals = this.#quoted(flags);
+        parts.push(...literals.slice(0, -1), ...literals.slice(-1).map((last) => this.#repeated(last))); // a quantifier is that of the last character
+        continue;
+      }
       const next = this.#atom(flags, depth);
       if ("insensitive" in next) flags = next;
       else parts.push(this.#repeated(next));
@@ -190,21 +195,25 @@ class PatternReader {
       const wanted = letter === "b";
       return { kind: "where", holds: (before, after) => (word(before) !== word(after)) === wanted };
     }
-    if (letter === "Q") return this.#quoted(flags);
     const escape = this.#escape();
     return { kind: "character", accepts: typeof escape === "number" ? one(escape, flags) : escape };
   }
 
-  /** \Q...\E: literal text. */
-  #quoted(flags: Flags): PatternNode {
-    this.#at += 1;
+  #takeQuote(): boolean {
+    if (this.#peek() !== "\\" || this.#characters[this.#at + 1] !== "Q") return false;
+    this.#at += 2;
+    return true;
+  }
+
+  /** The characters of \Q...\E: literal text, up to the end of the pattern if nothing ends it. */
+  #quoted(flags: Flags): readonly PatternNode[] {
     const parts: PatternNode[] = [];
     while (!this.atEnd) {
       const character = this.#next();
       if (character === "\\" && this.#take("E")) break;
       parts.push({ kind: "character", accepts: one(character.codePointAt(0) ?? 0, flags) });
     }
-    return { kind: "sequence", parts };
+    return parts;
   }
 
   /** An escape that is also valid inside of a character class: a code point, or a class. */

@@ -103,6 +103,10 @@ function printedOperation(operation: Operation, operands: readonly string[]): st
 function printedAttribute(value: unknown): string {
   if (typeof value === "number") return printedNumber(value);
   if (Array.isArray(value)) return `[${value.map(printedAttribute).join(",")}]`;
+  if (typeof value === "object" && value !== null)
+    return `{${Object.entries(value)
+      .map(([name, member]) => `${printedName(name)}:${printedAttribute(member)}`)
+      .join(",")}}`;
   if (typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) && value !== "true" && value !== "false") return value;
   return JSON.stringify(value);
 }

@@ -52,9 +52,10 @@ export class TextCursor {
     return token.startsWith('"') ? (JSON.parse(token) as string) : token;
   }
 
-  /** An attribute value: a list, a string, a bare word, a boolean or a number, NaN and Infinity included. */
+  /** An attribute value: a list, an object, a string, a bare word, a boolean or a number, NaN and Infinity included. */
   json(): unknown {
     if (this.startsWith("[")) return this.#list();
+    if (this.startsWith("{")) return this.#object();
     const token = this.#token(/"(?:[^"\\]|\\.)*"|[\w.+-]+/y, "a value");
     if (token.startsWith('"')) return JSON.parse(token);
     if (token === "true" || token === "false") return token === "true";
@@ -80,6 +81,18 @@ export class TextCursor {
       items.push(this.json());
     }
     return items;
+  }
+
+  #object(): object {
+    this.expect("{");
+    const members: [string, unknown][] = [];
+    while (!this.take("}")) {
+      if (members.length > 0) this.expect(",");
+      const name = this.name();
+      this.expect(":");
+      members.push([name, this.json()]);
+    }
+    return Object.fromEntries(members);
   }
 
   #token(pattern: RegExp, what: string): string {

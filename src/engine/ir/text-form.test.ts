@@ -10,6 +10,7 @@ v0: float32[1,4] = elementwise(x, c0) { binary($0, $1) function=mul; cast($2) to
 v1: float32[1,2], v2: int64[1,2] = top-k(v0) axis=1 count=2 largest=true
 constant c1: int64[2] = [9007199254740993, -1]
 v3: int64[1,2] = binary(v2, c1) function=add
+v4: string[1] = call(v3) function=lookup attributes={keys:[NaN,-0],default:other,"a b":true} types=[{dataType:string,shape:[1]}]
 output y = v1
 output "z 2" = v3
 constant c2: string[2] = ["a b", "c\\"]"]

@@ -10,6 +10,7 @@ import { sameShape } from "../ir/tensor-type.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../contract/small-floats.ts";
+import { requirePacking } from "../../formats/answers/encoder-answers.ts";
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
 import { type PackedType, packingOf, packValues } from "../../formats/scaled-blocks/encode.ts";
 
@@ -208,6 +209,7 @@ export class Weights implements ParameterSource {
       this.#unfit.add(name);
       return undefined;
     }
+    requirePacking(type);
     this.#packed.add(name);
     const isSwapped = inputs === 0;
     const values = (floats: Float32Array): Float32Array => {

@@ -25,8 +25,8 @@ export interface AcceleratorDevice extends Pick<
 /** What this machine has of an accelerator. */
 export interface AcceleratorInfo extends AcceleratorDescription {
   /**
-   * "available": a program ran on it; "present": its device or all its libraries were found, and nothing has run on it; "absent": neither was
-   * found.
+   * "available": a program ran on it; "present": its device was found, or all its libraries where it is no device, and nothing has run on it;
+   * "absent": neither was found.
    */
   readonly state: DeviceState;
   /** Why, as a sentence without a full stop. */
@@ -76,7 +76,8 @@ function stateOf(
     return { state: "present", reason: `${device.name} (${device.source})` };
   }
   const missing = requiredLibraries.filter((name) => !libraries.some((library) => isOfClass(library, name)));
-  const isPresent = requiredLibraries.length > 0 && missing.length === 0;
+  // The libraries of a device are not the device.
+  const isPresent = deviceType === undefined && requiredLibraries.length > 0 && missing.length === 0;
   const reasons = [
     ...libraries.slice(0, 1).map(({ path }) => `found ${path}`),
     ...(missing.length === 0 ? [] : [`no library that fits this machine: ${missing.join(", ")}`]),
@@ -99,7 +100,8 @@ function devicesOf(
 ): readonly AcceleratorDevice[] {
   if (deviceType !== "cpu") {
     const devices = machine.accelerators.filter(({ device }) => device.type === deviceType);
-    return deviceType === "cuda" ? devices.map((device) => withLimits(device, driver)) : devices;
+    if (deviceType !== "cuda") return devices;
+    return devices.length > 0 ? devices.map((device) => withLimits(device, driver)) : statedBy(driver);
   }
   const { model, features } = machine.cpu;
   if (name === "xeon" && !isXeon(machine)) return [];
@@ -122,6 +124,17 @@ function withLimits(device: Accelerator, driver: DriverReport): AcceleratorDevic
   }
   const { multiprocessors, sharedMemory, totalBytes } = found;
   return { memory: { totalBytes }, ...stated, multiprocessors, sharedMemory };
+}
+
+/** The GPUs that the driver states, where the machine's facts have none: they come from other programs and files. */
+function statedBy(driver: DriverReport): readonly AcceleratorDevice[] {
+  if (!("devices" in driver)) return [];
+  return driver.devices.map(({ totalBytes, ...device }) => ({
+    ...device,
+    source: "NVIDIA's driver library",
+    memory: { totalBytes },
+    ...omitUndefined({ dataTypes: cudaDataTypes(device.computeCapability) }),
+  }));
 }
 
 function isXeon({ cpu }: MachineFacts): boolean {

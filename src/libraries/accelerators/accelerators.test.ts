@@ -101,6 +101,16 @@ describe("accelerators", () => {
     );
   });
 
+  it("are no device where there are its libraries alone, and are where the driver states one", async () => {
+    const options = await facts(noGpu, "cuda-driver", "cuda-runtime");
+    expect(await acceleratorInfo("cuda", options)).toMatchObject({ state: "absent", devices: [] });
+    expect(await acceleratorInfo("cuda", { ...options, driver: { devices: [h200] } })).toMatchObject({
+      state: "present",
+      reason: "NVIDIA H200 (NVIDIA's driver library)",
+      devices: [{ name: "NVIDIA H200", computeCapability: "9.0", multiprocessors: 132, memory: { totalBytes: h200.totalBytes } }],
+    });
+  });
+
   it("read memory and compute capability from the device", async () => {
     const cuda = await acceleratorInfo("cuda", await facts(h200Server));
     expect(cuda.state).toBe("present");
@@ -156,6 +166,11 @@ describe("accelerators", () => {
     expect(await isAcceleratorAvailable("xeon", xeon)).toBe(true);
     const other = { ...xeon, machine: { ...machine, cpu: { ...machine.cpu, model: { value: "AMD EPYC", source: "test" } } } };
     expect(await acceleratorInfo("xeon", other)).toMatchObject({ state: "absent", reason: "the processor is AMD EPYC" });
+  });
+
+  it("take names in any case", async () => {
+    const options = await facts(noGpu);
+    expect(await acceleratorInfo("CUDA", options)).toEqual(await acceleratorInfo("cuda", options));
   });
 
   it("refuse a name that PyTorch does not have, and list those it has", async () => {

@@ -4,6 +4,7 @@ import { readMachine } from "../../devices/index.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { DiscoveryOptions } from "../discovery/index.ts";
 import { listLibraries } from "../inventory/index.ts";
+import { isOfClass } from "../inventory/installed-library.ts";
 import { type AcceleratorFacts, type AcceleratorInfo, describeAccelerator } from "./accelerator-info.ts";
 import { type DriverReport, askDriver } from "./cuda-driver/ask-driver.ts";
 import { type AcceleratorDescription, type AcceleratorKind, acceleratorDescriptions } from "./accelerator-table.ts";
@@ -48,7 +49,7 @@ export async function isAcceleratorAvailable(name: string, options: AcceleratorO
 const notAsked: DriverReport = { devices: [] };
 
 function descriptionOf(name: string): AcceleratorDescription {
-  const description = acceleratorDescriptions.find((each) => each.name === name);
+  const description = acceleratorDescriptions.find((each) => each.name === name.toLowerCase());
   if (description !== undefined) return description;
   const names = acceleratorDescriptions.map((each) => each.name);
   throw new InferyardError("INPUT_INVALID", `there is no accelerator "${name}"`, {
@@ -69,7 +70,8 @@ async function describeAll(
   ]);
   const hasGpu =
     descriptions.some(({ deviceType }) => deviceType === "cuda") &&
-    machine.accelerators.some(({ device }) => device.type === "cuda");
+    (machine.accelerators.some(({ device }) => device.type === "cuda") ||
+      libraries.some((library) => library.fits && isOfClass(library, "cuda-driver")));
   const driver = options.driver ?? (hasGpu ? await askDriver(signal) : notAsked);
   return descriptions.map((description) => describeAccelerator(description, { machine, libraries, backends, driver }));
 }

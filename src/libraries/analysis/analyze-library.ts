@@ -1,16 +1,19 @@
 /** Analyzes a native library by its tables: what it is, what it needs, whether it fits this machine. It is never loaded. */
-import { basename, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
 import { classify } from "./classify.ts";
-import { computeVerdict } from "./compute-verdict.ts";
+import { type LoadedBackend, computeVerdict } from "./compute-verdict.ts";
 import { DependencyReader } from "./dependency-reader.ts";
-import { type FoundLibrary, findNeeded } from "./find-needed.ts";
+import { type FoundLibrary, type FoundNeeds, findNeeded } from "./find-needed.ts";
 import { contractFor, missingFunctions } from "../contracts/index.ts";
 import { checkFit } from "./fit.ts";
+import { backendsIn } from "./ggml-backends.ts";
 import { readHost } from "./host.ts";
-import type { ContractCoverage, LibraryAnalysis, LibraryClass } from "./library-analysis.ts";
+import type { ContractCoverage, LibraryAnalysis, LibraryClass, NeededLibrary } from "./library-analysis.ts";
+import { offeredKernels } from "./offered-kernels.ts";
 import { groupSymbols } from "./symbol-groups.ts";
-import { checkVersions, summarizeVersions } from "./versions.ts";
+import { checkVersions, missingIndirectly, summarizeVersions } from "./versions.ts";
 
 /** Options of `analyzeLibrary`. */
 export interface AnalyzeOptions {
@@ -34,29 +37,36 @@ export async function analyzeLibrary(
   const { displayName = path, environment = process.env } = options;
   const binary = await readBinary(path, { displayName });
   const host = await readHost();
-  const { direct: found, indirect } =
-    host.platform === "linux" && binary.format === "elf"
+  const found: FoundNeeds =
+    host.platform === "linux" && binary.format === "elf" && binary.architecture === host.architecture
       ? await findNeeded({ path: resolve(path), binary, environment, dependencies })
       : { direct: notChecked(binary), indirect: [] };
-  const needs = found.map(({ need }) => need);
-  const versions = checkVersions(binary, found);
+  const needs = found.direct.map(({ need }) => need);
+  const indirectNeeds = found.indirect.map(({ need }) => need);
+  const versions = checkVersions(binary, found.direct);
+  const missingVersions = missingIndirectly(found);
   const classes = classify(binary, basename(path));
   const { symbols, requiredVersions: _required, needed: _needed, ...file } = binary;
   return {
     path: displayName,
     file,
     classes,
-    verdict: computeVerdict(binary),
+    verdict: computeVerdict(binary, {
+      indirectNeeds,
+      backends: await loadedBackends(path, binary, classes, [...needs, ...indirectNeeds]),
+    }),
     symbolCounts: {
       exported: symbols.filter(({ isExported }) => isExported).length,
       imported: symbols.filter(({ isImported }) => isImported).length,
     },
     symbols: groupSymbols(symbols),
+    kernels: offeredKernels(symbols),
     needs,
-    indirectNeeds: indirect,
+    indirectNeeds,
     versions,
-    versionSummaries: summarizeVersions(versions, found),
-    fit: checkFit(binary, host, { needs, indirectNeeds: indirect, versions }),
+    missingVersions,
+    versionSummaries: summarizeVersions(versions, found.direct),
+    fit: checkFit(binary, host, { needs, indirectNeeds, versions, missingVersions }),
     contract: coverage(binary, classes),
   };
 }
@@ -67,6 +77,29 @@ function coverage({ symbols }: BinaryFile, classes: readonly LibraryClass[]): Co
   const exported = new Set(symbols.filter(({ isExported }) => isExported).map(({ name }) => name));
   const { length: required } = contract.required;
   return { name: contract.name, required, exported: required - missingFunctions(contract, (name) => exported.has(name)).length };
+}
+
+/** ggml's registry of backends, by the names of its file. */
+const registryName = /^(?:lib)?ggml\./;
+
+/** The backends of a library with ggml's registry, or one that needs it: those beside it. */
+async function loadedBackends(
+  path: string,
+  { format }: BinaryFile,
+  classes: readonly LibraryClass[],
+  needs: readonly NeededLibrary[],
+): Promise<readonly LoadedBackend[]> {
+  const hasRegistry =
+    classes.some(({ name, confidence }) => (name === "ggml" || name === "llama") && confidence !== "possible") ||
+    needs.some(({ name }) => registryName.test(basename(name)));
+  if (!hasRegistry) return [];
+  const folder = dirname(await realpath(path));
+  const paths = await backendsIn(folder, format);
+  const read = async (file: string): Promise<LoadedBackend[]> => {
+    const binary = await readBinary(file).catch(() => undefined); // what is no library is not loaded
+    return binary === undefined ? [] : [{ name: basename(file), binary }];
+  };
+  return (await Promise.all(paths.filter((file) => file !== resolve(path)).map(read))).flat();
 }
 
 /** The needs of a file for another system, or on a system whose loader is not followed. */

@@ -1,7 +1,7 @@
 /** What a library computes with: the CPU alone, or an accelerator, by what it imports, exports, needs and contains. */
 import { abbreviatedList } from "../../contract/errors.ts";
 import type { BinaryFile } from "../binaries/index.ts";
-import type { AcceleratorName, ComputeVerdict } from "./library-analysis.ts";
+import type { AcceleratorName, ComputeVerdict, IndirectNeed } from "./library-analysis.ts";
 
 /** How the use of an accelerator shows in the tables of a library. */
 interface AcceleratorRule {
@@ -68,10 +68,26 @@ export const acceleratorTitles: ReadonlyMap<AcceleratorName, string> = new Map(
   accelerators.map(({ name, title }) => [name, title]),
 );
 
+/** A backend that ggml loads while the library runs. */
+export interface LoadedBackend {
+  /** Name of its file. */
+  readonly name: string;
+  readonly binary: BinaryFile;
+}
+
+/** What brings an accelerator beside the file's own tables. */
+export interface OtherParts {
+  readonly indirectNeeds: readonly IndirectNeed[];
+  readonly backends: readonly LoadedBackend[];
+}
+
 /** What the library computes with. */
-export function computeVerdict(binary: BinaryFile): ComputeVerdict {
+export function computeVerdict(binary: BinaryFile, { indirectNeeds, backends }: OtherParts): ComputeVerdict {
   const found = accelerators
-    .map((rule) => ({ name: rule.name, reasons: evidenceOf(rule, binary) }))
+    .map((rule) => ({
+      name: rule.name,
+      reasons: [...evidenceOf(rule, binary), ...indirectEvidence(rule, indirectNeeds), ...backendEvidence(rule, backends)],
+    }))
     .filter(({ reasons }) => reasons.length > 0);
   const isCuda = found.some(({ name }) => name === "cuda");
   return {
@@ -84,12 +100,29 @@ export function computeVerdict(binary: BinaryFile): ComputeVerdict {
   };
 }
 
+/** The first library of the accelerator that another one needs: what it needs in turn says no more. */
+function indirectEvidence({ library }: AcceleratorRule, needs: readonly IndirectNeed[]): string[] {
+  const first = needs.find(({ name }) => library.test(fileName(name)));
+  return first === undefined ? [] : [`needs ${first.neededBy}, which needs ${first.name}`];
+}
+
+function backendEvidence(rule: AcceleratorRule, backends: readonly LoadedBackend[]): string[] {
+  return backends.flatMap(({ name, binary }) => {
+    const [reason] = evidenceOf(rule, binary);
+    return reason === undefined ? [] : [`loads ${name} from its folder, which ${reason}`];
+  });
+}
+
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+}
+
 function evidenceOf({ title, library, api, exported, section }: AcceleratorRule, binary: BinaryFile): string[] {
   const names = (wanted: (symbol: BinaryFile["symbols"][number]) => boolean): string[] =>
     binary.symbols.filter(wanted).map(({ name }) => name);
   const imports = names(({ isImported, name }) => isImported && api?.test(name) === true);
   const exports = names(({ isExported, name }) => isExported && (api?.test(name) === true || exported?.test(name) === true));
-  const libraries = binary.needed.filter((name) => library.test(name.slice(name.lastIndexOf("/") + 1).toLowerCase()));
+  const libraries = binary.needed.filter((name) => library.test(fileName(name)));
   const sections = binary.sections.filter((name) => section?.test(name) === true);
   return [
     ...(imports.length === 0 ? [] : [`imports ${count(imports, `${title} function`)}`]),

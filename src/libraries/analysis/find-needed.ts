@@ -37,10 +37,15 @@ export interface FoundLibrary {
   readonly binary: BinaryFile | undefined;
 }
 
+/** The same for what a file needs by others. */
+export interface FoundIndirectly extends FoundLibrary {
+  readonly need: IndirectNeed;
+}
+
 /** What a file needs itself, and what the libraries found need beyond that. */
 export interface FoundNeeds {
   readonly direct: readonly FoundLibrary[];
-  readonly indirect: readonly IndirectNeed[];
+  readonly indirect: readonly FoundIndirectly[];
 }
 
 /**
@@ -50,7 +55,7 @@ export interface FoundNeeds {
 export async function findNeeded(search: Search): Promise<FoundNeeds> {
   const findAll = (of: Search): Promise<FoundLibrary[]> => Promise.all(of.binary.needed.map((name) => findLibrary(name, of)));
   const direct = await findAll(search);
-  const indirect: IndirectNeed[] = [];
+  const indirect: FoundIndirectly[] = [];
   const seen = new Set(direct.map(({ need }) => need.name));
   let level = direct.map((found) => ({ found, of: search }));
   while (level.length > 0) {
@@ -62,7 +67,7 @@ export async function findNeeded(search: Search): Promise<FoundNeeds> {
       for (const needed of await findAll(needing)) {
         if (seen.has(needed.need.name)) continue;
         seen.add(needed.need.name);
-        indirect.push({ ...needed.need, neededBy: need.name });
+        indirect.push({ ...needed, need: { ...needed.need, neededBy: need.name } });
         next.push({ found: needed, of: needing });
       }
     }
@@ -73,11 +78,15 @@ export async function findNeeded(search: Search): Promise<FoundNeeds> {
 
 async function findLibrary(name: string, search: Search): Promise<FoundLibrary> {
   const cached = await search.dependencies.cachedPaths(name);
+  let passedOver: NeededLibrary["passedOver"];
   for (const [foundBy, path] of candidates(name, search, cached)) {
-    const binary = await readMatching(path, search);
-    if (binary !== undefined) return { need: { name, path, foundBy, status: "found" }, binary };
+    const binary = await search.dependencies.read(path);
+    if (binary === undefined) continue;
+    if (matches(binary, search.binary)) return { need: { name, path, foundBy, status: "found" }, binary };
+    passedOver ??= { path, architecture: binary.architecture };
   }
-  return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
+  const need = { name, path: undefined, foundBy: undefined, status: "missing" } as const;
+  return { need: passedOver === undefined ? need : { ...need, passedOver }, binary: undefined };
 }
 
 /**
@@ -125,15 +134,13 @@ function candidates(name: string, search: Search, cached: readonly string[]): [F
   ];
 }
 
-/** The facts of a library that the loader would take; undefined where there is none at the path. */
-async function readMatching(path: string, { binary, dependencies }: Search): Promise<BinaryFile | undefined> {
-  const { format, architecture, bits, byteOrder } = binary;
-  const found = await dependencies.read(path);
-  const matches =
-    found?.format === format &&
+/** Whether the loader takes a library for a file that needs one of its name. */
+function matches(found: BinaryFile, { format, architecture, bits, byteOrder }: BinaryFile): boolean {
+  return (
+    found.format === format &&
     found.kind === "shared object" &&
     found.architecture === architecture &&
     found.bits === bits &&
-    found.byteOrder === byteOrder;
-  return matches ? found : undefined;
+    found.byteOrder === byteOrder
+  );
 }

@@ -5,8 +5,8 @@ import { checkFit } from "./fit.ts";
 import type { Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
 const host: Host = { platform: "linux", architecture: "x86-64", byteOrder: "little", libc: "glibc" };
-type Needs = Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions">;
-const noNeeds: Needs = { needs: [], indirectNeeds: [], versions: [] };
+type Needs = Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">;
+const noNeeds: Needs = { needs: [], indirectNeeds: [], versions: [], missingVersions: [] };
 
 const problems = (file: Partial<BinaryFile>, here: Partial<Host> = {}, needs: Partial<Needs> = {}): readonly string[] => {
   const fit = checkFit({ ...emptyLibrary, ...file }, { ...host, ...here }, { ...noNeeds, ...needs });

@@ -1,6 +1,6 @@
 /** Whether a library fits this machine and this program, by its tables. */
 import type { BinaryFile } from "../binaries/index.ts";
-import type { Fit, Host, LibraryAnalysis } from "./library-analysis.ts";
+import type { Fit, Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
 /** Formats that each operating system loads. */
 const systems: Readonly<
@@ -18,22 +18,48 @@ const systems: Readonly<
 export function checkFit(
   binary: BinaryFile,
   host: Host,
-  { needs, indirectNeeds, versions }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions">,
+  {
+    needs,
+    indirectNeeds,
+    versions,
+    missingVersions,
+  }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">,
 ): Fit {
-  const missing = needs
-    .filter(({ status }) => status === "missing")
-    .map(({ name }) => `needs ${name}, which is not on this machine`);
+  const missing = needs.filter(({ status }) => status === "missing").map((need) => `needs ${need.name}, ${absence(need)}`);
   const missingIndirectly = indirectNeeds
     .filter(({ status }) => status === "missing")
-    .map(({ name, neededBy }) => `needs ${neededBy}, which needs ${name}, which is not on this machine`);
+    .map((need) => `needs ${need.neededBy}, which needs ${need.name}, ${absence(need)}`);
   const unreachable = needs
     .filter(({ foundBy }) => foundBy === "beside the file")
     .map(({ name }) => `needs ${name}, which lies beside it, where the loader does not look: set LD_LIBRARY_PATH`);
+  const unreachableIndirectly = indirectNeeds
+    .filter(({ foundBy }) => foundBy === "beside the file")
+    .map(
+      ({ name, neededBy }) =>
+        `needs ${neededBy}, which needs ${name}, which lies beside that, where the loader does not look: set LD_LIBRARY_PATH`,
+    );
   const unprovided = versions
-    .filter(({ isProvided }) => isProvided === false)
+    .filter(({ isProvided, isWeak }) => isProvided === false && isWeak !== true)
     .map(({ library, version }) => `needs ${version} of ${library}, which this machine's does not have`);
-  const problems = [...machineProblems(binary, host), ...missing, ...missingIndirectly, ...unreachable, ...unprovided];
+  const unprovidedIndirectly = missingVersions.map(
+    ({ library, version, neededBy }) =>
+      `needs ${neededBy}, which needs ${version} of ${library}, which this machine's does not have`,
+  );
+  const problems = [
+    ...machineProblems(binary, host),
+    ...missing,
+    ...missingIndirectly,
+    ...unreachable,
+    ...unreachableIndirectly,
+    ...unprovided,
+    ...unprovidedIndirectly,
+  ];
   return { fits: problems.length === 0, problems };
+}
+
+function absence({ passedOver }: NeededLibrary): string {
+  if (passedOver === undefined) return "which is not on this machine";
+  return `and ${passedOver.path} is for ${passedOver.architecture}`;
 }
 
 function machineProblems({ format, kind, architecture, byteOrder, libc }: BinaryFile, host: Host): string[] {

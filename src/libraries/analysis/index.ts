@@ -11,13 +11,16 @@ export type {
   Fit,
   FoundBy,
   IndirectNeed,
+  IndirectVersion,
   LibraryAnalysis,
   LibraryClass,
   NeededLibrary,
+  OfferedKernel,
   SymbolGroup,
   SymbolGroupName,
   VersionRequirement,
   VersionSummary,
 } from "./library-analysis.ts";
-export { type FoundLibrary, type FoundNeeds, findNeeded } from "./find-needed.ts";
+export { findNeeded } from "./find-needed.ts";
+export { backendsIn } from "./ggml-backends.ts";
 export { failedRequirements } from "./requirements.ts";

@@ -25,9 +25,9 @@ export interface LibraryClass {
 /** A programming interface of accelerators. */
 export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
 
-/** What computes, as far as the file's own tables say. What a library loads while it runs is not in them. */
+/** What computes, as far as tables say: those of the file, of what it needs, and of the backends beside it that ggml loads. What else a library loads while it runs is in no table. */
 export interface ComputeVerdict {
-  /** Interfaces that the library uses or implements. Empty: it computes on the CPU alone. */
+  /** Interfaces that the library uses or implements, or that it needs or loads a library for. Empty: it computes on the CPU alone. */
   readonly accelerators: readonly AcceleratorName[];
   /** Sentences that support the verdict, without a full stop. */
   readonly reasons: readonly string[];
@@ -53,8 +53,10 @@ export interface NeededLibrary {
   /** Undefined: missing, or not looked for. */
   readonly path: string | undefined;
   readonly foundBy: FoundBy | undefined;
-  /** "not checked": the file is not for this operating system, or this system's loader is not followed. */
+  /** "not checked": the file is not for this operating system or architecture, or this system's loader is not followed. */
   readonly status: "found" | "missing" | "not checked";
+  /** Of a missing library: a file of its name where the loader looks, which it passes over since it is for another architecture. Default: there is none. */
+  readonly passedOver?: { readonly path: string; readonly architecture: string };
 }
 
 /** A library that is needed by another one that the file needs. */
@@ -69,6 +71,16 @@ export interface VersionRequirement {
   readonly version: string;
   /** Whether the library found on this machine defines it. Undefined: no library was found to look into. */
   readonly isProvided: boolean | undefined;
+  /** The loader goes on without it. Default: it refuses. */
+  readonly isWeak?: true;
+}
+
+/** A version of symbols that a needed library requires, and that no library on this machine defines. */
+export interface IndirectVersion {
+  readonly library: string;
+  readonly version: string;
+  /** Name of the library that requires it. */
+  readonly neededBy: string;
 }
 
 /** The highest version of one family (GLIBC, GLIBCXX, ...) that is required, beside that of this machine. */
@@ -98,6 +110,14 @@ export interface ContractCoverage {
   readonly exported: number;
 }
 
+/** A kernel of the registry that a function of a library is. */
+export interface OfferedKernel {
+  /** Id as `inferyard kernels` lists it: "Q4_K_GGML_CPU". */
+  readonly id: string;
+  /** The function that computes it. */
+  readonly symbol: string;
+}
+
 /** What a native library is and needs. */
 export interface LibraryAnalysis {
   /** The path as the user wrote it. */
@@ -108,10 +128,14 @@ export interface LibraryAnalysis {
   /** Number of symbols exported and imported. */
   readonly symbolCounts: { readonly exported: number; readonly imported: number };
   readonly symbols: Readonly<Record<SymbolGroupName, SymbolGroup>>;
+  /** Kernels of the registry that exported functions are, by id. */
+  readonly kernels: readonly OfferedKernel[];
   readonly needs: readonly NeededLibrary[];
   /** What the libraries found need beyond `needs`, breadth first, each name once. Not looked into for files of other systems. */
   readonly indirectNeeds: readonly IndirectNeed[];
   readonly versions: readonly VersionRequirement[];
+  /** What the needed libraries require, and what is not on this machine. */
+  readonly missingVersions: readonly IndirectVersion[];
   readonly versionSummaries: readonly VersionSummary[];
   readonly fit: Fit;
   /** Undefined: no contract is written for such a library. Whether it is kept is proved by `validateLibrary` alone. */

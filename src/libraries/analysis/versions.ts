@@ -1,16 +1,27 @@
 /** Symbol versions that a library requires, against those that the libraries of this machine define. */
 import type { BinaryFile } from "../binaries/index.ts";
-import type { FoundLibrary } from "./find-needed.ts";
-import type { VersionRequirement, VersionSummary } from "./library-analysis.ts";
+import type { FoundLibrary, FoundNeeds } from "./find-needed.ts";
+import type { IndirectVersion, VersionRequirement, VersionSummary } from "./library-analysis.ts";
 
 /** Each required version, and whether the library that was found defines it. */
 export function checkVersions({ requiredVersions }: BinaryFile, found: readonly FoundLibrary[]): VersionRequirement[] {
   const byName = new Map(found.map(({ need, binary }) => [need.name, binary]));
-  return requiredVersions.map(({ library, version }) => ({
-    library,
-    version,
-    isProvided: byName.get(library)?.definedVersions.includes(version),
+  return requiredVersions.map((required) => ({
+    ...required,
+    isProvided: byName.get(required.library)?.definedVersions.includes(required.version),
   }));
+}
+
+/** Versions that the needed libraries require, and that the libraries found do not define. */
+export function missingIndirectly({ direct, indirect }: FoundNeeds): IndirectVersion[] {
+  const found = [...direct, ...indirect];
+  return found.flatMap(({ need, binary }) =>
+    binary === undefined
+      ? []
+      : checkVersions(binary, found)
+          .filter(({ isProvided, isWeak }) => isProvided === false && isWeak !== true)
+          .map(({ library, version }) => ({ library, version, neededBy: need.name })),
+  );
 }
 
 /** The highest required version of each family that has numbers (GLIBC, GLIBCXX), beside the highest on this machine. */

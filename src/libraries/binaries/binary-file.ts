@@ -13,6 +13,8 @@ export type LibcName = "glibc" | "musl";
 export interface RequiredVersion {
   readonly library: string;
   readonly version: string;
+  /** The loader goes on without it (VER_FLG_WEAK of ELF). Default: it refuses. */
+  readonly isWeak?: true;
 }
 
 /** A symbol that a binary exports to others or imports from them. */

@@ -13,7 +13,7 @@ export interface GgmlFiles {
 /** What ends the name of a shared library: libggml-base.so, libggml-base.so.0.9.4, libggml-base.dylib, ggml-base.dll. */
 const ending = String.raw`\.(?:so(?:\.[\d.]+)?|dylib|dll)$`;
 const baseName = new RegExp(`^(?:lib)?ggml-base${ending}`);
-const cpuName = new RegExp(`^(?:lib)?ggml-cpu(?:-\\w+)?${ending}`);
+const cpuName = new RegExp(`^(?:lib)?ggml-cpu(?:-[\\w.]+?)?${ending}`);
 
 /** Finds the files by their names. Throws LIBRARY_INCOMPATIBLE if the folder cannot be read, or has no base library or no CPU backend. */
 export async function findGgmlFiles(folder: string): Promise<GgmlFiles> {

@@ -3,12 +3,12 @@
  * from its folder. Found by tables and names; nothing is loaded.
  */
 import { createHash } from "node:crypto";
-import { readdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { sha256Of } from "../../platform/node/files.ts";
-import { DependencyReader, findNeeded, type FoundBy } from "../analysis/index.ts";
-import { checkLibrarySize } from "../validation/first-load.ts";
+import { backendsIn, DependencyReader, findNeeded, type FoundBy } from "../analysis/index.ts";
+import { checkLibrarySize } from "../binaries/library-size.ts";
 
 /** A file that is loaded. */
 export interface LoadedFile {
@@ -24,8 +24,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Parts of ggml and llama.cpp, which belong to a build wherever they are: libggml.so.0, libggml-base.so, libllama.v0.5.0.so. */
 const partName = /^(?:lib)?(?:ggml|llama)[-.]/;
-/** The names that `ggml_backend_load_best` of ggml-backend-reg.cpp takes: prefix, name of a backend, extension. */
-const backendName = process.platform === "win32" ? /^ggml-.+\.dll$/i : /^libggml-.+\.so$/;
 /** How libraries of the system are found, which are no part of a build: the C library, drivers, whatever is installed for all programs. */
 const systemFinds: ReadonlySet<FoundBy | undefined> = new Set(["loader cache", "default folder"]);
 /** Folders in which the loader looks by default. */
@@ -46,7 +44,11 @@ export async function readLoadedFiles(
   const dependencies = new DependencyReader();
   // By name, as the loader does: a name that was loaded before is not looked for again.
   const paths = new Map([[basename(given), given]]);
-  for (const root of [given, ...(await backendsIn(folder)), ...outOfTree(environment)]) {
+  for (const root of [
+    given,
+    ...(await backendsIn(folder, process.platform === "win32" ? "pe" : "elf")),
+    ...outOfTree(environment),
+  ]) {
     if (!paths.has(basename(root))) paths.set(basename(root), root);
     // In order: what one file needs, the next mostly needs too, and is read once.
     // oxlint-disable-next-line no-await-in-loop
@@ -85,15 +87,6 @@ async function digestOf(path: string): Promise<string> {
   return sha256Of(path);
 }
 
-/** The backends of a folder, by name. */
-async function backendsIn(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder);
-  return names
-    .filter((name) => backendName.test(name))
-    .toSorted()
-    .map((name) => join(folder, name));
-}
-
 /** The backend that ggml loads besides, by its variable. */
 function outOfTree({ GGML_BACKEND_PATH: path = "" }: Environment): readonly string[] {
   return path === "" ? [] : [resolve(path)];
@@ -111,7 +104,7 @@ async function neededBy(
   if (process.platform !== "linux" || binary.format !== "elf") return besides(path, binary.needed, dependencies);
   const { direct, indirect } = await findNeeded({ path, binary, environment, dependencies });
   const hasOwnFolder = !systemFolder.test(folder);
-  return [...direct.map(({ need }) => need), ...indirect].flatMap(({ name, path: found, foundBy }) => {
+  return [...direct, ...indirect].flatMap(({ need: { name, path: found, foundBy } }) => {
     if (found === undefined) return [];
     const isSystem = systemFinds.has(foundBy) || systemFolder.test(dirname(found));
     const isOwn = partName.test(basename(name)) || (hasOwnFolder && dirname(found) === folder);

@@ -71,24 +71,41 @@ describe.skipIf(skip)(name, () => {
 });
 
 describe("libraryVersion", () => {
+  const of = (file: string, name: string, defined: readonly string[] = []): unknown =>
+    libraryVersion(`/lib/${file}`, [{ name, confidence: "likely" }], defined);
+
   it.each([
-    ["libonnxruntime.so.1.30.0", "1.30.0"],
-    ["libonnxruntime.1.30.0.dylib", "1.30.0"],
-    ["libllama.v0.5.0.so", "0.5.0"],
-    ["libllama.cuda.v0.5.0.so", "0.5.0"],
-    ["libopenblasp-r0.3.21.so", "0.3.21"],
-    ["libcudart.so.12.4.127", "12.4.127"],
-  ])("%s: %s by its name", (file, version) => {
-    expect(libraryVersion(`/lib/${file}`, [])).toEqual({ value: version, source: "file name" });
+    ["libonnxruntime.so.1.30.0", "onnxruntime", "1.30.0"],
+    ["libonnxruntime.1.30.0.dylib", "onnxruntime", "1.30.0"],
+    ["libllama.v0.5.0.so", "llama", "0.5.0"],
+    ["libllama.cuda.v0.5.0.so", "llama", "0.5.0"],
+    ["libggml-cpu.so.0.9.4", "ggml-cpu", "0.9.4"],
+    ["libopenblasp-r0.3.21.so", "openblas", "0.3.21"],
+    ["libcudart.so.12.4.127", "cuda-runtime", "12.4.127"],
+  ])("%s: %s by its name", (file, name, version) => {
+    expect(of(file, name)).toEqual({ value: version, source: "file name" });
   });
 
-  it.each(["libomp.so.5", "libggml-cpu-zen4.so", "libggml-cpu-armv8.2_1.so", "onnxruntime.dll", "cudart64_12.dll"])(
-    "%s: none",
-    (file) => expect(libraryVersion(`/lib/${file}`, ["GOMP_5.0"])).toBeUndefined(),
-  );
+  it.each([
+    ["libomp.so.5", "openmp", ["GOMP_5.0"]],
+    ["libggml-cpu-zen4.so", "ggml-cpu", []],
+    ["libggml-cpu-armv8.2_1.so", "ggml-cpu", []],
+    ["onnxruntime.dll", "onnxruntime", []],
+    ["cudart64_12.dll", "cuda-runtime", []],
+    // Numbers of interfaces.
+    ["libgomp.so.1.0.0", "openmp", []],
+    ["libblis.so.4.0.0", "blis", []],
+    ["pjrt_c_api_cpu_plugin.so", "pjrt", ["VERS_1.0"]],
+    ["libonnxruntime_providers_cuda.so", "onnxruntime-provider", ["VERS_1.0"]],
+    ["libother.so.1.2.3", "other", ["VERS_1.2.3"]],
+  ])("%s: none", (file, name, defined) => expect(of(file, name, defined)).toBeUndefined());
 
   it("prefers the version that the file itself states", () => {
-    expect(libraryVersion("/lib/libonnxruntime.so.9.9.9", ["VERS_1.30.0"])?.value).toBe("1.30.0");
+    expect(of("libonnxruntime.so.9.9.9", "onnxruntime", ["VERS_1.30.0"])).toMatchObject({ value: "1.30.0" });
+  });
+
+  it("takes none from the name of a file that is another library", () => {
+    expect(libraryVersion("/lib/libllama.v0.5.0.so", [{ name: "llama", confidence: "possible" }], [])).toBeUndefined();
   });
 });
 

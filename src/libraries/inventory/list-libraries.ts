@@ -32,7 +32,7 @@ export async function analyzeDiscovered(
 ): Promise<InstalledLibrary> {
   try {
     const { classes, file, fit } = await analyzeLibrary(library.path, omitUndefined({ environment }), dependencies);
-    const version = libraryVersion(library.path, file.definedVersions);
+    const version = libraryVersion(library.path, classes, file.definedVersions);
     const { architecture } = file;
     return { ...library, classes, fits: fit.fits, problems: fit.problems, ...omitUndefined({ version, architecture }) };
   } catch (error) {

@@ -3,11 +3,14 @@
  * SIGSEGV, an endless constructor), which must not be the user's.
  */
 import { join, resolve } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { openFile, sha256Of } from "../../platform/node/files.ts";
+import { sha256Of } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
+import { analyzeLibrary } from "../analysis/index.ts";
 import { hostArchitecture, readBinary } from "../binaries/index.ts";
+import { checkLibrarySize } from "../binaries/library-size.ts";
 import type { FirstLoadMessage } from "./child-messages.ts";
 import { runWatchedProcess } from "./watched-process.ts";
 
@@ -29,8 +32,6 @@ export interface FirstLoadOptions {
 
 const defaultTimeoutMs = 20_000;
 const maxMemoryBytes = 4 * 2 ** 30;
-/** Maximum size of a library in bytes. The largest known one, PyTorch's for CUDA, has 2 GB. */
-const maxLibraryBytes = 4 * 2 ** 30;
 
 /**
  * Proves that this machine's loader takes the libraries and that their constructors return. They are loaded in a child process, one after the other,
@@ -72,7 +73,7 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
     },
   });
   record.add(unknown.slice(0, loaded).map((path) => digests.get(path) ?? ""));
-  if (failed !== undefined) throw failed;
+  if (failed !== undefined) throw await explainRefusal(failed, unknown[loaded] ?? "");
   if (failure !== undefined) throw fatal(unknown[loaded] ?? "", failure, lastLines);
 }
 
@@ -94,28 +95,34 @@ async function digestOf(
   }
 }
 
+/**
+ * The error of a loader that refused a library, with what its tables say: the loader names one file that it does not find, also where it passed over one for another architecture.
+ * Other errors are returned as they are.
+ */
+export async function explainRefusal(refusal: unknown, path: string): Promise<unknown> {
+  if (!(refusal instanceof InferyardError) || refusal.code !== "LOAD_FAILED") return refusal;
+  const problems = await problemsOf(path);
+  if (problems.length === 0) return refusal;
+  const { message, remedy, data } = refusal;
+  return new InferyardError("LOAD_FAILED", `${message}; it ${problems.join("; it ")}`, {
+    cause: refusal,
+    ...omitUndefined({ remedy, data }),
+  });
+}
+
+async function problemsOf(path: string): Promise<readonly string[]> {
+  try {
+    return (await analyzeLibrary(path)).fit.problems;
+  } catch {
+    return []; // its tables cannot be read, which the loader has said
+  }
+}
+
 function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {
   return new InferyardError("LIBRARY_INCOMPATIBLE", `${path} cannot be loaded: in a child process, ${failure}`, {
     remedy: "use another build of the library; nothing of it was loaded into this process",
     data: { path, step: "loading", expected: "a library that the process survives", found: failure, lastLines: [...lastLines] },
   });
-}
-
-/** Throws INPUT_INVALID for what is no regular file, without waiting for the writer of a pipe, and LIMIT_EXCEEDED for a file too large for a library. */
-export async function checkLibrarySize(path: string): Promise<void> {
-  const file = await openFile(path).catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  });
-  try {
-    const { size } = await file.stat();
-    if (size > maxLibraryBytes) {
-      throw new InferyardError("LIMIT_EXCEEDED", `${path} has ${size} bytes, and a library may have ${maxLibraryBytes}`, {
-        data: { limit: maxLibraryBytes },
-      });
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 /**

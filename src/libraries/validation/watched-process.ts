@@ -1,4 +1,5 @@
 /** A child process that loads libraries: started, watched, and ended with all that it started. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { type ChildProcess, fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
@@ -106,7 +107,10 @@ async function memoryExceeded(child: ChildProcess, maxMemory: number, settled: A
 
 async function aborted(signal: AbortSignal | undefined, settled: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(abortError(signal)), { once: true, signal: settled });
+    if (signal === undefined) return;
+    const stop = (): void => reject(abortError(signal));
+    addAbortListener(signal, stop);
+    addAbortListener(settled, () => removeAbortListener(signal, stop));
   });
 }
 

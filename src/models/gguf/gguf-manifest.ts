@@ -29,6 +29,8 @@ export interface GgufDescription {
   readonly license?: string;
   /** Orders that the codes of I2_S tensors may have; undefined unless there are several. */
   readonly i2sLayouts?: readonly I2SLayout[];
+  /** Types of the tensors, each once. */
+  readonly tensorTypes: readonly string[];
 }
 
 /** Reads the description of the GGUF model at `path`; `displayName` is the path as the user wrote it. Throws as `readGgufModel` does. */
@@ -48,6 +50,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
     ...(model.tensors.size > 0 && [...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
     ...(layouts.length > 1 ? { i2sLayouts: layouts } : {}),
+    tensorTypes: [...new Set([...model.tensors.values()].map(({ type }) => type))],
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
       generation: generationOf(metadata),

@@ -1,6 +1,8 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
+import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { ggmlTensorBytes } from "../../formats/gguf/ggml-types.ts";
 import { decodeTensor, isDecodable } from "../../formats/gguf/blocks/index.ts";
@@ -147,7 +149,11 @@ function quantized(tensor: GgufModelTensor, wanted: EncodableType, read: (target
     type,
     shape,
     bytes: ggmlTensorBytes(type, elements),
-    read: () => encodeTensor(type, decodeTensor(old, stored(), elements)),
+    read: () => {
+      requireDecoder(old);
+      requireEncoder(type);
+      return encodeTensor(type, decodeTensor(old, stored(), elements));
+    },
   };
 }
 

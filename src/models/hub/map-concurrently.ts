@@ -1,4 +1,5 @@
 /** Bounded concurrency. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 
 /**
  * Calls `work` for every item, with at most `limit` calls at a time, and returns the results in the order of the items. After a
@@ -13,7 +14,7 @@ export async function mapConcurrently<Item, Result>(
   const control = new AbortController();
   const stop = (): void => control.abort(signal?.reason);
   if (signal?.aborted === true) stop();
-  signal?.addEventListener("abort", stop, { once: true });
+  addAbortListener(signal, stop);
   const results: Result[] = [];
   const queue = items.entries();
   const failures: unknown[] = [];
@@ -31,7 +32,7 @@ export async function mapConcurrently<Item, Result>(
   try {
     await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   } finally {
-    signal?.removeEventListener("abort", stop);
+    removeAbortListener(signal, stop);
   }
   if (failures.length > 0) throw failures[0];
   return results;

@@ -1,4 +1,5 @@
 /** Sends one request to the hub or to a host that it redirects to: authorization, redirects, detection of stalled connections, and errors by status. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
@@ -39,7 +40,7 @@ export async function sendRequest<Result>(
   const control = new AbortController();
   const stop = (): void => control.abort();
   if (signal?.aborted === true) throw abortError(signal);
-  signal?.addEventListener("abort", stop, { once: true });
+  addAbortListener(signal, stop);
   let stalled = false;
   const watch = setTimeout(() => {
     stalled = true;
@@ -61,7 +62,7 @@ export async function sendRequest<Result>(
     );
   } finally {
     clearTimeout(watch);
-    signal?.removeEventListener("abort", stop);
+    removeAbortListener(signal, stop);
     stop(); // closes the connection if the body was not read to its end
   }
 }

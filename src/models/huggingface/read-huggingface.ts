@@ -155,10 +155,10 @@ function writingTasks(tasks: readonly string[]): readonly string[] {
 /** What a variant takes from its GGUF file. */
 function partsOf(
   gguf: GgufDescription | undefined,
-): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "i2sLayouts">> {
+): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "i2sLayouts" | "tensorTypes">> {
   if (gguf === undefined) return {};
-  const { architecture, config, bytes, precision, i2sLayouts } = gguf;
-  return { architecture, config, bytes, ...omitUndefined({ precision, i2sLayouts }) };
+  const { architecture, config, bytes, precision, i2sLayouts, tensorTypes } = gguf;
+  return { architecture, config, bytes, tensorTypes, ...omitUndefined({ precision, i2sLayouts }) };
 }
 
 /** Text settings of a GGUF file with those that inferyard.json states. */

@@ -1,8 +1,8 @@
 /** A child process that tries something which may end it, and reports by its last line of stdout. */
 import { likelyCause, messageLines } from "./stderr-cause.ts";
 
-/** Time limit in milliseconds. The first use of a GPU can compile for seconds. */
-const timeLimitMs = 30_000;
+/** Default time limit in milliseconds. The first use of a GPU can compile for seconds. */
+const defaultLimitMs = 30_000;
 
 /** What became of the child. */
 export interface ChildOutcome<Report> {
@@ -16,12 +16,13 @@ export interface ChildOutcome<Report> {
 
 /**
  * Runs a program of ours in a child process. `request` is its argument, as JSON; its last line of stdout, if that is a JSON object, is the report. Never throws
- * for what the child does. `signal` ends the child.
+ * for what the child does. `signal` ends the child. `timeLimitMs`: time after which it is killed, in milliseconds; Infinity: none.
  */
 export async function runReportingChild<Report>(
   program: string,
   request: unknown,
   signal?: AbortSignal,
+  timeLimitMs: number = defaultLimitMs,
 ): Promise<ChildOutcome<Report>> {
   const started = performance.now();
   const { execFile } = await import("node:child_process"); // a load starts none of these children
@@ -30,7 +31,7 @@ export async function runReportingChild<Report>(
       process.execPath,
       [program, JSON.stringify(request)],
       {
-        timeout: timeLimitMs,
+        timeout: Number.isFinite(timeLimitMs) ? timeLimitMs : 0,
         killSignal: "SIGKILL",
         windowsHide: true,
         maxBuffer: 1 << 20,

@@ -406,7 +406,7 @@ describe("explaining without loading", () => {
 describe("I2_S weights whose layout the file leaves open", () => {
   const open: Manifest = {
     ...manifest,
-    variants: [{ ...variant, i2sLayouts: ["x86", "arm"] }],
+    variants: [{ ...variant, i2sLayouts: ["x86", "arm"], tensorTypes: ["I2_S"] }],
     probe: { kind: "text", answers: [] },
   };
 

@@ -18,6 +18,7 @@ import { type Candidate, type Decision, type Selected, makeDecision } from "../d
 import { noCandidateError } from "./no-candidate-error.ts";
 import { type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
 import type { LoadRequest } from "../selection/load-request.ts";
+import { settingsFor } from "../selection/option-scope.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
@@ -241,9 +242,11 @@ async function attempt(
   { target, variant, shortened }: EligibleCandidate,
   manifest: Manifest,
   constraints: Constraints,
-  { settings, kind = "tensor" }: LoadRequest,
+  request: LoadRequest,
   signal: AbortSignal | undefined,
 ): Promise<SuccessfulLoad | FailedLoad> {
+  const { kind = "tensor" } = request;
+  const settings = settingsFor(request, variant);
   const backend = context.backends.find(({ name }) => name === target.backend);
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);

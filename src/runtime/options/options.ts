@@ -14,7 +14,7 @@ import type { ConstraintOptions } from "../targets/constraints.ts";
 /** Names of the placement constraints. */
 export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude", "gpu"];
 
-const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
+const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, ...loadSettingNames, "strategy"];
 
 /** Names of the options of one load. */
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [
@@ -133,6 +133,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseNegative("reservedSequences", settings.reservedSequences);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
+    checkLoadSettings(model);
     refuseUnlisted<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
   }
 }

@@ -137,8 +137,8 @@ export interface ConstraintThreadSettings {
   readonly limits?: { readonly states?: number; readonly bytes?: number; readonly steps?: number };
 }
 
-/** Settings of one model: its placement constraints and its loading strategy. */
-export interface ModelSettings extends ConstraintOptions {
+/** Settings of one model: its placement constraints, its load settings and its loading strategy. */
+export interface ModelSettings extends ConstraintOptions, LoadSettings {
   /**
    * "lazy": loaded at its first use, unloaded after `keepAlive`. "eager": loaded when the runtime is created, unloaded only
    * when memory is needed. "pinned": loaded when the runtime is created, kept until it is unloaded by name. Default: "lazy".

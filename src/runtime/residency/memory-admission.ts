@@ -2,6 +2,7 @@
  * Admission of loads under a memory budget. Loads that do not fit wait in a first-in, first-out queue while unused models are
  * evicted, the least recently used first. Memory is booked before a load begins, so that loads in progress count.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError } from "../../contract/errors.ts";
 import {
   type MemoryAmounts,
@@ -82,10 +83,10 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
       const waiting: QueuedLoad<Item> = { consumer, need, grant: resolve, refuse: reject };
       const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
       const abort = (): void => this.#reject(waiting, abortError(signal));
-      signal.addEventListener("abort", abort, { once: true });
+      addAbortListener(signal, abort);
       settle = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", abort);
+        removeAbortListener(signal, abort);
         waiting.endDraining?.();
       };
       this.#queue.push(waiting);

@@ -1,5 +1,5 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
-import type { Backend, LoadLimits } from "../../contract/backend.ts";
+import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type DigestCache, digestOf, resolveReference } from "../../models/index.ts";
@@ -66,7 +66,7 @@ export class ModelLoader {
 
   /** Loads and verifies one candidate. A failure that permits another candidate is returned; any other error is thrown. */
   async load(load: CandidateLoad): Promise<LoadOutcome<ResidentModel>> {
-    const { reference, options, outcome, candidate, decide, signal, booking } = load;
+    const { reference, outcome, candidate, decide, signal, booking } = load;
     const { backends } = this.#parts;
     for (;;) {
       const used = [...backends];
@@ -75,7 +75,7 @@ export class ModelLoader {
       if (!isReplaced) {
         if (!result.ok) return result;
         this.#reportLoaded(reference, result.item);
-        const resident = await this.#residentOf(reference, options, result.item, booking);
+        const resident = await this.#residentOf(load, result.item);
         this.#loads.set(resident, load);
         return { ok: true, item: resident };
       }
@@ -124,12 +124,7 @@ export class ModelLoader {
     this.#loads.get(resident)?.booking.correct(resident.heldMemory);
   }
 
-  async #residentOf(
-    reference: string,
-    options: ModelOptions,
-    loaded: VerifiedModel,
-    booking: MemoryBooking,
-  ): Promise<ResidentModel> {
+  async #residentOf({ reference, options, outcome, booking }: CandidateLoad, loaded: VerifiedModel): Promise<ResidentModel> {
     const { settings, circuits, loadLimits, onUnloaded } = this.#parts;
     const { replicas = "auto", failover = false } = settings;
     const move = async (failed: VerifiedModel, failure: InferyardError, moveSignal: AbortSignal): Promise<VerifiedModel> => {
@@ -139,7 +134,7 @@ export class ModelLoader {
       return this.#loadOnNextTarget(reference, options, booking, moveSignal);
     };
     const resident: ResidentModel = new ResidentModel(loaded, {
-      replicas: replicas === "auto" ? await this.#replicaCount(loaded, options) : replicas,
+      replicas: replicas === "auto" ? await this.#replicaCount(loaded, outcome.request.settings) : replicas,
       spreadOverlappingRuns: replicas !== "auto",
       maxRunMemory: loadLimits.maxRunMemory,
       booking,
@@ -159,9 +154,9 @@ export class ModelLoader {
     for (const fallback of fallbacksOf(decision, formatTarget(target))) onEvent?.({ type: "fallback", reference, ...fallback });
   }
 
-  async #replicaCount(loaded: VerifiedModel, options: ModelOptions): Promise<number> {
+  async #replicaCount(loaded: VerifiedModel, { threads }: LoadSettings): Promise<number> {
     const machine = await this.#parts.facts.machine();
-    return replicaCount(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#parts.settings.threads));
+    return replicaCount(loaded, machine, threadsFor(machine.cpu, threads));
   }
 
   #recordMemory({ target, variant, need, model }: VerifiedModel): void {

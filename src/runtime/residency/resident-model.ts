@@ -73,7 +73,7 @@ export class ResidentModel implements Resident {
   #replacement: Promise<VerifiedModel> | undefined;
   #reported = 0;
   #disposed = false;
-  readonly #scheduler = new RunScheduler();
+  readonly #scheduler = new RunScheduler(() => this.#running > 0);
   readonly #holds = new InstanceHolds<VerifiedModel>();
   /** Instances that were replaced and are still in use. */
   readonly #retired = new Set<VerifiedModel>();
@@ -136,6 +136,11 @@ export class ResidentModel implements Resident {
       return this.#scheduler.run(schedulingKey, instances, own.signal, () => this.#runWhole(part, own));
     };
     return await this.#bounded(run, inputs, options, partTokens);
+  }
+
+  /** Says that a client may run the model soon, until the returned function is called: long runs of others let it go first. */
+  holdFor(client: string): () => void {
+    return this.#scheduler.hold(client);
   }
 
   #bounded(run: HostedTensorModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {

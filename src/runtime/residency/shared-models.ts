@@ -20,6 +20,7 @@ import type { Lease, Residency, MemoryBooking } from "./residency.ts";
 import type { Reservation } from "../selection/reservation.ts";
 import type { ResidentModel } from "./resident-model.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
+import { settingsFor } from "../selection/option-scope.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
 import { formatTarget } from "../targets/target.ts";
@@ -242,7 +243,7 @@ export class SharedModels {
 
   #keyOf(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
     const permitted = this.#options.failover ? { permitted: permittedTargets(selections) } : {};
-    return residentKey({ reference, target, variant, settings: request.settings, kind: request.kind, ...permitted });
+    return residentKey({ reference, target, variant, settings: settingsFor(request, variant), kind: request.kind, ...permitted });
   }
 
   #remember(key: string, known: ResolvedRequest): void {

@@ -97,6 +97,16 @@ it("a flow that may not go is not looked through", () => {
   expect([queue.take(verdict), asked]).toEqual(["b1", ["a1", "b1"]]);
 });
 
+it("a client that comes now goes before the next item of one that was just served", () => {
+  const queue = new FairQueue<string>();
+  for (const item of ["a1", "a2"]) queue.add({ client: "a", priority: "normal" }, item);
+  const first = queue.take(() => "take");
+  expect(queue.hasOnly("a")).toBe(true);
+  queue.add({ client: "b", priority: "normal" }, "b1");
+  expect([queue.hasOnly("a"), queue.hasOnly("b")]).toEqual([false, false]);
+  expect([first, queue.take(() => "take"), queue.take(() => "take")]).toEqual(["a1", "b1", "a2"]);
+});
+
 describe("a flow", () => {
   const [a, b]: Item[] = [
     { client: "a", priority: "normal" },

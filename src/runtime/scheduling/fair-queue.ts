@@ -16,6 +16,8 @@ interface Waiting<Item> {
   readonly weight: number;
   /** Virtual finish time of its next item. */
   finish: number;
+  /** Number of the service in which it was last served; 0: none since it has items. */
+  served: number;
 }
 
 /**
@@ -30,6 +32,7 @@ export class FairQueue<Item> {
   readonly #flows = new Map<string, Waiting<Item>>();
   /** Finish time of the item that was served last. */
   #virtualTime = 0;
+  #services = 0;
 
   /** Appends an item to its flow. */
   add({ client, priority }: Flow, item: Item): void {
@@ -40,7 +43,7 @@ export class FairQueue<Item> {
       return;
     }
     const weight = priorityWeights[priority];
-    this.#flows.set(key, { items: [item], weight, finish: this.#virtualTime + 1 / weight });
+    this.#flows.set(key, { items: [item], weight, finish: this.#virtualTime + 1 / weight, served: 0 });
   }
 
   /** Removes an item without charging its flow. */
@@ -51,6 +54,12 @@ export class FairQueue<Item> {
     if (flow === undefined || at === -1) return;
     flow.items.splice(at, 1);
     if (flow.items.length === 0) this.#flows.delete(key);
+  }
+
+  /** Whether no client but this one has items. */
+  hasOnly(client: string): boolean {
+    const own = Object.keys(priorityWeights).filter((priority) => this.#flows.has(keyOf(client, priority as Priority)));
+    return this.#flows.size === own.length;
   }
 
   /** Charges a flow for an item that was served together with one of another flow. */
@@ -76,6 +85,7 @@ export class FairQueue<Item> {
     const [item] = flow.items.splice(at, 1);
     this.#virtualTime = Math.max(this.#virtualTime, flow.finish); // a flow whose items were skipped has a finish time in the past
     flow.finish = this.#virtualTime + 1 / flow.weight;
+    flow.served = this.#services += 1;
     this.#flows.delete(key); // behind the flows with the same finish time
     if (flow.items.length > 0) this.#flows.set(key, flow);
     return item;
@@ -87,7 +97,9 @@ function keyOf(client: string, priority: Priority): string {
 }
 
 function precedes(flow: Waiting<unknown>, other: Waiting<unknown>): boolean {
-  return flow.finish < other.finish || (flow.finish === other.finish && flow.weight > other.weight);
+  if (flow.finish !== other.finish) return flow.finish < other.finish;
+  // A flow whose client came just now goes before one that was served before.
+  return flow.weight === other.weight ? flow.served < other.served : flow.weight > other.weight;
 }
 
 /** Index of the first item with the verdict "take". Items with the verdict "drop" before it are removed. */

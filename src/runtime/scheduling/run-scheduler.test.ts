@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { RunScheduler } from "./run-scheduler.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
 
@@ -62,4 +62,35 @@ it("who leaves the queue gets ABORTED, and a run that fails gives its turn on", 
   await end("c");
   expect(await stays).toBe("c");
   expect(begun).toEqual(["c"]);
+});
+
+it("between two runs of one client, one that holds the model may bring its run, and need not", async () => {
+  let isBusy = false;
+  const turns = new RunScheduler(() => isBusy);
+  const { begun, work, end } = scripted();
+  const release = turns.hold("b");
+  for (const name of ["a1", "a2", "a3"]) void turns.run(turnOf("a"), 1, undefined, work(name));
+  await end("a1");
+  const other = turns.run(turnOf("b"), 1, undefined, work("b1"));
+  await vi.waitFor(() => expect(begun.length).toBe(2));
+  await end(begun[1] ?? "");
+  await vi.waitFor(() => expect(begun.length).toBe(3));
+  expect(begun.slice(1, 3)).toContain("b1");
+  isBusy = true; // with a run that is not scheduled here
+  await end(begun[2] ?? "");
+  await vi.waitFor(() => expect(begun.length).toBe(4));
+  await other;
+  release();
+  await end(begun[3] ?? "");
+});
+
+it("a client that holds the model and brings no run holds up nobody for long", async () => {
+  const turns = new RunScheduler();
+  const { begun, work, end } = scripted();
+  turns.hold("b");
+  const runs = ["a1", "a2"].map((name) => turns.run(turnOf("a"), 1, undefined, work(name)));
+  await end("a1");
+  await vi.waitFor(() => expect(begun).toEqual(["a1", "a2"]));
+  await end("a2");
+  expect(await Promise.all(runs)).toEqual(["a1", "a2"]);
 });

@@ -1,7 +1,8 @@
 /**
  * Scheduling of runs on raw tensors: at most one run for each instance of the model at a time, in the order of a fair queue of
- * clients.
+ * clients. Between two runs of one client, others that hold the model get a moment to bring theirs: their texts may still be tokenized.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
@@ -11,10 +12,33 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Maximum time in milliseconds that a client waits between its runs for those of others. */
+const maxGapMs = 20;
+/** Interval of the checks for them, in milliseconds. */
+const checkMs = 1;
+
 /** Limits the concurrent runs of one model and orders waiting ones fairly. */
 export class RunScheduler {
   readonly #queue = new FairQueue<Waiting>();
+  /** Number of holds on the model, by client. */
+  readonly #holders = new Map<string, number>();
+  readonly #isBusy: () => boolean;
   #running = 0;
+
+  /** `isBusy`: whether the model runs something, such as a batch of texts, which is not scheduled here. Default: never. */
+  constructor(isBusy: () => boolean = () => false) {
+    this.#isBusy = isBusy;
+  }
+
+  /** Says that a client holds the model and may run it soon, until the returned function is called. */
+  hold(client: string): () => void {
+    this.#holders.set(client, (this.#holders.get(client) ?? 0) + 1);
+    return () => {
+      const left = (this.#holders.get(client) ?? 0) - 1;
+      if (left > 0) this.#holders.set(client, left);
+      else this.#holders.delete(client);
+    };
+  }
 
   /**
    * Waits until the scheduler selects this client, then runs `work`. `limit`: maximum number of concurrent runs. Throws ABORTED
@@ -33,10 +57,28 @@ export class RunScheduler {
       throwIfAborted(signal);
       return await work();
     } finally {
-      const next = this.#queue.take((waiting) => (waiting.signal?.aborted === true ? "drop" : "take"));
-      if (next === undefined) this.#running -= 1;
-      else next.begin(); // it takes the slot of this run
+      if (this.#mayBringRuns(schedulingKey.client)) void this.#beginAfterOthers(schedulingKey.client);
+      else this.#beginNext();
     }
+  }
+
+  /** The next run takes the slot of one that has ended. */
+  #beginNext(): void {
+    const next = this.#queue.take((waiting) => (waiting.signal?.aborted === true ? "drop" : "take"));
+    if (next === undefined) this.#running -= 1;
+    else next.begin();
+  }
+
+  /** Whether a client other than this one holds the model and has not brought a run yet. */
+  #mayBringRuns(client: string): boolean {
+    const isAlone = this.#holders.size === (this.#holders.has(client) ? 1 : 0);
+    return !isAlone && !this.#isBusy() && this.#queue.hasOnly(client);
+  }
+
+  async #beginAfterOthers(client: string): Promise<void> {
+    const until = performance.now() + maxGapMs;
+    while (this.#mayBringRuns(client) && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, checkMs));
+    this.#beginNext();
   }
 
   #waitForSlot(schedulingKey: SchedulingKey, signal: AbortSignal | undefined): Promise<void> {
@@ -44,7 +86,7 @@ export class RunScheduler {
       const waiting: Waiting = {
         signal,
         begin: () => {
-          signal?.removeEventListener("abort", leave);
+          removeAbortListener(signal, leave);
           resolve();
         },
       };
@@ -52,7 +94,7 @@ export class RunScheduler {
         this.#queue.remove(schedulingKey, waiting);
         if (signal !== undefined) reject(abortError(signal));
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      addAbortListener(signal, leave);
       this.#queue.add(schedulingKey, waiting);
     });
   }

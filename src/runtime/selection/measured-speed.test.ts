@@ -34,7 +34,8 @@ const facts = (over: Partial<MeasurementFacts> = {}): MeasurementFacts => ({
   ...over,
 });
 
-const subject = { target: "onnx:cpu", onCpu: true, variant, library: { name: "onnxruntime-node", version: "1.30.0" } };
+const library = { name: "onnxruntime-node", version: "1.30.0" };
+const subject = { target: "onnx:cpu", kind: "tensor", onCpu: true, variant, library } as const;
 const changed = (over: Partial<Measurement>): MeasurementFacts => facts({ measurements: [{ ...measurement, ...over }] });
 const on = (over: Partial<MeasuredMachine>): MeasurementFacts => changed({ machine: { ...here, ...over } });
 
@@ -48,6 +49,17 @@ describe("a measurement", () => {
     const { latencyMs, note } = measuredSpeed({ ...subject, variant: packed }, facts());
     expect(latencyMs).toBeUndefined();
     expect(note).toBe(`not measured with int8, only with ${variant.name}`);
+  });
+
+  it("of generations counts for a language model alone, and runs on tensors for no language model", () => {
+    const generations = { ...measurement, figures: { ...measurement.figures, unit: "generations", latencyMs: 40 } } as const;
+    const both = facts({ measurements: [measurement, generations] });
+    expect(measuredSpeed({ ...subject, kind: "language" }, both)).toEqual({
+      latencyMs: 40,
+      note: "measured 2026-11-20: 40.0 ms for one generation",
+    });
+    expect(measuredSpeed(subject, both).latencyMs).toBe(7.25);
+    expect(measuredSpeed({ ...subject, kind: "language" }, facts())).toEqual({ note: "not measured" });
   });
 
   const ignored: readonly [string, MeasurementFacts, string][] = [

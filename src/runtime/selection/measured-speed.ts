@@ -1,5 +1,6 @@
 /** Evaluates stored measurements for one candidate: its speed on this machine, or why no measurement applies. Pure. */
 import type { Library } from "../../contract/backend.ts";
+import type { ModelKind } from "../../hosts/host-name.ts";
 import { type MeasuredMachine, machineDifference } from "../../measurements/machine.ts";
 import { type Measurement, type SpeedSettings, speedSettings } from "../../measurements/measurement.ts";
 import type { Variant } from "../../models/manifest.ts";
@@ -28,6 +29,8 @@ export interface MeasuredSpeed {
 
 interface Subject {
   readonly target: string;
+  /** What the model is loaded as. A language model is measured by generations, and any other by runs on its inputs. */
+  readonly kind: ModelKind;
   readonly onCpu: boolean;
   readonly variant: Variant;
   readonly library: Library;
@@ -45,6 +48,7 @@ export function measuredSpeed(subject: Subject, facts: MeasurementFacts): Measur
     .filter(({ target, model }) => target === subject.target && (model.digest === digest || model.path === subject.variant.path))
     // A file may be measured as it is and with its weights packed.
     .filter(({ model }) => model.variant === subject.variant.name)
+    .filter(({ figures }) => (figures.unit === "generations") === (subject.kind === "language"))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
     .map((measurement) => ({ measurement, reason: reasonToIgnore(measurement, subject, facts) }));
   const applicable = about.find(({ reason }) => reason === undefined)?.measurement;
@@ -52,7 +56,7 @@ export function measuredSpeed(subject: Subject, facts: MeasurementFacts): Measur
     const { latencyMs, unit } = applicable.figures;
     return {
       latencyMs,
-      note: `measured ${applicable.at.slice(0, 10)}: ${formatMilliseconds(latencyMs)} for one ${unit === "texts" ? "text" : "run"}`,
+      note: `measured ${applicable.at.slice(0, 10)}: ${formatMilliseconds(latencyMs)} for one ${unit.slice(0, -1)}`,
     };
   }
   const [newest] = about;

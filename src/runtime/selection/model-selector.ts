@@ -14,6 +14,9 @@ import {
   refuseUnreadable,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "./host-selection.ts";
+import { checkKernelNames, formatsOfKernels } from "./kernel-names.ts";
+import type { LoadRequest } from "./load-request.ts";
+import { givenNames, refuseIneffective, settingsFor } from "./option-scope.ts";
 import type { SelectionOutcome } from "./selection-outcome.ts";
 import { mergeLoadSettings } from "../options/options.ts";
 import type { ModelOptions, ModelSettings, RuntimeSettings } from "../options/runtime-settings.ts";
@@ -25,7 +28,7 @@ import { type Constraints, mergeConstraints } from "../targets/constraints.ts";
 import type { FactsReader } from "./facts-reader.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
-import { packedPrecision, refuseUnknownVariant, variantOption } from "./variant-selection.ts";
+import { packedPrecision, refuseUnknownVariant, variantOption, variantsNamed } from "./variant-selection.ts";
 
 /** The parts of a runtime that selection reads. */
 export interface ModelSelectorParts {
@@ -115,14 +118,28 @@ export class ModelSelector {
     const { settings } = this.#parts;
     const levels = await this.#settingsFor(canonical);
     const constraints = mergeConstraints(settings, ...levels, options);
-    // Settings of the load override those of the runtime, which override those that the model's author recommends.
-    const request = {
-      ...variantOption(options),
-      kind: options.kind,
-      settings: mergeLoadSettings(manifest.settings ?? {}, settings, options),
-    };
+    const request = await this.#loadRequest(manifest, levels, options);
     const facts = await this.#factsFor(manifest, constraints, request.settings);
     return { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
+  }
+
+  /**
+   * Settings of the load override those of the model, which override those of the runtime and those that the model's author recommends. Throws INPUT_INVALID for a
+   * setting of the load or of the model that does not concern it, and what `checkKernelNames` throws.
+   */
+  async #loadRequest(manifest: Manifest, levels: readonly ModelSettings[], options: ModelOptions): Promise<LoadRequest> {
+    const ownSettings = mergeLoadSettings(...levels, options);
+    const settings = mergeLoadSettings(manifest.settings ?? {}, this.#parts.settings, ownSettings);
+    const { kernels } = settings;
+    const formats = kernels === undefined ? {} : { kernelFormats: await formatsOfKernels(kernels) };
+    const request = { ...variantOption(options), kind: options.kind, settings, own: givenNames(ownSettings), ...formats };
+    const wanted = variantsNamed(manifest.variants, options.variant);
+    const isPacked = packedPrecision(manifest.variants, options.variant) !== undefined;
+    if (!isPacked) refuseIneffective(request, wanted, manifest.name);
+    const concernsKernels = isPacked || wanted.some((variant) => settingsFor(request, variant).kernels !== undefined);
+    if (kernels !== undefined && concernsKernels)
+      await checkKernelNames(kernels, await this.#parts.facts.machine(), "BACKEND_UNAVAILABLE");
+    return request;
   }
 
   /** Measurements are read, and weights hashed, under the policy "fastest" only. */

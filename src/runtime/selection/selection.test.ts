@@ -325,6 +325,22 @@ describe("why a target is refused", () => {
     ],
     ["device absent", {}, "onnx:cuda", "device: no NVIDIA driver on this machine"],
     [
+      "device absent, and what the model needs of it",
+      { manifest: { requirements: { cudaVersion: "12.8", deviceMemoryBytes: gigabyte } } },
+      "onnx:cuda",
+      "device: no NVIDIA driver on this machine; needs 1000 MB on the device, whose memory is not known; needs CUDA 12.8, and the driver's CUDA version is not known",
+    ],
+    [
+      "package missing, and what the model needs of the device",
+      {
+        backends: [missing("onnx")],
+        constraints: { prefer: "onnx:cuda" },
+        manifest: { requirements: { cudaVersion: "12.8" } },
+      },
+      "onnx:cuda",
+      "package: onnx is not installed; needs CUDA 12.8, and the driver's CUDA version is not known",
+    ],
+    [
       "device unknown to the backend",
       { constraints: { prefer: "wasm:cuda" } },
       "wasm:cuda",

@@ -7,13 +7,14 @@
  * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
  * succeeds.
  */
-import type { Capabilities, Device, DeviceAvailability, Library, LoadSettings } from "../../contract/backend.ts";
+import type { Capabilities, Device, DeviceAvailability, Library } from "../../contract/backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
+import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../contract/errors.ts";
@@ -119,9 +120,11 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
   const { target, facts } = context;
   for (const check of checks) {
     const refusal = check(context);
-    if (refusal !== undefined) return { target, checked: { verdict: "refused", target: formatTarget(target), ...refusal } };
+    if (refusal === undefined) continue;
+    const whole = { ...refusal, ...alsoUnmet(refusal, context) };
+    return { target, checked: { verdict: "refused", target: formatTarget(target), ...whole } };
   }
-  const [variant, ...others] = runnableVariants(context);
+  const [variant, ...others] = effectiveVariants(context);
   const present = context.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
@@ -131,7 +134,8 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
     .map((other) => eligibleWith(context, library, other));
   const eligible = { ...eligibleWith(context, library, variant), ...(alternatives.length === 0 ? {} : { alternatives }) };
   if (facts.measurements === undefined) return { target, checked: eligible };
-  const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
+  const { kind = "tensor" } = context.request;
+  const subject = { target: formatTarget(target), kind, onCpu: target.device.type === "cpu", variant, library };
   const { note, ...measured } = measuredSpeed(subject, facts.measurements);
   return { target, checked: { ...eligible, note }, ...measured };
 }
@@ -232,13 +236,20 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   function formatSupported(context) {
     return runnableVariants(context).length === 0 ? formatRefusal(context) : undefined;
   },
-  function settingsSupported({ target, backend, request }) {
+  function settingsEffective(context) {
+    if (effectiveVariants(context).length > 0) return undefined;
+    const [reason] = runnableVariants(context).map((variant) => ineffectiveOption(context.request, variant));
+    return reason === undefined ? undefined : { stage: "capability", reason };
+  },
+  function settingsSupported(context) {
+    const { target, backend, request } = context;
     const supported = backend?.capabilities(target.device).options ?? [];
-    const given = (Object.keys(request.settings) as (keyof LoadSettings)[]).filter((key) => request.settings[key] !== undefined);
-    const ignored = given.find((key) => !supported.includes(key));
+    const [variant] = effectiveVariants(context);
+    const settings = variant === undefined ? {} : settingsFor(request, variant);
+    const ignored = givenNames(settings).find((name) => !supported.includes(name));
     if (ignored !== undefined)
       return { stage: "capability", reason: `${target.backend} has no setting "${ignored}", and you set it` };
-    const { cachePrecision } = request.settings;
+    const { cachePrecision } = settings;
     const precisions = backend?.capabilities(target.device).cachePrecisions ?? [];
     if (cachePrecision === undefined || precisions.includes(cachePrecision)) return undefined;
     return {
@@ -247,10 +258,22 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     };
   },
   function variantFits(context) {
-    const [variant] = runnableVariants(context);
+    const [variant] = effectiveVariants(context);
     return variant === undefined ? undefined : variantRefusal(context, variant);
   },
 ];
+
+/** Stages of refusals that hide whether the target would meet the requirements of the model: there is nothing to check them on yet. */
+const hidingStages: ReadonlySet<SelectionStage> = new Set<SelectionStage>(["package", "device", "probe"]);
+
+/** The reason with the requirements that the absence of the device or of its library would hide. Whoever installs one of them should not find the others after it. */
+function alsoUnmet({ stage, reason }: Refusal, context: CandidateContext): Pick<Refusal, "reason"> | undefined {
+  const { target, backend, manifest, facts } = context;
+  const [variant] = runnableVariants(context);
+  if (!hidingStages.has(stage) || backend === undefined || variant === undefined) return undefined;
+  const unmet = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  return unmet === undefined ? undefined : { reason: `${reason}; ${unmet}` };
+}
 
 /** Why a variant cannot be loaded on the target now: the requirements of the model, the memory for its context, or an open circuit. */
 function variantRefusal(context: CandidateContext, variant: Variant): Refusal | undefined {
@@ -276,6 +299,11 @@ function runnableVariants(context: CandidateContext): readonly Variant[] {
   const capabilities = context.backend?.capabilities(context.target.device);
   if (capabilities === undefined) return [];
   return wantedVariants(context).filter((variant) => canRun(capabilities, variant, context.request));
+}
+
+/** The runnable variants that every setting of the request itself concerns. */
+function effectiveVariants(context: CandidateContext): readonly Variant[] {
+  return runnableVariants(context).filter((variant) => ineffectiveOption(context.request, variant) === undefined);
 }
 
 /** Formats that a backend loads, or whose weights it packs, as the kind of model that is requested. */

@@ -122,10 +122,10 @@ export function mergeConstraints(...levels: readonly ConstraintOptions[]): Const
 }
 
 /** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */
-function gpuTargets(given: GpuMode = "auto"): readonly TargetPattern[] {
+function gpuTargets(given: unknown = "auto"): readonly TargetPattern[] {
   const mode = gpuModes.find((each) => each === gpuModeOf(given));
   if (mode === undefined) {
-    const guess = nearestName(String(given), gpuModes);
+    const guess = typeof given === "string" ? nearestName(given, gpuModes) : undefined;
     const remedy = guess === undefined ? `choose one of ${gpuModes.join(", ")}` : `did you mean "${guess}"?`;
     throw new InferyardError("INPUT_INVALID", `gpu is ${JSON.stringify(given)}`, { remedy });
   }

@@ -1,4 +1,5 @@
 /** GET /metrics and GET /api/events, for monitoring. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { accepts } from "hono/accepts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -27,7 +28,7 @@ const metricsRoute = createRoute({
 const eventsRoute = createRoute({
   method: "get",
   path: "/api/events",
-  summary: "Loads, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
+  summary: "Loads, fallbacks, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
   responses: {
     200: {
       description: "Events, until the client disconnects or the server shuts down",
@@ -102,6 +103,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void)
         stop = () => {
           if (stopped) return;
           stopped = true;
+          removeAbortListener(end, stop);
           unsubscribe();
           clearInterval(heartbeat);
           onEnd();
@@ -112,7 +114,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void)
           }
         };
         write(": listening\n\n");
-        end.addEventListener("abort", () => stop(), { once: true });
+        addAbortListener(end, stop);
         if (end.aborted) stop();
       },
       cancel: () => stop(),

@@ -8,7 +8,8 @@ import { jsonContent } from "../http/error-responses.ts";
 import { createRoutes } from "../http/routes.ts";
 import { isLoaded } from "../serving/model-state.ts";
 import type { Service } from "../serving/service.ts";
-import { capabilitiesOf, contextLengthOf, textConfigOf } from "./model-capabilities.ts";
+import { contextLengthOf, textConfigOf } from "../../models/context-length.ts";
+import { capabilitiesOf } from "./model-capabilities.ts";
 import { documentedErrors, handleOpenAiError } from "./openai/errors.ts";
 
 const model = z

@@ -2,6 +2,7 @@
  * Admission control: limits how many requests run at once and how many wait, for the whole server and for single models. Waiting clients are
  * served by weighted fair queueing.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError } from "../../contract/errors.ts";
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
@@ -129,7 +130,7 @@ export class Admission {
     if (isFull(this.#all)) this.#dropFromLongestQueue(client, this.#all);
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        signal.removeEventListener("abort", leave);
+        removeAbortListener(signal, leave);
         this.#count(modelState, -1);
         const own = this.#clients.get(client);
         own?.delete(waiter);
@@ -153,7 +154,7 @@ export class Admission {
       this.#queue.add({ client, priority }, waiter);
       this.#clients.set(client, (this.#clients.get(client) ?? new Set()).add(waiter));
       this.#count(modelState, 1);
-      signal.addEventListener("abort", leave, { once: true });
+      addAbortListener(signal, leave);
     });
   }
 

@@ -1,6 +1,7 @@
 /**
  * Requests for models that are not in memory yet: each waits a limited time for the load, which continues after the request has been answered.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError } from "../../contract/errors.ts";
 import { requestKey } from "../../runtime/residency/model-keys.ts";
 import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
@@ -39,7 +40,7 @@ export class BackgroundLoads {
     this.#runtime = runtime;
     this.#watch = watch;
     this.#ending = ending;
-    ending.addEventListener("abort", () => {
+    addAbortListener(ending, () => {
       for (const load of this.#loads.values()) this.#abortIfUnused(load);
     });
   }
@@ -125,13 +126,13 @@ function within(outcome: Promise<Outcome>, maxMs: number, signal: AbortSignal): 
     if (signal.aborted) reject(abortError(signal));
     const timer = setTimeout(() => resolve("late"), maxMs);
     const onAbort = (): void => reject(abortError(signal));
-    signal.addEventListener("abort", onAbort, { once: true });
+    addAbortListener(signal, onAbort);
     void outcome.then(resolve);
     const cleanUp = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
+      removeAbortListener(signal, onAbort);
     };
-    signal.addEventListener("abort", cleanUp, { once: true });
+    addAbortListener(signal, cleanUp);
     void outcome.then(cleanUp);
   });
 }

@@ -1,4 +1,5 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 
 /** One call of a model that may share its result with other calls of the same key. */
@@ -131,6 +132,6 @@ function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; r
   const { promise, reject } = deferred<never>();
   promise.catch(() => {});
   const onAbort = (): void => reject(abortError(signal));
-  signal.addEventListener("abort", onAbort, { once: true });
-  return { promise, stop: () => signal.removeEventListener("abort", onAbort) };
+  addAbortListener(signal, onAbort);
+  return { promise, stop: () => removeAbortListener(signal, onAbort) };
 }

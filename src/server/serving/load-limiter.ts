@@ -1,4 +1,5 @@
 /** Limits on loading models: loads that run at once, in all and for one client, and loads per minute of one reader. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import type { AdmitLoad } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
@@ -70,7 +71,7 @@ export class LoadLimiter {
       const waiter: Waiter = {
         client,
         admit: () => {
-          signal.removeEventListener("abort", onAbort);
+          removeAbortListener(signal, onAbort);
           this.#enter(client);
           resolve();
         },
@@ -80,7 +81,7 @@ export class LoadLimiter {
         reject(abortError(signal));
       };
       this.#waiting.push(waiter);
-      signal.addEventListener("abort", onAbort, { once: true });
+      addAbortListener(signal, onAbort);
     });
   }
 }

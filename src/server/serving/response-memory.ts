@@ -3,6 +3,7 @@
  * it. A short request may have a long response, so a request reserves the estimated size of its response before it runs, and waits until that
  * much is free.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import type { CallKey } from "./call-key.ts";
 
@@ -80,7 +81,7 @@ export class ResponseMemory {
         client,
         bytes,
         grant: () => {
-          signal.removeEventListener("abort", onAbort);
+          removeAbortListener(signal, onAbort);
           resolve();
         },
       };
@@ -88,7 +89,7 @@ export class ResponseMemory {
         this.#waiting.delete(waiting);
         reject(abortError(signal));
       };
-      signal.addEventListener("abort", onAbort, { once: true });
+      addAbortListener(signal, onAbort);
       this.#waiting.add(waiting);
     });
     this.#add(client, -bytes); // `hold` counts these bytes instead

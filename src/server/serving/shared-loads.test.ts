@@ -13,8 +13,10 @@ afterAll(() => runtime.dispose());
 it("however a target is preferred or required, a model is loaded once on it, and a request past its limit is told when to come again", async () => {
   const handler = createHandler(runtime, { loadsPerMinute: 1 });
   const constraints = [
-    ..."native;native,native;native:cpu;NATIVE:CPU;native:auto;native:cpu:0;native,wasm;wasm,native;cuda1,native".split(";"),
-    ...Array.from({ length: 30 }, (_value, index) => `nothing${index}`),
+    ..."native;native,native;native:cpu;NATIVE:CPU;native:auto;native:cpu:0;native,wasm;wasm,native;onnx:cuda:1,native".split(
+      ";",
+    ),
+    ...Array.from({ length: 30 }, (_value, index) => `native:cuda:${index}`),
   ].map((list) => `prefer=${list}`);
   const reader = { remoteAddress: "10.0.0.7" };
   const ask = (target: string, model = "builtin"): Promise<Response> => {

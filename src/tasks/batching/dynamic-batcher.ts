@@ -2,6 +2,7 @@
  * Dynamic batching, as in Triton Inference Server: concurrent calls share batches. For servers, where many requests bring one text each. See
  * docs/decisions/0009.
  */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -84,7 +85,7 @@ export class DynamicBatcher {
       const end = (settle: () => void): void => {
         if (ended) return;
         ended = true;
-        signal?.removeEventListener("abort", abort);
+        removeAbortListener(signal, abort);
         removePending();
         settle();
       };
@@ -116,7 +117,7 @@ export class DynamicBatcher {
       };
       const rows = encodings.map((item, index) => ({ row: { call, index, item }, length: item.ids.length }));
       const removePending = this.#pending.add({ schedulingKey: key, batchKey: batchKeyOf(options, model.padId), budget, rows });
-      signal?.addEventListener("abort", abort, { once: true });
+      addAbortListener(signal, abort);
       void this.#schedule();
     });
   }

@@ -48,6 +48,17 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   ["position_ids", () => (position) => position],
 ]);
 
+/** Whether a model's inputs are those of a text encoder: token ids, and what `encoderInputs` makes from them. */
+export function isTextEncoder(inputs: readonly TensorInfo[]): boolean {
+  return (
+    inputs.some(({ name }) => name === "input_ids") &&
+    inputs.every(({ name, dataType }) => fills.has(name) || cacheFlags.has(name) || isCacheInput({ name, dataType }))
+  );
+}
+
+/** Inputs about the cache of a decoder, beside the cache itself. */
+const cacheFlags: ReadonlySet<string> = new Set(["cache_position", "use_cache_branch", "past_key_values_length"]);
+
 /**
  * Builds the tensors that a model declares as inputs: those of tokens, `[rows, length]` of int64 or int32, and those of an empty cache. Throws
  * MODEL_UNSUPPORTED for any other input.

@@ -1,4 +1,5 @@
 /** Runs the texts that are being generated with one model: their next tokens together, and long prompts in chunks between them. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import type { DecodeStep, LanguageModel, SequenceId } from "../../contract/backend.ts";
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { abortable } from "../../concurrency/abortable.ts";
@@ -198,7 +199,7 @@ export class DecodeScheduler {
       const job: Job = { held, tokens, logits: count, candidates, done: 0, signal, resolve, reject };
       if (held.group !== undefined) this.#slots.want(held.group);
       this.#jobs.add(job);
-      ended.signal.addEventListener("abort", () => this.#end(job), { once: true });
+      addAbortListener(ended.signal, () => this.#end(job));
     });
     if (held.group?.state !== "running" || !this.#isRunning) this.#schedule();
     return await abortable(logits, signal, () => ended.abort());
@@ -348,10 +349,10 @@ export class DecodeScheduler {
         this.#schedule();
       };
       const group = this.#slots.add(client, size, () => {
-        signal?.removeEventListener("abort", abort);
+        removeAbortListener(signal, abort);
         resolve(group);
       });
-      signal?.addEventListener("abort", abort, { once: true });
+      addAbortListener(signal, abort);
       this.#schedule();
     });
   }

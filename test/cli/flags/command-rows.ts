@@ -15,7 +15,6 @@ const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
 });
 const digest = "a".repeat(64);
 /** That of the model of recorded-library.ts. */
-const loadedManifest = { name: "m", directory: "/none", tasks: [], variants: [] };
 const builtin = fileURLToPath(new URL("../../../builtin/model.safetensors", import.meta.url));
 const answer = Buffer.from(Float32Array.of(0.5, 1).buffer).toString("base64");
 
@@ -66,14 +65,18 @@ const loadSettings: Readonly<Record<string, readonly [value: string, settings: V
   "--offline": ["", { offline: true }],
 };
 
+/** The flag of the user's own library on commands that load no model. */
+const [libraryPath, librarySettings] = loadSettings["--library"] ?? ["", {}];
+const ownLibrary = { "--library": { value: [libraryPath], arrives: { settings: librarySettings } } };
+
 /** Calls that are told the variant, where it is not the last one alone. */
 const variantCalls: Readonly<Record<string, readonly string[]>> = {
   chat: ["load"],
   run: ["load"],
-  verify: ["explain", "load"],
   distill: ["load"],
-  bench: ["explain"],
-  tune: ["explain"],
+  verify: ["verifyModel"],
+  bench: ["manifest", "benchmarkModel"],
+  tune: ["manifest", "tuneModel"],
   explain: ["explain"],
   show: ["explain"],
   serve: ["createHandler"],
@@ -121,7 +124,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: {
         "--tensors": { on: [builtin], value: [], plain: true, shows: true },
         "--context": sets(["128"], { context: 128 }),
-        "--graph": { value: [], arrives: { verb: "nativeGraph" } },
+        "--graph": { value: [], arrives: { verb: "graphText" } },
+        "--stablehlo": { value: [], arrives: { verb: "graphText" } },
         "--shape": { on: [file("model.onnx"), "--graph"], value: ["x=5"], sees: ({ calls }) => calls },
       },
     },
@@ -132,12 +136,12 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: {
         "--answers": {
           value: [file("answers.json")],
-          arrives: { input: [loadedManifest, [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 1e-5 }]] },
+          arrives: { request: { answers: [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 1e-5 }] } },
         },
         "--tolerance": {
           on: ["m", "--answers", file("answers.json")],
           value: ["3"],
-          arrives: { input: [loadedManifest, [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 3 }]] },
+          arrives: { request: { answers: [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 3 }] } },
         },
       },
     },
@@ -183,8 +187,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       on: ["hf:owner/model"],
       flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
     },
-    backends: { on: [], flags: { "--run": sets([], { run: true }) } },
-    doctor: { on: [], flags: { "--full": sets([], { full: true }) } },
+    backends: { on: [], flags: { "--run": sets([], { run: true }), ...ownLibrary } },
+    doctor: { on: [], flags: { "--full": sets([], { full: true }), ...ownLibrary } },
     "analyze-library": {
       on: [file("libtiny.dylib")],
       flags: {
@@ -243,16 +247,17 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
     bench: {
       on: ["m"],
       flags: {
-        ...measuringFlags(["m"]),
-        "--targets": { value: ["native"], arrives: { requests: { explain: { target: ["native"] } } } },
-        "--record": { value: [], arrives: { verb: "recordMeasurements" } },
+        ...measuringFlags,
+        "--targets": sets(["native"], { target: ["native"] }),
+        "--record": sets([], { record: true }),
+        "--batch-tokens": sets(["64"], { batchTokens: 64 }),
       },
     },
     tune: {
       on: ["builtin"],
       flags: {
-        ...measuringFlags(["builtin", "--rounds", "2"]),
-        "--only": { value: ["threads"], sees: processes },
+        ...measuringFlags,
+        "--only": sets(["threads"], { only: ["threads"] }),
         "--write": { value: [], writes: "inferyard.yaml" },
         // They are what is sought.
         "--threads": { value: ["1"], refused: /tune tries values of threads itself/ },
@@ -263,18 +268,8 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
   };
 }
 
-/** The processes that measure, which `measuringProcess` notes. */
-function processes({ calls }: { readonly calls: readonly object[] }): unknown {
-  return calls.filter((call) => "verb" in call && call.verb === "measure");
-}
-
-/** Flags of the commands that measure, in processes that are told the flags of the first. */
-function measuringFlags(on: readonly string[]): Readonly<Record<string, FlagRow>> {
-  const here = '{"target":"onnx:cpu","count":7}';
-  return {
-    "--rounds": { on, value: ["4"], sees: (seen) => (processes(seen) as object[]).length },
-    "--count": { on, value: ["9"], sees: (seen) => (processes(seen) as { request: object }[]).map(({ request }) => request) },
-    "--here": { on, value: [here], arrives: { verb: "measureRound" } },
-    "--batch-tokens": { on: [...on, "--here", here], value: ["64"], sees: ({ calls }) => calls.at(-1) },
-  };
-}
+/** Flags of the commands that measure. */
+const measuringFlags: Readonly<Record<string, FlagRow>> = {
+  "--rounds": sets(["4"], { rounds: 4 }),
+  "--count": sets(["9"], { count: 9 }),
+};

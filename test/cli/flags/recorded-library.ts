@@ -111,7 +111,7 @@ export function recordedRuntime(settings: object): object {
         if (typeof name === "symbol" || name === "then") return undefined;
         if (name === "recordedAs") return target.recordedAs;
         if (name === "dispose") return dispose;
-        if (name === "machine" || name === "unloadIdle") return async () => answers[name]?.();
+        if (name === "machine" || name === "unloadIdle" || name === "preload") return async () => answers[name]?.();
         return recorded(name, answers[name]);
       },
     },
@@ -124,29 +124,20 @@ export function recordedHandler(...given: readonly unknown[]): object {
   return { service: {}, readiness: {} };
 }
 
-/** A process that measures, which ends at once. The more tokens a batch may have, the faster it says it is. */
-export function measuringProcess(
-  _program: string,
-  [, ...words]: readonly string[],
-  _options: object,
-  done: (error: null, output: object) => void,
-): void {
-  const here = words.lastIndexOf("--here");
-  note("measure", [words.slice(0, here), JSON.parse(words[here + 1] ?? "{}")]);
-  const tokens = Number(words[words.lastIndexOf("--batch-tokens") + 1]) || 512;
-  const round = {
-    unit: "texts",
-    loadMs: 1,
-    latencyMs: 1000 / tokens,
-    perSecond: tokens,
-    tokensPerSecond: tokens,
-    memoryBytes: 1,
-    model: { digest: `sha256:${"0".repeat(64)}`, variant: "fp32", path: "", bytes: 1, modifiedMs: 1 },
-    library: { name: "onnx", version: "1.0.0" },
-    threads: 2,
-    settings: {},
+/** A function that measures in processes of its own, which it hands the settings of their runtimes. */
+export function measures(verb: string, answer?: () => unknown): Recorder {
+  return async (options) => {
+    const { settings, ...others } = options as { readonly settings: object };
+    asked.settings = plainOf(settings) as Call["request"];
+    return recorded(verb, answer)(others);
   };
-  done(null, { stdout: JSON.stringify(round) });
+}
+
+/** What `tuneModel` finds: larger batches are better. */
+export function tuned(): object {
+  const start = { threads: 2, replicas: "auto", batchTokens: 512 };
+  const figures = { start, trials: [], best: { ...start, batchTokens: 1024 }, settings: { batchTokens: 1024 } };
+  return { model: "builtin", kind: "embedding", targets: [{ target: "native:cpu", verdict: "pass", figures }] };
 }
 
 /** What `loadTokenizer` gives: it notes what it is asked, and finds no tokens. */

@@ -1,27 +1,18 @@
 import { loadavg } from "node:os";
 import { type Command, Option } from "commander";
 import type { Runtime } from "../../../api/runtime.ts";
-import { InferyardError } from "../../../contract/errors.ts";
-import { type Measurement, measuredMachine, recordMeasurements } from "../../../measurements/index.ts";
-import { type MeasuringFlags, addMeasuringFlags, runAsMeasuringChild } from "../../measuring/flags.ts";
-import type { Round } from "../../measuring/measure-round.ts";
-import { type Outcome, figuresOf, runRounds } from "../../measuring/rounds.ts";
-import { median } from "../../measuring/statistics.ts";
-import { type Session, list, openSession } from "../../session.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { type Benchmark, benchmarkModel, type Figures } from "../../../measuring/index.ts";
+import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
+import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
+import { list, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { explainFetched, runnableTargets } from "./runnable-targets.ts";
 
 interface BenchFlags extends MeasuringFlags {
   readonly targets?: readonly string[];
   readonly record?: boolean;
-  readonly quiet?: boolean;
-}
-
-interface Row {
-  readonly target: string;
-  readonly outcome: Outcome;
 }
 
 /** Defines the command `bench`. */
@@ -30,113 +21,64 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .argument("[model]", "model reference")
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
     .option("--record", 'record the result, for the policy "fastest"');
-  addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: BenchFlags) => {
-    if (await runAsMeasuringChild(terminal, flags, model)) return;
+  addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
     const session = await openSession(terminal, { ...flags }, model);
     const { runtime, settings, model: reference } = session;
+    const { targets: target = settings.target, record } = flags;
+    const { batchTokens } = settings;
     try {
       const load = loadavg()[0] ?? 0;
-      const chosen = await targetsToMeasure(session, terminal.signal, flags.targets);
-      const subjects = chosen.targets.map((target) => ({
-        name: `${reference} on ${target}`,
-        task: { target, count: flags.count },
-        flags: [],
-      }));
-      const outcomes = await runRounds(terminal, subjects, flags.rounds);
-      const measured = chosen.targets.map((target, index): Row => ({ target, outcome: outcomes[index] ?? { rounds: [] } }));
-      const rows = [...measured, ...chosen.refused.map(({ target, reason }) => ({ target, outcome: { failure: reason } }))];
-      const paths = flags.record === true ? await record(runtime, rows) : [];
-      if (flags.json === true) {
-        const targets = rows.map(({ target, outcome }) => ({ target, ...toJson(outcome) }));
-        return writeLine(terminal.stdout, JSON.stringify({ model: reference, targets, recorded: paths }));
+      const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
+        benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
+      );
+      if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
+      else await print(terminal, runtime, benchmark, load);
+      if (flags.quiet !== true && flags.json !== true) {
+        for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
+        const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
+        if (benchmark.recorded.length > 0)
+          writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
       }
-      await print(terminal, runtime, reference, rows, load);
-      if (flags.quiet === true) return;
-      for (const path of paths) writeLine(terminal.stderr, `kept in ${path}`);
-      if (paths.length > 0)
-        writeLine(
-          terminal.stderr,
-          `inferyard explain ${reference}${settings.variant === undefined ? "" : ` --variant ${settings.variant}`} --policy fastest uses it`,
-        );
+      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }
   });
 }
 
-interface Choice {
-  readonly targets: readonly string[];
-  /** Asked for by name, and not able to run. */
-  readonly refused: readonly { readonly target: string; readonly reason: string }[];
+/** A column of the table: its title, and the cell of a target. Without a cell on any target it is left out. */
+interface Column {
+  readonly title: (unit: string) => string;
+  cell(figures: Figures): string | undefined;
 }
 
-async function targetsToMeasure(session: Session, signal: AbortSignal, named: readonly string[] | undefined): Promise<Choice> {
-  if (named === undefined) return { targets: await runnableTargets(session, signal), refused: [] };
-  const { candidates } = await explainFetched(session, signal, named);
-  const able = candidates.filter(({ verdict }) => verdict === "would-run" || verdict === "not-tried");
-  if (able.length === 0) await runnableTargets(session, signal, named); // says why
-  const refused = candidates.filter(({ verdict, stage }) => verdict === "refused" && stage !== "constraints");
-  return { targets: able.map(({ target }) => target), refused };
-}
+const perSecond = (value: number | undefined): string | undefined => value?.toFixed(0);
 
-/** Stores the measurements and returns the paths of their files. */
-async function record(runtime: Runtime, rows: readonly Row[]): Promise<string[]> {
-  const machine = measuredMachine(await runtime.machine());
-  const at = new Date().toISOString();
-  const measurements = rows.flatMap(({ target, outcome }): Measurement[] => {
-    const last = outcome.rounds?.at(-1);
-    if (last === undefined) return [];
-    const { model, library, threads, settings } = last;
-    return [{ at, machine, model, target, library, threads, settings, figures: figuresOf(outcome.rounds ?? []) }];
-  });
-  if (measurements.length > 0) return recordMeasurements(measurements);
-  const reasons = rows.map(({ target, outcome }) => `  ${target}  ${outcome.failure ?? ""}`);
-  throw new InferyardError("RUN_FAILED", ["no target could be measured, so nothing is kept", ...reasons].join("\n"));
-}
+const columns: readonly Column[] = [
+  { title: () => "load", cell: ({ loadMs }) => formatMilliseconds(loadMs) },
+  { title: (unit) => `one ${unit.slice(0, -1)}`, cell: ({ latencyMs }) => formatMilliseconds(latencyMs) },
+  { title: () => "rounds from - to", cell: ({ latencyRangeMs }) => latencyRangeMs.map(formatMilliseconds).join(" - ") },
+  { title: () => "prompt tokens/s", cell: ({ promptTokensPerSecond }) => perSecond(promptTokensPerSecond) },
+  { title: () => "decoded tokens/s", cell: ({ decodeTokensPerSecond }) => perSecond(decodeTokensPerSecond) },
+  { title: (unit) => `${unit}/s (bulk)`, cell: ({ perSecond: all }) => (all < 10 ? all.toFixed(2) : all.toFixed(0)) },
+  { title: () => "tokens/s", cell: ({ tokensPerSecond }) => perSecond(tokensPerSecond) },
+  { title: () => "memory", cell: ({ memoryBytes }) => formatBytes(Math.max(0, memoryBytes)) },
+];
 
-function toJson({ rounds, failure }: Outcome): object {
-  if (rounds === undefined) return { failure };
-  return { measurement: { ...figuresOf(rounds), tokensPerSecond: tokensPerSecond(rounds) }, rounds };
-}
-
-function tokensPerSecond(rounds: readonly Round[]): number {
-  return median(rounds.map((round) => round.tokensPerSecond));
-}
-
-async function print(terminal: Terminal, runtime: Runtime, model: string, rows: readonly Row[], load: number): Promise<void> {
+async function print(terminal: Terminal, runtime: Runtime, { model, targets }: Benchmark, load: number): Promise<void> {
   const { cpu, platform } = await runtime.machine();
   const busy = platform === "win32" ? [] : [`load ${load.toFixed(1)} before`]; // Windows has no such figure
-  const rounds = Math.max(0, ...rows.map(({ outcome }) => outcome.rounds?.length ?? 0));
+  const measured = targets.flatMap(({ target, figures }) => (figures === undefined ? [] : [{ target, figures }]));
+  const rounds = Math.max(0, ...measured.map(({ figures }) => figures.rounds));
   const machine = [cpu.model.value, `${cpu.quota.value} cores`, `Node.js ${process.versions.node}`];
   writeLine(terminal.stdout, `${model} on ${[...machine, plural(rounds, "round"), ...busy].join(", ")}`);
-  const unit = rows.find(({ outcome }) => outcome.rounds !== undefined)?.outcome.rounds?.[0]?.unit ?? "texts";
-  const one = unit === "texts" ? "one text" : "one run";
-  const head = [
-    "target",
-    "load",
-    one,
-    "rounds from - to",
-    `${unit}/s (bulk)`,
-    ...(unit === "texts" ? ["tokens/s"] : []),
-    "memory",
-  ];
-  const measured = rows.flatMap(({ target, outcome }) => (outcome.rounds === undefined ? [] : [cells(target, outcome.rounds)]));
-  if (measured.length > 0) writeLine(terminal.stdout, formatTable(measured, head));
-  const failed = rows.flatMap(({ target, outcome }) =>
-    outcome.failure === undefined ? [] : [[target, `failed: ${outcome.failure}`]],
-  );
-  if (failed.length > 0) writeLine(terminal.stdout, formatTable(failed));
-}
-
-function cells(target: string, rounds: readonly Round[]): string[] {
-  const { loadMs, latencyMs, latencyRangeMs, perSecond, memoryBytes, unit } = figuresOf(rounds);
-  return [
-    target,
-    formatMilliseconds(loadMs),
-    formatMilliseconds(latencyMs),
-    latencyRangeMs.map(formatMilliseconds).join(" - "),
-    perSecond.toFixed(0),
-    ...(unit === "texts" ? [tokensPerSecond(rounds).toFixed(0)] : []),
-    formatBytes(Math.max(0, memoryBytes)),
-  ];
+  const [first] = measured;
+  if (first !== undefined) {
+    const used = columns.filter(({ cell }) => measured.some(({ figures }) => cell(figures) !== undefined));
+    const rows = measured.map(({ target, figures }) => [target, ...used.map(({ cell }) => cell(figures) ?? "")]);
+    writeLine(terminal.stdout, formatTable(rows, ["target", ...used.map(({ title }) => title(first.figures.unit))]));
+  }
+  const failed = targets.flatMap(({ target, verdict, reason = "" }) => (verdict === "fail" ? [[target, "failed", reason]] : []));
+  const others = [...failed, ...skippedRows(targets)];
+  if (others.length > 0) writeLine(terminal.stdout, formatTable(others));
 }

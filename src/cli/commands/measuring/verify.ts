@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import type { Runtime } from "../../../api/runtime.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
-import { type SelfTest, selfTest } from "../../../tasks/verification/self-test.ts";
+import { type ModelReport, type VerifyFigures, verifyModel } from "../../../measuring/index.ts";
+import type { KnownAnswer } from "../../../models/manifest.ts";
+import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
-import type { KnownAnswer } from "../../../models/manifest.ts";
-import { runnableTargets } from "./runnable-targets.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {
@@ -22,62 +22,22 @@ export function defineVerify(command: Command, terminal: Terminal): void {
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);
     const { runtime, settings } = session;
+    const { signal } = terminal;
     try {
       const answers = await knownAnswers(flags);
-      const targets = await runnableTargets(session, terminal.signal);
-      const tests: (TargetTest & { target: string })[] = [];
-      for (const target of targets) {
-        const testing = testOn(runtime, session.model, target, answers, settings.variant);
-        tests.push({ target, ...(await withNotice(terminal, session.notice(`testing ${session.model} on ${target}`), testing)) });
-      }
-      if (flags["json"] === true) writeLine(terminal.stdout, JSON.stringify({ model: session.model, tests }));
-      else writeLine(terminal.stdout, formatTests(tests, terminal));
-      const failed = tests.filter(({ passed }) => !passed);
-      if (failed.length > 0) {
-        throw new InferyardError(
-          "VERIFICATION_FAILED",
-          `${session.model} failed its self-test on ${failed.map(({ target }) => target).join(", ")}`,
-          {
-            remedy: "exclude the target: --exclude, or `exclude` in inferyard.yaml",
-          },
-        );
-      }
+      let tested = "";
+      const onTarget = (target: string): void => void (tested = ` on ${target}`);
+      const { variant, target } = settings;
+      const given = omitUndefined({ variant, target });
+      const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
+      const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
+      const report = await withNotice(terminal, notice, verifying);
+      writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : formatReport(report, terminal));
+      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
     } finally {
       await runtime.dispose();
     }
   });
-}
-
-/** The self-test of a model on one target. */
-interface TargetTest extends SelfTest {
-  /** What held when the model was loaded: see `Selected.evidence`. Undefined if it could not be loaded. */
-  readonly evidence?: readonly string[];
-}
-
-async function testOn(
-  runtime: Runtime,
-  model: string,
-  target: string,
-  answers: readonly KnownAnswer[],
-  variant?: string,
-): Promise<TargetTest> {
-  const started = performance.now();
-  try {
-    const handle = await runtime.load(model, { target, ...(variant === undefined ? {} : { variant }) });
-    try {
-      const test = await selfTest((texts) => runtime.embed(texts, { model: handle }), handle.manifest, answers);
-      return { ...test, evidence: handle.decision.selected?.evidence ?? [] };
-    } finally {
-      await handle.dispose();
-      await runtime.unloadIdle();
-    }
-  } catch (error) {
-    return {
-      passed: false,
-      checks: [{ name: "load", passed: false, detail: messageOf(error).replaceAll(/\s*\n\s*/g, "; ") }],
-      milliseconds: performance.now() - started,
-    };
-  }
 }
 
 async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
@@ -90,15 +50,20 @@ async function knownAnswers(flags: Record<string, unknown>): Promise<readonly Kn
   return readAnswers(text, path, tolerance);
 }
 
-function formatTests(tests: readonly (TargetTest & { target: string })[], terminal: Terminal): string {
-  const rows = tests.flatMap(({ target, checks, milliseconds, evidence = [] }) => [
-    ...checks.map(({ name, passed, skipped, detail }, index) => [
-      index === 0 ? target : "",
-      skipped === true ? "----" : passed ? colorize(terminal, "good", "PASS") : colorize(terminal, "bad", "FAIL"),
-      name,
-      `${detail}${index === 0 ? `  (${formatMilliseconds(milliseconds)} in all)` : ""}`,
-    ]),
-    ...evidence.map((sentence) => ["", "", "evidence", sentence]),
-  ]);
-  return formatTable(rows);
+function formatReport({ targets }: ModelReport<VerifyFigures>, terminal: Terminal): string {
+  const words = { pass: colorize(terminal, "good", "PASS"), fail: colorize(terminal, "bad", "FAIL"), skipped: "----" };
+  const rows = targets.flatMap(({ target, verdict, reason = "", figures }) => {
+    if (figures === undefined) return verdict === "skipped" ? [] : [[target, words[verdict], "load", reason]];
+    const { checks, evidence, milliseconds } = figures;
+    return [
+      ...checks.map(({ name, verdict: found, detail }, index) => [
+        index === 0 ? target : "",
+        words[found],
+        name,
+        `${detail}${index === 0 ? `  (${formatMilliseconds(milliseconds)} in all)` : ""}`,
+      ]),
+      ...evidence.map((sentence) => ["", "", "evidence", sentence]),
+    ];
+  });
+  return formatTable([...rows, ...skippedRows(targets)]);
 }

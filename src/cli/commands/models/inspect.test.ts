@@ -114,11 +114,22 @@ describe.skipIf(skip)(name, () => {
     expect(alone.stdout).toMatch(/^output Plus214_Output_0 = v\d+$/m);
   });
 
+  it("prints the graph as a StableHLO program, whose arguments are inputs and weights", async () => {
+    const { code, stdout } = await inspect(`${sharedData}vision/mnist.onnx`, "--stablehlo");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\/\/ %arg0: input "Input3"\n\/\/ %arg1: weights of the model$/m);
+    expect(stdout).toMatch(/^func\.func public @main\(%arg0: tensor<1x1x28x28xf32>, .*\) -> \(tensor<1x10xf32>\) \{$/m);
+    expect(stdout.match(/ = "stablehlo.convolution"\(/g)).toHaveLength(2);
+    const json = await inspect(`${sharedData}vision/mnist.onnx`, "--stablehlo", "--json");
+    expect(JSON.parse(json.stdout)).toEqual({ stablehlo: expect.stringContaining("@main") });
+  });
+
   it.each([
+    ["two forms of a graph", ["--graph", "--stablehlo"], /cannot be used with option/],
     ["an input the model has not", ["--graph", "--shape", "x=1"], /the model has no input "x"/],
     ["a shape it cannot have", ["--graph", "--shape", "Input3=1,1,28"], /\[1, 1, 28\] does not fit the input "Input3"/],
     ["a shape that is none", ["--graph", "--shape", "Input3=a"], /--shape Input3=a is no input/],
-    ["a shape without a graph", ["--shape", "Input3=1"], /requires --graph/],
+    ["a shape without a graph", ["--shape", "Input3=1"], /requires --graph or --stablehlo/],
   ])("refuses %s", async (_name, flags, reason) => {
     const { code, stderr } = await inspect(`${sharedData}vision/mnist.onnx`, ...flags);
     expect(code).not.toBe(0);

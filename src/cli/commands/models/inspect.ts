@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { inspectModel } from "../../../inspection/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
-import { nativeGraph } from "../../inspection/native-graph.ts";
+import { graphText } from "../../inspection/native-graph.ts";
 import { positiveInteger } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
@@ -12,6 +12,7 @@ interface InspectFlags {
   readonly tensors?: boolean;
   readonly context?: number;
   readonly graph?: boolean;
+  readonly stablehlo?: boolean;
   readonly shape?: readonly string[];
 }
 
@@ -22,18 +23,23 @@ export function defineInspect(command: Command, terminal: Terminal): void {
     .option("--tensors", "list every tensor")
     .addOption(new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(positiveInteger))
     .option("--graph", "print only the graph that the native engine builds from an .onnx file")
-    .option("--shape <name=sizes...>", "with --graph: dimensions of an input, name=1,16; dynamic ones default to 1")
+    .addOption(new Option("--stablehlo", "print only the graph of an .onnx file as a StableHLO program").conflicts("graph"))
+    .option(
+      "--shape <name=sizes...>",
+      "with --graph or --stablehlo: dimensions of an input, name=1,16; dynamic ones default to 1",
+    )
     .action(async (model: string, flags: InspectFlags) => {
       const { context, shape } = flags;
-      if (shape !== undefined && flags.graph !== true) {
-        throw new InferyardError("INPUT_INVALID", "--shape requires --graph", {
-          remedy: "add --graph, or leave --shape out",
+      const form = flags.graph === true ? "graph" : flags.stablehlo === true ? "stablehlo" : undefined;
+      if (shape !== undefined && form === undefined) {
+        throw new InferyardError("INPUT_INVALID", "--shape requires --graph or --stablehlo", {
+          remedy: "add one of them, or leave --shape out",
         });
       }
       const inspection = await inspectModel(model, context === undefined ? {} : { context });
-      if (flags.graph === true) {
-        const graph = await nativeGraph(inspection, resolve(model), shape ?? []);
-        await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ graph }) : graph}\n`);
+      if (form !== undefined) {
+        const graph = await graphText(inspection, resolve(model), form, shape ?? []);
+        await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ [form]: graph }) : graph}\n`);
         return;
       }
       const text = flags.json === true ? JSON.stringify(inspection) : formatInspection(inspection, flags.tensors === true);

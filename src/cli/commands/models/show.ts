@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import type { StoredModel } from "../../../models/model-store.ts";
 import type { ModelInspection } from "../../../inspection/index.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { type Manifest, readManifest } from "../../../models/index.ts";
+import { usualKind } from "../../../models/language-tasks.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import { openStore } from "../../model-store.ts";
 import { addPlacementFlags, openSession } from "../../session.ts";
@@ -79,16 +81,25 @@ function storedFacts(stored: StoredModel | undefined): string[][] {
   ];
 }
 
-function textFacts({ text }: Manifest): string[][] {
+function textFacts(manifest: Manifest): string[][] {
+  const { text } = manifest;
   if (text === undefined) return [["tokenizer", "none"]];
-  const limit = text.maxTokens === undefined ? "no limit" : `${text.maxTokens} tokens (${text.maxTokensSource ?? "stated"})`;
   const vectors = [`pooling ${text.pooling ?? "unknown"}`, ...(text.normalize ? ["normalized"] : [])].join(", ");
   const prompts = Object.keys(text.prompts);
+  const isLanguage = usualKind(manifest) === "language";
   return [
     ["tokenizer", text.tokenizerShown],
-    ["text", `${limit}, ${vectors}`],
+    ["text", isLanguage ? limitOf(manifest) : `${limitOf(manifest)}, ${vectors}`],
     ...(prompts.length === 0 ? [] : [["prompts", prompts.join(", ")]]),
   ];
+}
+
+/** How long a text may be, by what the files say: of a language model, with what it writes. */
+function limitOf(manifest: Manifest): string {
+  const { maxTokens, maxTokensSource = "stated" } = manifest.text ?? {};
+  const length = contextLengthOf(manifest);
+  if (length === undefined) return "no limit stated";
+  return length === maxTokens ? `${length} tokens (${maxTokensSource})` : `${length} tokens (context length)`;
 }
 
 /** The inspection has each file once, in the order of the variants. */

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import type { DeviceState } from "../../../contract/backend.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { formatTarget } from "../../../runtime/targets/target.ts";
-import { openSession } from "../../session.ts";
+import { libraryOption, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 /** Defines the command `backends`. */
 export function defineBackends(command: Command, terminal: Terminal): void {
   command
+    .addOption(libraryOption())
     .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);

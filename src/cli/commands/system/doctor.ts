@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { MachineFacts } from "../../../contract/backend.ts";
-import { openSession, withNotice } from "../../session.ts";
+import { libraryOption, openSession, withNotice } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -9,12 +9,14 @@ import { type TargetReport, targetsOf } from "./backends.ts";
 
 /** Defines the command `doctor`. */
 export function defineDoctor(command: Command, terminal: Terminal): void {
-  command.option(
-    "--full",
-    "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",
-  );
+  command
+    .addOption(libraryOption())
+    .option(
+      "--full",
+      "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",
+    );
   command.action(async (flags: Record<string, unknown>) => {
-    const { runtime } = await openSession(terminal, flags);
+    const { runtime } = await openSession(terminal, flags, undefined, { tellsAllVariables: true });
     const machine = await runtime.machine();
     const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
     const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));

@@ -3,7 +3,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { ggmlTypeNamed } from "../../../formats/gguf/ggml-types.ts";
 import { kernelRegistry } from "../../../kernels/registry.ts";
 import { nearestName } from "../../../models/validation/nearest-name.ts";
-import { formatKernels } from "../../libraries/format-kernels.ts";
+import { formatKernelMachine, formatKernels } from "../../libraries/format-kernels.ts";
 import { withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
@@ -28,7 +28,8 @@ export function defineKernels(command: Command, terminal: Terminal): void {
       const notice = bench ? "measuring kernels" : "testing kernels";
       const { kernelCapabilities } = await import("../../../kernel-capabilities/index.ts");
       const capabilities = await withNotice(terminal, notice, kernelCapabilities(options));
-      await writeAll(terminal.stdout, `${json ? JSON.stringify(capabilities) : formatKernels(capabilities)}\n`);
+      const machine = format === undefined ? `${formatKernelMachine(capabilities.machine)}\n` : "";
+      await writeAll(terminal.stdout, `${json ? JSON.stringify(capabilities) : machine + formatKernels(capabilities)}\n`);
     });
 }
 

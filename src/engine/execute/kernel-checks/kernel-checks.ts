@@ -7,7 +7,9 @@ import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
-import { findDecoderProblem } from "../../../kernels/decoder-answers.ts";
+import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
+import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
+import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
 import type { KernelMachine } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
@@ -15,7 +17,7 @@ import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
-import { casesOfFamily, checkedFamilies, elementwiseCase, type MadeCases, sampleFamilies } from "./check-cases.ts";
+import { casesOfFamily, checkedFamilies, elementwiseCases, type MadeCases, sampleFamilies } from "./check-cases.ts";
 import type { PassedChecks } from "./passed-checks.ts";
 import { runCases } from "./run-cases.ts";
 
@@ -30,12 +32,17 @@ export interface FailedKernelFunction {
   readonly problem: string;
 }
 
+/** What names of interpreted operations begin with in the record of passed checks. */
+const interpreterPrefix = "interpreter: ";
+
 /** How `KernelChecks` checks. */
 export interface KernelCheckOptions {
   /** Compiles the kernels to be checked; tests give one that breaks them. Default: `compileKernels`. */
   readonly compile?: typeof compileKernels;
   /** The kernels for quantized weights. Default: generated code and plain TypeScript. */
   readonly blockKernels?: BlockKernels;
+  /** Reads the known answers of the interpreter. Default: those of `answer-table.ts`, which is read when a model first needs one. */
+  readonly interpreterAnswers?: () => Promise<InterpreterAnswers>;
   /** Checks that passed in earlier processes, which are not repeated. Default: none. Kernels for quantized weights are always tested. */
   readonly passed?: PassedChecks | undefined;
 }
@@ -49,21 +56,33 @@ export class KernelChecks {
   readonly #cases: MadeCases = new Map();
   readonly #blockKernels: BlockKernels;
   readonly #selfTests = new Map<string, KernelSelfTest>();
+  /** Formats whose decoders gave the known answers. */
+  readonly #rightDecoders = new WeakSet<BlockFormat>();
   readonly #passed: PassedChecks | undefined;
   /** Functions that passed in an earlier process and were not checked in this one. */
   readonly #remembered: Set<string>;
   /** Functions that passed in this process and that `#passed` was not told of. */
   #news: string[] = [];
   #machineCode: MachineCode | undefined;
+  readonly #openAnswers: () => Promise<InterpreterAnswers>;
+  #answers: Promise<InterpreterAnswers> | undefined;
+  /** By name of the operation: undefined when the interpreter computes it right, otherwise what is wrong. */
+  readonly #operations = new Map<string, string | undefined>();
+  /** By name of a function that failed: the operations that the interpreter computed to compare it with. */
+  readonly #comparedOperations = new Map<string, readonly string[]>();
 
   /** `features`: those that kernels are generated with. */
-  constructor(features: WasmFeatures, { compile, blockKernels, passed }: KernelCheckOptions = {}) {
+  constructor(features: WasmFeatures, { compile, blockKernels, interpreterAnswers, passed }: KernelCheckOptions = {}) {
     this.#features = features;
     this.#compile = compile;
     this.#blockKernels = blockKernels ?? new BlockKernels({ machine: machineWith(features) });
     this.#passed = passed;
-    this.#remembered = new Set(passed?.names);
+    this.#openAnswers = interpreterAnswers ?? readAnswers;
+    const names = passed?.names ?? [];
+    this.#remembered = new Set(names.filter((name) => !name.startsWith(interpreterPrefix)));
     for (const name of this.#remembered) this.#results.set(name, undefined);
+    for (const name of names)
+      if (name.startsWith(interpreterPrefix)) this.#operations.set(name.slice(interpreterPrefix.length), undefined);
   }
 
   /** The kernels for quantized weights, which these checks test. */
@@ -98,14 +117,57 @@ export class KernelChecks {
     const cases: CheckCase[] = [];
     for (const { name, step, blocks } of unknown.values()) {
       if (blocks !== undefined) this.#testBlockKernel(name, blocks);
-      else cases.push(...(step === undefined ? this.#casesOf(name) : [elementwiseCase(name, step)]));
+      else cases.push(...(step === undefined ? this.#casesOf(name) : elementwiseCases(name, step)));
     }
     for (const [index, problem] of this.#run(cases).entries()) {
       const name = cases[index]?.name;
-      if (problem !== undefined && name !== undefined && this.#results.get(name) === undefined) this.#results.set(name, problem);
+      if (problem === undefined || name === undefined || this.#results.get(name) !== undefined) continue;
+      this.#results.set(name, problem);
+      const compared = cases[index]?.nodes.flatMap(({ operation }) => interpretedNames(operation)) ?? [];
+      this.#comparedOperations.set(name, compared);
     }
     for (const [name, { blocks }] of unknown) if (blocks === undefined && !this.hasFailed(name)) this.#news.push(name);
     return [...unknown.keys()].some((name) => this.hasFailed(name));
+  }
+
+  /**
+   * Holds what the interpreter computes for a model against its known answers: these operations, by `interpretedNames`, and what excluded functions of generated code
+   * were compared with, which may be right where the interpreter is wrong. Throws VERIFICATION_FAILED, which names the operation.
+   */
+  async checkInterpreter(operations: Iterable<string>, excluded: Iterable<string>): Promise<void> {
+    const compared = [...excluded].flatMap((name) => this.#comparedOperations.get(name) ?? []);
+    const names = [...operations, ...compared];
+    if (names.every((name) => this.#operations.get(name) === undefined && this.#operations.has(name))) return;
+    await this.#checkOperations(names);
+    this.remember();
+    for (const name of names) {
+      const problem = this.#operations.get(name);
+      if (problem === undefined) continue;
+      throw new InferyardError("VERIFICATION_FAILED", `the interpreter computes "${name}" wrong: ${problem}`, {
+        remedy:
+          "this build of the engine computes wrong values from such models: use another target, or install the package again",
+      });
+    }
+  }
+
+  async #checkOperations(names: readonly string[]): Promise<void> {
+    const unknown = new Set(names.filter((name) => !this.#operations.has(name)));
+    if (unknown.size === 0) return;
+    const answers = await this.#readAnswers();
+    for (const name of unknown) {
+      const problem = answers.findProblem(name);
+      this.#operations.set(name, problem);
+      if (problem === undefined) this.#news.push(interpreterPrefix + name);
+    }
+  }
+
+  #readAnswers(): Promise<InterpreterAnswers> {
+    return (this.#answers ??= this.#openAnswers());
+  }
+
+  /** The operations that the interpreter computes wrong. */
+  get failedOperations(): readonly FailedKernelFunction[] {
+    return failedIn(this.#operations);
   }
 
   /** Records the functions that passed, for later processes. `isComplete`: these are all that there are. */
@@ -137,7 +199,7 @@ export class KernelChecks {
 
   /** The functions that are wrong. */
   get failed(): readonly FailedKernelFunction[] {
-    return [...this.#results].flatMap(([name, problem]) => (problem === undefined ? [] : [{ name, problem }]));
+    return failedIn(this.#results);
   }
 
   /** Number of functions that were checked. */
@@ -146,7 +208,7 @@ export class KernelChecks {
   }
 
   /**
-   * Checks all functions of generated code, in about half a second, and yields to the event loop meanwhile. If all of them passed in an earlier process,
+   * Checks all functions of generated code and all operations of the interpreter, in about half a second, and yields to the event loop meanwhile. If all of them passed in an earlier process,
    * only a sample is checked again; everything is, if that fails.
    */
   async checkAll(): Promise<void> {
@@ -161,7 +223,13 @@ export class KernelChecks {
       this.check(steps.slice(from, from + stepsAtOnce));
       await yieldToEventLoop();
     }
-    this.remember({ isComplete: this.failed.length === 0 });
+    this.#operations.clear();
+    const answers = await this.#readAnswers();
+    for (const name of answers.names) {
+      await this.#checkOperations([name]);
+      await yieldToEventLoop();
+    }
+    this.remember({ isComplete: this.failed.length === 0 && this.failedOperations.length === 0 });
   }
 
   #sampleAgrees(): boolean {
@@ -183,12 +251,11 @@ export class KernelChecks {
     const entry = this.#blockKernels.callable(blocks).find((kernel) => kernel.id === id);
     const kernel = entry && this.#blockKernels.kernelOf(entry);
     if (entry === undefined || kernel === undefined) return;
-    const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
-    if (decoderProblem !== undefined)
-      throw new InferyardError("VERIFICATION_FAILED", decoderProblem, {
-        remedy:
-          "this build of the engine computes wrong values from such weights: use another target, or install the package again",
-      });
+    if (!this.#rightDecoders.has(blocks.format)) {
+      const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
+      if (decoderProblem !== undefined) throw wrongBuild(decoderProblem);
+      this.#rightDecoders.add(blocks.format);
+    }
     const start = performance.now();
     const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
@@ -214,6 +281,15 @@ export class KernelChecks {
       return cases.flatMap((each) => this.#run([each]));
     }
   }
+}
+
+async function readAnswers(): Promise<InterpreterAnswers> {
+  const { answerTable } = await import("../interpreter-checks/answer-table.ts");
+  return new InterpreterAnswers(answerTable);
+}
+
+function failedIn(results: ReadonlyMap<string, string | undefined>): readonly FailedKernelFunction[] {
+  return [...results].flatMap(([name, problem]) => (problem === undefined ? [] : [{ name, problem }]));
 }
 
 /** What generated code needs to know of a machine. */

@@ -32,7 +32,11 @@ export function linearCases(): readonly CheckCase[] {
     ...[5, 21, 24, 29, 32].map((columns) => linear("matmul", [1, 37, columns])),
     linear("matmul", [1, 64, 45], { bias: true, residual: "before-activation" }),
     ...[2, 13].flatMap((rows) => [21, 41].map((columns) => linear("matmul", [rows, 37, columns]))),
-    linear("matmul", [3550, 37, 9]), // more rows than one block of the cache
+    linear("matmul", [2100, 64, 3]), // more rows than one block of the cache
+    linear("matmul", [8, 1, 40]),
+    linear("matmul", [6, 64, 16]),
+    linear("matmul", [18, 5, 7], { bias: true }),
+    linear("matmul", [1, 3, 77], { bias: true, residual: "after-activation" }),
     linear("matmul", [3, 37, 21], { bias: true, residual: "before-activation" }),
     linear("matmul", [5, 37, 21], { bias: true, residual: "after-activation" }),
     ...activations.flatMap((activation) =>
@@ -131,15 +135,44 @@ export function convolutionCases(): readonly CheckCase[] {
 const scale = literalOf("float32", [], [0.037]);
 const zeroPoint = literalOf("uint8", [], [117]);
 
-/** Dynamic quantization of activations. */
+/** Dynamic quantization of activations: rows of each length, values that are clamped, and ranges on one side of 0. */
 export function quantizationCases(): readonly CheckCase[] {
+  const range = (values: Literal): CheckCase =>
+    single("quantization-range", { kind: "quantization-range" }, [values], floatTolerance);
+  const quantize = (shape: readonly number[], by: Literal, zero: Literal): CheckCase =>
+    single("quantize", { kind: "quantize" }, [ordinary("float32", shape), by, zero]);
+  const integers = (type: "uint8" | "int8", shape: readonly number[], ...zero: readonly Literal[]): CheckCase =>
+    single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary(type, shape), ...zero]);
   return [
-    single("quantization-range", { kind: "quantization-range" }, [ordinary("float32", [3, 19])], floatTolerance),
-    single("quantize", { kind: "quantize" }, [ordinary("float32", [3, 18]), scale, zeroPoint]),
-    single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary("uint8", [3, 18]), zeroPoint]),
-    single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary("int8", [3, 18])]),
-    { ...integerProduct("byte-matmul", 3), name: "quantize-rows" },
+    ...[19, 17, 16, 18, 2].map((columns) => range(ordinary("float32", [3, columns]))),
+    range(literalOf("float32", [6], [3, 2.5, 7, 9.25, 4, 5])),
+    range(literalOf("float32", [5], [-3, -2.5, -7, -9.25, -4])),
+    range(literalOf("float32", [9], Array<number>(9).fill(0))),
+    range(withSpecialRow([2, 9])),
+    quantize([3, 18], scale, zeroPoint),
+    quantize([2, 20], literalOf("float32", [], [0.004]), literalOf("uint8", [], [200])),
+    quantize([3, 2], literalOf("float32", [], [0.3]), literalOf("uint8", [], [0])),
+    integers("uint8", [3, 18], zeroPoint),
+    integers("uint8", [2, 16]),
+    integers("int8", [3, 18]),
+    integers("int8", [2, 22], literalOf("int8", [], [-5])),
+    ...[3, 4, 1].map((rows) => ({
+      ...integerProduct("byte-matmul", rows, undefined, { depth: 34 + 4 * rows }),
+      name: "quantize-rows",
+    })),
   ];
+}
+
+interface IntegerProductOptions {
+  readonly depth?: number;
+  readonly largestWeight?: number;
+  /** Added to the weights. Default: 0. */
+  readonly weightShift?: number;
+  readonly columns?: number;
+  readonly bias?: boolean;
+  readonly residual?: Extract<Operation, { readonly kind: "integer-linear" }>["residual"];
+  /** Scales of the columns: one for each, or one. */
+  readonly scales?: number;
 }
 
 /**
@@ -150,7 +183,15 @@ function integerProduct(
   family: "integer-matmul" | "byte-matmul",
   rows: number,
   activation?: Activation,
-  { depth = 38, largestWeight = 20 }: { readonly depth?: number; readonly largestWeight?: number } = {},
+  {
+    depth = 38,
+    largestWeight = 20,
+    weightShift = 0,
+    columns = 21,
+    bias = true,
+    residual = "none",
+    scales = columns,
+  }: IntegerProductOptions = {},
 ): CheckCase {
   const builder = new CaseBuilder();
   const quantized = (): Value => {
@@ -158,20 +199,27 @@ function integerProduct(
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
   const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, depth]));
-  const integers = Array.from(numbersOf(ordinary("int32", [depth, 21], 2)), (value) => Math.trunc((value * largestWeight) / 20));
-  const weights = builder.input({ constant: literalOf("int32", [depth, 21], integers) });
+  const integers = Array.from(numbersOf(ordinary("int32", [depth, columns], 2)), (value) =>
+    Math.trunc((value * largestWeight) / 20 + weightShift),
+  );
+  const weights = builder.input({ constant: literalOf("int32", [depth, columns], integers) });
   const name = activation === undefined || activation === "none" ? family : `${family} ${activation}`;
   if (activation === undefined) builder.node({ kind: "integer-matmul" }, [x, weights]);
   else {
     const columnScale = {
       constant: literalOf(
         "float32",
-        [21],
-        Array.from({ length: 21 }, (_, column) => 0.01 + column / 999),
+        [scales],
+        Array.from({ length: scales }, (_, column) => 0.01 + column / 999),
       ),
     };
-    const added = [scale, columnScale, ordinary("float32", [21], 3)].map((each) => builder.input(each));
-    builder.node({ kind: "integer-linear", bias: true, activation, residual: "none" }, [x, weights, ...added]);
+    const added = [
+      scale,
+      columnScale,
+      ...(bias ? [ordinary("float32", [columns], 3)] : []),
+      ...(residual === "none" ? [] : [ordinary("float32", [rows, columns], 5)]),
+    ].map((each) => builder.input(each));
+    builder.node({ kind: "integer-linear", bias, activation, residual }, [x, weights, ...added]);
   }
   return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance: activation === undefined ? 0 : floatTolerance };
 }
@@ -182,6 +230,13 @@ export function integerProductCases(): readonly CheckCase[] {
     integerProduct(family, 2),
     integerProduct(family, 13),
     integerProduct(family, 5, "none"),
+    integerProduct(family, 1, "none", { columns: 16, scales: 1, bias: false }),
+    integerProduct(family, 9, "none", { columns: 41, residual: "after-activation" }),
+    integerProduct(family, 4, "relu", { columns: 3, scales: 1, residual: "before-activation" }),
+    integerProduct(family, 3, undefined, { columns: 30, depth: 2 }),
+    integerProduct(family, 6, undefined, { depth: 66, largestWeight: 127 }),
+    integerProduct(family, 5, undefined, { largestWeight: 60, weightShift: 100 }),
+    integerProduct(family, 2, undefined, { largestWeight: 60, weightShift: -120, columns: 8 }),
     // Weights so large that sums do not fit 16 bits, in runs with a rest.
     ...[1, 6].flatMap((rows) => [40, 202].map((depth) => integerProduct(family, rows, undefined, { depth, largestWeight: 60 }))),
     ...activations.map((activation) => integerProduct(family, 5, activation)),

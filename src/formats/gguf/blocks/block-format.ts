@@ -58,8 +58,8 @@ export function decodeBlocks(format: BlockFormat, bytes: Uint8Array, target: Flo
   for (let index = 0, to = 0; index < blocks; index += 1) {
     format.unpack(bytes, index * blockBytes, block);
     for (let group = 0, from = 0; from < elements; group += 1) {
-      const scale = Math.fround(block.scale * (groupScales[group] ?? 0));
-      const min = Math.fround(block.minScale * (groupMins[group] ?? 0));
+      const scale = Math.fround(block.scale * (groupScales[group] as number));
+      const min = Math.fround(block.minScale * (groupMins[group] as number));
       const end = from + groupElements;
       // Storing in a Float32Array rounds the last operation.
       if (!hasMins) for (; from < end; from += 1, to += 1) target[to] = scale * (codes[from] as number);

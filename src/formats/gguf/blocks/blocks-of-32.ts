@@ -28,15 +28,15 @@ function unpackHalves(bytes: Uint8Array, start: number, codes: Int8Array, offset
 function unpackFiveBits(bytes: Uint8Array, high: number, codes: Int8Array, offset: number): void {
   unpackHalves(bytes, high + 4, codes, offset);
   const bits = uint32At(bytes, high);
-  for (let index = 0; index < size; index += 1) codes[index] = (codes[index] ?? 0) + (((bits >>> index) & 1) << 4);
+  for (let index = 0; index < size; index += 1) codes[index] = (codes[index] as number) + (((bits >>> index) & 1) << 4);
 }
 
 /** As `unpackHalves`, with a table of values. */
 function unpackValues(bytes: Uint8Array, start: number, codes: Int8Array, values: Int8Array): void {
   for (let index = 0; index < half; index += 1) {
     const byte = byteAt(bytes, start + index);
-    codes[index] = values[byte & 15] ?? 0;
-    codes[index + half] = values[byte >> 4] ?? 0;
+    codes[index] = values[byte & 15] as number;
+    codes[index + half] = values[byte >> 4] as number;
   }
 }
 

@@ -7,7 +7,7 @@ const base = { elements: 256, hasMins: false, codeBits: 8, smallestCode: -128 } 
 /** Copies the vector `index` of a codebook of vectors of `size` elements, negating those whose bit is set in `signs`. */
 function copyVector(from: Int8Array, index: number, size: number, signs: number, to: Int8Array, at: number): void {
   for (let element = 0; element < size; element += 1) {
-    const value = from[index * size + element] ?? 0;
+    const value = from[index * size + element] as number;
     to[at + element] = (signs >> element) & 1 ? -value : value;
   }
 }
@@ -53,13 +53,13 @@ export const iq2xs: BlockFormat = {
       const packed = uint16At(bytes, start + 2 + 2 * part);
       copyVector(codebooks.iq2xs, packed & 511, 8, evenSigns(packed >> 9), block.codes, part * 8);
     }
-    unpackOddScales(bytes, start + 66, block.groupScales);
+    unpackOddScales(bytes, start + 66, 16, block.groupScales);
   },
 };
 
 /** Scales of 4 bits, two to a byte, as odd numbers. */
-function unpackOddScales(bytes: Uint8Array, start: number, scales: Int8Array): void {
-  for (let group = 0; group < scales.length; group += 1)
+function unpackOddScales(bytes: Uint8Array, start: number, groups: number, scales: Int8Array): void {
+  for (let group = 0; group < groups; group += 1)
     scales[group] = 2 * ((byteAt(bytes, start + (group >> 1)) >> (4 * (group & 1))) & 15) + 1;
 }
 
@@ -74,7 +74,7 @@ export const iq2s: BlockFormat = {
       const index = byteAt(bytes, start + 2 + part) | (high << 8);
       copyVector(codebooks.iq2s, index, 8, byteAt(bytes, start + 34 + part), block.codes, part * 8);
     }
-    unpackOddScales(bytes, start + 74, block.groupScales);
+    unpackOddScales(bytes, start + 74, 16, block.groupScales);
   },
 };
 
@@ -107,14 +107,14 @@ export const iq3s: BlockFormat = {
       const signs = byteAt(bytes, start + 74 + (part >> 1)) >> (4 * (part & 1));
       copyVector(codebooks.iq3s, byteAt(bytes, start + 2 + part) | (high << 8), 4, signs, block.codes, part * 4);
     }
-    unpackOddScales(bytes, start + 106, block.groupScales);
+    unpackOddScales(bytes, start + 106, 8, block.groupScales);
   },
 };
 
 /** Sets 8 codes to 8 times a vector of -1, 0 and 1, plus or minus 1. */
 function copyShifted(from: Int8Array, index: number, isNegative: boolean, to: Int8Array, at: number): void {
   for (let element = 0; element < 8; element += 1)
-    to[at + element] = 8 * (from[index * 8 + element] ?? 0) + (isNegative ? -1 : 1);
+    to[at + element] = 8 * (from[index * 8 + element] as number) + (isNegative ? -1 : 1);
 }
 
 /** Elements are shifted by 1/8 up or down, so that eighths of the scale are the unit. */
@@ -141,11 +141,11 @@ export const iq1m: BlockFormat = {
   bytes: 56,
   groupElements: 16,
   unpack(bytes, start, block) {
-    const packed = [0, 2, 4, 6].map((offset) => uint16At(bytes, start + 48 + offset));
-    const bits = packed.reduce((all, each, part) => all | ((each >> 12) << (4 * part)), 0);
+    const packed = (part: number): number => uint16At(bytes, start + 48 + 2 * part);
+    const bits = [0, 1, 2, 3].reduce((all, part) => all | ((packed(part) >> 12) << (4 * part)), 0);
     block.scale = float16At(Uint8Array.of(bits & 255, bits >> 8), 0) / 8;
     for (let group = 0; group < 16; group += 1)
-      block.groupScales[group] = 2 * (((packed[group >> 2] ?? 0) >> (3 * (group & 3))) & 7) + 1;
+      block.groupScales[group] = 2 * ((packed(group >> 2) >> (3 * (group & 3))) & 7) + 1;
     for (let part = 0; part < 32; part += 1) {
       const high = byteAt(bytes, start + 32 + (part >> 1)) >> (4 * (part & 1));
       copyShifted(codebooks.iq1s, byteAt(bytes, start + part) | ((high & 7) << 8), (high & 8) !== 0, block.codes, part * 8);

@@ -8,9 +8,10 @@ import { decodeBase64 } from "../../../platform/base64.ts";
 function codebook(values: readonly number[], bits: 2 | 4, lines: readonly string[]): Int8Array {
   const packed = decodeBase64(lines.join(""));
   const perByte = 8 / bits;
+  const mask = bits === 2 ? 3 : 15;
   return Int8Array.from({ length: packed.length * perByte }, (_, index) => {
-    const byte = packed[Math.floor(index / perByte)] ?? 0;
-    return values[(byte >> (bits * (index % perByte))) & (2 ** bits - 1)] ?? 0;
+    const byte = packed[Math.floor(index / perByte)] as number;
+    return values[(byte >> (bits * (index % perByte))) & mask] as number;
   });
 }
 

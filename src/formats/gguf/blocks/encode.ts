@@ -3,6 +3,7 @@
  * `make_qkx2_quants` of ggml-quants.c does, without weights. Sources: gguf-py/gguf/quants.py and ggml-quants.c.
  */
 import { decodeFloat, encodeFloat } from "../../../contract/small-floats.ts";
+import { byteAt } from "./block-format.ts";
 
 /** A type that values can be quantized to. */
 export type EncodableType = "Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0" | "I2_S" | "F16" | "F32";
@@ -40,7 +41,7 @@ const encoders: Readonly<Record<"Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0", BlockEncoder
       const scale = fround(largestMagnitude(values) / 127);
       writeFloat16(target, 0, scale);
       const inverse = inverseOf(scale);
-      for (let index = 0; index < 32; index += 1) target[2 + index] = roundAway(fround((values[index] ?? 0) * inverse));
+      for (const [index, value] of values.entries()) target[2 + index] = roundAway(fround(value * inverse));
     },
   },
   Q4_0: {
@@ -62,10 +63,9 @@ const encoders: Readonly<Record<"Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0", BlockEncoder
     encode(values, target) {
       const scale = largestMagnitude(values);
       const inverse = inverseOf(scale);
-      for (let index = 0; index < 256; index += 1) {
-        const code = roundAway(fround((values[index] ?? 0) * inverse)) + 1;
-        const byte = (index >> 7) * 32 + (index & 31);
-        target[byte] = (target[byte] ?? 0) | (code << (2 * ((index >> 5) & 3)));
+      for (const [index, value] of values.entries()) {
+        const code = roundAway(fround(value * inverse)) + 1;
+        addBits(target, (index >> 7) * 32 + (index & 31), code << (2 * ((index >> 5) & 3)));
       }
       writeFloat16(target, 64, scale);
     },
@@ -86,18 +86,16 @@ function encodeQ4K(values: Float32Array, target: Uint8Array): void {
     const groupMin = readMin === 0 ? 0 : clamp(Math.round(each.min / readMin), 0, 63);
     writeSixBits(target, group, groupScale, groupMin);
     const [step, min] = [readScale * groupScale, readMin * groupMin];
-    for (let index = 0; index < 32; index += 1) {
-      const value = values[32 * group + index] ?? 0;
+    for (const [index, value] of values.subarray(32 * group, 32 * group + 32).entries()) {
       const code = step === 0 ? 0 : clamp(Math.round((value + min) / step), 0, 15);
-      const byte = 16 + 32 * (group >> 1) + index;
-      target[byte] = (target[byte] ?? 0) | (code << (4 * (group & 1)));
+      addBits(target, 16 + 32 * (group >> 1) + index, code << (4 * (group & 1)));
     }
   }
 }
 
 /** Scale and minimum of a group: see `get_scale_min_k4` of ggml-quants.c. */
 function writeSixBits(target: Uint8Array, group: number, scale: number, min: number): void {
-  const set = (at: number, bits: number): void => void (target[4 + at] = (target[4 + at] ?? 0) | bits);
+  const set = (at: number, bits: number): void => addBits(target, 4 + at, bits);
   if (group < 4) {
     set(group, scale);
     set(group + 4, min);
@@ -120,7 +118,7 @@ function searchScale(values: Float32Array): { readonly scale: number; readonly m
     high = Math.max(high, value);
   }
   if (high <= low) return { scale: 0, min: -low };
-  let best = { scale: (high - low) / 15, min: -low, error: Number.POSITIVE_INFINITY };
+  let best = { scale: high, min: low, error: Number.POSITIVE_INFINITY }; // replaced in the first step
   for (let step = 0; step <= searchSteps; step += 1) {
     const inverse = (15 - searchRange + (2 * searchRange * step) / searchSteps) / (high - low);
     // Least squares for value = scale * code - min.
@@ -169,10 +167,15 @@ function encodeI2S(values: Float32Array): Uint8Array {
     const code = scale === 0 ? 1 : clamp(roundAway(value / scale), -1, 1) + 1;
     const within = index % i2sGroup;
     const byte = Math.floor(index / i2sGroup) * 32 + (within % 32);
-    bytes[byte] = (bytes[byte] ?? 0) | (code << (6 - 2 * Math.floor(within / 32)));
+    addBits(bytes, byte, code << (6 - 2 * Math.floor(within / 32)));
   }
   new DataView(bytes.buffer).setFloat32(values.length / 4, scale, true);
   return bytes;
+}
+
+/** Sets the bits that are 1 in `bits`. */
+function addBits(target: Uint8Array, at: number, bits: number): void {
+  target[at] = byteAt(target, at) | bits;
 }
 
 function largestMagnitude(values: Float32Array): number {

@@ -67,7 +67,8 @@ function reordered(bytes: Uint8Array, { rows, columns, layout }: I2SShape): Uint
   const to = positionIn("x86", columns);
   for (let index = 0; index < rows * columns; index += 1) {
     const [source, target] = [from(index), to(index)];
-    codes[target.byte] = (codes[target.byte] ?? 0) | ((((bytes[source.byte] ?? 0) >> source.shift) & 3) << target.shift);
+    const code = (byteAt(bytes, source.byte) >> source.shift) & 3;
+    codes[target.byte] = byteAt(codes, target.byte) | (code << target.shift);
   }
   return codes;
 }
@@ -87,7 +88,7 @@ export function unpackI2S(
   const placeOf = positionIn(layout, columns);
   for (let index = 0; index < elements; index += 1) {
     const { byte, shift } = placeOf(index);
-    codes[index] = (((bytes[byte] ?? 0) >> shift) & 3) - 1;
+    codes[index] = ((byteAt(bytes, byte) >> shift) & 3) - 1;
   }
   const scale = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getFloat32(elements / 4, true);
   return { codes, scale };

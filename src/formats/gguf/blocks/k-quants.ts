@@ -40,7 +40,7 @@ export const q3k: BlockFormat = {
     for (let index = 0; index < superBlock; index += 1) {
       // Bit i / 32 of byte i % 32: without it, 4 is subtracted.
       const isHigh = (byteAt(bytes, start + (index & 31)) >> (index >> 5)) & 1;
-      if (isHigh === 0) block.codes[index] = (block.codes[index] ?? 0) - 4;
+      if (isHigh === 0) block.codes[index] = (block.codes[index] as number) - 4;
     }
     for (let group = 0; group < 16; group += 1) {
       const low = byteAt(bytes, start + 96 + (group & 7)) >> (group < 8 ? 0 : 4);
@@ -88,7 +88,7 @@ export const q5k: BlockFormat = {
     unpackFourBits(bytes, start + 48, block.codes);
     for (let index = 0; index < superBlock; index += 1) {
       const high = (byteAt(bytes, start + 16 + (index & 31)) >> (index >> 5)) & 1;
-      block.codes[index] = (block.codes[index] ?? 0) + (high << 4);
+      block.codes[index] = (block.codes[index] as number) + (high << 4);
     }
   },
 };
@@ -144,8 +144,8 @@ export const iq4xs: BlockFormat = {
       block.groupScales[group] = ((low & 15) | (((high >> (2 * group)) & 3) << 4)) - 32;
       for (let index = 0; index < 16; index += 1) {
         const byte = byteAt(bytes, start + 8 + group * 16 + index);
-        block.codes[group * 32 + index] = nonlinearValues[byte & 15] ?? 0;
-        block.codes[group * 32 + index + 16] = nonlinearValues[byte >> 4] ?? 0;
+        block.codes[group * 32 + index] = nonlinearValues[byte & 15] as number;
+        block.codes[group * 32 + index + 16] = nonlinearValues[byte >> 4] as number;
       }
     }
   },

@@ -57,7 +57,7 @@ function unpackPairsOfTL1(bytes: Uint8Array, { rows, columns, tiles }: TiledShap
 }
 
 /** The order of the groups of 8 rows in a register of TL2: `unpacklo` and `unpackhi` of AVX2 work on halves of 128 bits. */
-const groupOrder: readonly number[] = [0, 2, 1, 3];
+const groupOrder: Uint8Array = Uint8Array.of(0, 2, 1, 3);
 
 function unpackTL2(bytes: Uint8Array, { rows, columns, tiles }: TiledShape): Int8Array {
   const { rows: tileRows, columns: tileColumns } = tiles;
@@ -93,7 +93,7 @@ function unpackTL2(bytes: Uint8Array, { rows, columns, tiles }: TiledShape): Int
 
 /** The row of a register whose index is at a position. */
 function rowAt(position: number): number {
-  return 8 * (groupOrder[position >> 3] ?? 0) + (position & 7);
+  return 8 * byteAt(groupOrder, position >> 3) + (position & 7);
 }
 
 /** Four weights from two indices, the first in the upper bits. */

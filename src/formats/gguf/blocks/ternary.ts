@@ -73,12 +73,11 @@ export function ternaryBlocks(codes: Int8Array, scale: number, elements: Ternary
   const bytes = new Uint8Array((codes.length / elements) * blockBytes);
   const view = new DataView(bytes.buffer);
   for (let from = 0, to = 0; from < codes.length; from += elements, to += blockBytes) {
-    for (let index = 0; index < elements; index += 4) {
-      let byte = 0;
-      for (let pair = 0; pair < 4; pair += 1) byte |= ((codes[from + index + pair] ?? 0) + 1) << (2 * pair);
-      bytes[to + (index >> 2)] = byte;
-    }
     view.setFloat32(to + elements / 4, scale, true);
+    for (let index = 0; index < elements; index += 1) {
+      const at = to + (index >> 2);
+      bytes[at] = byteAt(bytes, at) | (((codes[from + index] as number) + 1) << (2 * (index & 3)));
+    }
   }
   return bytes;
 }

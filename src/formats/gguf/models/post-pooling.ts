@@ -1,5 +1,6 @@
 /** The linear layers that some GGUF embedding models have behind the pooling: Dense of sentence-transformers, without an activation. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { requireDecoder } from "../../answers/decoder-answers.ts";
 import { withFileWindow } from "../../file-window.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { decodeTensor, isDecodable } from "../blocks/index.ts";
@@ -55,6 +56,7 @@ export async function readGgufTensor(path: string, displayName: string, name: st
   const { type, start, bytes, elements } = tensor;
   if (!isDecodable(type)) throw notDecoded(name, type);
   const stored = await withFileWindow(path, displayName, "GGUF", (window) => window.bytes(start, bytes));
+  requireDecoder(type);
   return decodeTensor(type, stored, elements);
 }
 

@@ -1,5 +1,6 @@
 /** Rotary position embedding of GGUF models, as `rope_scaling` of config.json states it. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { requireDecoder } from "../../answers/decoder-answers.ts";
 import { withFileWindow } from "../../file-window.ts";
 import { decodeTensor } from "../blocks/index.ts";
 import type { GgufSettings } from "./settings.ts";
@@ -46,6 +47,7 @@ export async function ropeFactors(settings: GgufSettings, model: GgufModel): Pro
   if (tensor === undefined) return {};
   const { path, name, start, bytes, type, elements } = tensor;
   const stored = await withFileWindow(path, path, "GGUF", (window) => window.bytes(start, bytes));
+  requireDecoder(type);
   const scaling = {
     rope_type: "longrope",
     short_factor: [...decodeTensor(type, stored, elements)],

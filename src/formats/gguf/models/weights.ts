@@ -1,6 +1,7 @@
 /** The tensors of a GGUF model under their names in a safetensors file of the same model, as float32. */
 import { required } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { requireDecoder } from "../../answers/decoder-answers.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
 import { decodeI2S, i2s, i2sBlocks, type I2SLayout, type I2SShape } from "../blocks/i2s.ts";
@@ -149,6 +150,7 @@ export function readGgufBlocks(sourceOf: SourceOf, weight: GgufWeight): Uint8Arr
 /** The blocks of a matrix in the order of the file. */
 function storedBlocks(sourceOf: SourceOf, weight: GgufWeight): Uint8Array {
   const { table, tensor, shape } = weight;
+  requireDecoder(tensor.type);
   if (table !== undefined) {
     const { codes, scale } = readTableMatrix(sourceOf, table);
     return ternaryBlocks(codes, scale, required(ternaryElementsFor(shape[1] ?? 0), "blocks of a ternary matrix"));
@@ -165,6 +167,7 @@ function storedBytes(sourceOf: SourceOf, tensor: GgufModelTensor): Uint8Array {
 
 function decoded(sourceOf: SourceOf, weight: GgufWeight): Float32Array {
   const { table, tensor } = weight;
+  requireDecoder(tensor.type);
   if (table !== undefined) {
     const { codes, scale } = readTableMatrix(sourceOf, table);
     return Float32Array.from(codes, (code) => code * scale);

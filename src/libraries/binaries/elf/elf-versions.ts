@@ -18,6 +18,8 @@ export interface ElfVersions {
 
 /** The definition that names the file itself. */
 const baseDefinition = 1;
+/** VER_FLG_WEAK. */
+const weak = 2;
 
 /** Reads the versions that a file requires and defines. Throws DamagedBinary. */
 export async function readVersions(reader: BinaryReader, layout: NumberLayout, dynamic: DynamicSegment): Promise<ElfVersions> {
@@ -48,7 +50,7 @@ async function readRequired(
       const entry = await reader.fields(aux, 16, layout, what);
       const version = dynamic.strings.at(entry.uint32(8));
       byIndex.set(entry.uint16(6), { version, library });
-      required.push({ library, version });
+      required.push({ library, version, ...((entry.uint16(4) & weak) === 0 ? {} : { isWeak: true }) });
       const next = entry.uint32(12);
       if (next === 0) break;
       aux += next;

@@ -7,6 +7,7 @@ import { jsonContent } from "../../http/error-responses.ts";
 import { publicError } from "../../http/public-error.ts";
 import { capabilitiesOf } from "../model-capabilities.ts";
 import type { Caller } from "../../serving/calls.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import type { Service } from "../../serving/service.ts";
 import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
@@ -19,7 +20,10 @@ const model = z.object({
   tasks: z.array(z.string()).openapi({ description: "Task names of Hugging Face, the main task first" }),
   capabilities: z.array(z.string()).openapi({ description: "Operations it supports", example: ["embed", "rerank"] }),
   formats: z.array(z.string()),
-  max_tokens: z.int().nullable().openapi({ description: "Maximum tokens of a text; null: no limit" }),
+  max_tokens: z
+    .int()
+    .nullable()
+    .openapi({ description: "Maximum tokens of a text, of a language model with what it writes; null: the files state none" }),
   problem: z.string().optional().openapi({ description: "Error code, where the model cannot be read" }),
 });
 type Model = z.infer<typeof model>;
@@ -178,7 +182,7 @@ async function modelOf(service: Service, name: string): Promise<Model> {
       tasks: [...manifest.tasks],
       capabilities: capabilitiesOf(manifest),
       formats: [...new Set(manifest.variants.map(({ format }) => format))],
-      max_tokens: manifest.text?.maxTokens ?? null,
+      max_tokens: contextLengthOf(manifest) ?? null,
     };
   } catch (error) {
     return { name, tasks: [], capabilities: [], formats: [], max_tokens: null, problem: publicError(error).code };

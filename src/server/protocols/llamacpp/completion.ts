@@ -10,7 +10,7 @@ import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
-import { contextLengthOf } from "../model-capabilities.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { documentedErrors, openAiErrorBody } from "../openai/errors.ts";
 import {
   type CompletionFields,

@@ -10,7 +10,7 @@ import { members, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { CallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../model-capabilities.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { messagesField, messagesOf } from "../openai/chat-messages.ts";
 import { type ChatCompletionsRequest, chatOptionsOf } from "../openai/chat-request.ts";
 import { toolsField } from "../openai/chat-tools.ts";

@@ -3,7 +3,8 @@ import type { Manifest } from "../../../models/manifest.ts";
 import { answerFormatOf } from "../../../tasks/generation/chat/answer-format.ts";
 import { fillInMiddleTokens } from "../../../tasks/generation/text/fill-in-middle.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { type Capability, capabilitiesOf, contextLengthOf, textConfigOf } from "../model-capabilities.ts";
+import { contextLengthOf, textConfigOf } from "../../../models/context-length.ts";
+import { type Capability, capabilitiesOf } from "../model-capabilities.ts";
 
 /** Ollama's words for what models can do; others are ours. */
 const words: Readonly<Partial<Record<Capability, string>>> = { embed: "embedding", generate: "completion" };

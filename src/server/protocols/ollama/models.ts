@@ -13,7 +13,7 @@ import { jsonContent } from "../../http/error-responses.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../model-capabilities.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelInfo, ollamaCapabilities, samplingParameters } from "./model-description.ts";
 import { withoutLatest } from "./request-fields.ts";

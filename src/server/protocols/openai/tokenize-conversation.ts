@@ -9,7 +9,7 @@ import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../model-capabilities.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { messagesField, messagesOf } from "./chat-messages.ts";
 import { type ChatCompletionsRequest, chatOptionsOf } from "./chat-request.ts";

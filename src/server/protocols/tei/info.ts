@@ -7,7 +7,8 @@ import { serverDefaults } from "../../../settings/server-section.ts";
 import { version } from "../../../version.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { generationTaskOf } from "../huggingface/answer-generation.ts";
-import { contextLengthOf, textLabels } from "../model-capabilities.ts";
+import { contextLengthOf } from "../../../models/context-length.ts";
+import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 

@@ -2,6 +2,7 @@
  * Pool of worker threads that compile grammars and compute masks off the event loop. A grammar lives in the thread that compiled it, its home. A thread that
  * exceeds a limit is ended, and what else lived there is compiled again in another when it is needed; so is what waits behind a long call.
  */
+import { addAbortListener, removeAbortListener } from "../../../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, messageOf, throwIfAborted } from "../../../../contract/errors.ts";
 import { parseDuration } from "../../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings } from "../../../../runtime/options/runtime-settings.ts";
@@ -220,7 +221,7 @@ export class GrammarThreads implements GrammarHost {
         if (signal !== undefined) call.reject(abortError(signal));
         if (!this.#queue.delete(call)) this.#endAborted(call);
       };
-      const settle = (): void => signal?.removeEventListener("abort", leave);
+      const settle = (): void => removeAbortListener(signal, leave);
       const call: Call = {
         ...given,
         resolve: (outcome) => {
@@ -232,7 +233,7 @@ export class GrammarThreads implements GrammarHost {
           reject(error);
         },
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      addAbortListener(signal, leave);
       const thread = given.home?.thread;
       if (thread !== undefined && (!this.#threads.has(thread) || this.#isBlocked(thread, given.grammar))) this.#move(call);
       else this.#queue.add(call);

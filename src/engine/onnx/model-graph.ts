@@ -1,21 +1,19 @@
-/** The optimized graph of a model as text, for `inferyard inspect --graph`. Nothing is executed. */
+/** The graph of an ONNX model for inputs of given shapes. Nothing is executed. */
 import { InferyardError } from "../../contract/errors.ts";
-import type { NamedValue, Value } from "../ir/graph.ts";
+import type { Graph, NamedValue, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
-import { printGraph } from "../ir/print.ts";
-import type { OnnxModel, OnnxValueInfo } from "../onnx/onnx-model.ts";
-import { optimize } from "./index.ts";
-import { Builder } from "../build/builder.ts";
+import type { OnnxModel, OnnxValueInfo } from "./onnx-model.ts";
+import type { Builder } from "../build/builder.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";
-import { traceModel } from "../onnx/trace-model.ts";
+import { traceModel } from "./trace-model.ts";
 import { isTensor } from "../build/traced-value.ts";
 
 /**
- * The text form of the graph that the model becomes after all passes. `shapes` are input shapes by name; unspecified dimensions are 1. Throws
- * INPUT_INVALID for an unknown input or a shape that the model does not accept, and MODEL_UNSUPPORTED if the model has an operator that the engine does
- * not implement, or shapes that depend on data, so that one graph cannot represent it.
+ * The graph that `builder` makes of the model. `shapes` are input shapes by name; dimensions that are not given are 1. Throws INPUT_INVALID for an unknown
+ * input or a shape that the model does not accept, and MODEL_UNSUPPORTED if the model has an operator that the engine does not implement, or shapes that
+ * depend on data, so that one graph cannot represent it.
  */
-export function optimizedGraphText(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>): string {
+export function modelGraph(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>, builder: Builder): Graph {
   const declared = model.graph.inputs.filter(({ name }) => !model.graph.initializers.has(name));
   for (const name of shapes.keys()) {
     if (declared.some((input) => input.name === name)) continue;
@@ -24,14 +22,13 @@ export function optimizedGraphText(model: OnnxModel, shapes: ReadonlyMap<string,
     });
   }
   const inputs = declared.map((input): NamedValue => ({ name: input.name, value: { type: inputType(input, shapes) } }));
-  const builder = new Builder();
   try {
     const values = new Map<string, Value>(inputs.map(({ name, value }) => [name, value]));
     const outputs = [...traceModel(model, values, builder)].map(([name, value]): NamedValue => {
       if (isTensor(value)) return { name, value };
       throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
     });
-    return printGraph(optimize(builder.graph(inputs, outputs), { budget: builder.budget }));
+    return builder.graph(inputs, outputs);
   } catch (error) {
     if (!(error instanceof DataDependencyError)) throw error;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single graph: ${error.message}`, {

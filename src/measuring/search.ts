@@ -14,6 +14,9 @@ export interface Point {
 /** A setting that the search varies. */
 export type Knob = keyof Point;
 
+/** The settings in the order in which they are tried. */
+export const knobs: readonly Knob[] = ["threads", "replicas", "batchTokens"];
+
 /** Result of one round of a point. */
 export interface Sample {
   readonly latencyMs: number;
@@ -57,7 +60,13 @@ export interface SearchResult {
   /** The start, unless a better point was confirmed. */
   readonly best: Point;
   /** The final comparison; omitted if no better point was found. */
-  readonly final?: { readonly found: Point; readonly gain: Gain; readonly noise: Gain; readonly confirmed: boolean };
+  readonly final?: {
+    readonly found: Point;
+    readonly rounds: number;
+    readonly gain: Gain;
+    readonly noise: Gain;
+    readonly confirmed: boolean;
+  };
 }
 
 /** Smallest relative gain in latency or throughput (0.03 is 3 %) for which `inferyard tune` recommends a setting, however low the noise. */
@@ -86,7 +95,11 @@ export async function search(plan: SearchPlan, measure: Measure): Promise<Search
   const noise = noiseOf([before, after]);
   // The selection favors lucky measurements: the point must win again, by more than the noise, without losing elsewhere.
   const confirmed = isBetter(gain, noise, "latency") || isBetter(gain, noise, "bulk");
-  return { trials, best: confirmed ? best : plan.start, final: { found: best, gain, noise, confirmed } };
+  return {
+    trials,
+    best: confirmed ? best : plan.start,
+    final: { found: best, rounds: plan.finalRounds, gain, noise, confirmed },
+  };
 }
 
 /** The best of the points that beat the first one by more than the noise, or the first one. */

@@ -1,0 +1,170 @@
+/** A PJRT plugin in this process, and calls of its functions. */
+import {
+  type ForeignFunctions,
+  type NativeFunction,
+  type StructLayout,
+  cLibraryPath,
+  readField,
+  writeField,
+} from "../../../libraries/ffi/index.ts";
+import { pjrtApi } from "../../../libraries/contracts/index.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { type PjrtFunctionName, namedValueLayout, pjrtFunctions } from "./structs.ts";
+
+/** Values of the fields of a struct. Memory of JavaScript stands for its address, and must be kept for as long as the plugin uses it. */
+export type Fields = Readonly<Record<string, bigint | number | Uint8Array | BigInt64Array | BigUint64Array | undefined>>;
+
+/** The fields of a struct after a call. */
+interface Answer {
+  /** A field as a number. */
+  number(field: string): number;
+  /** A field as an address. */
+  address(field: string): bigint;
+  /** The text of a field whose length is in `<field>_size`. */
+  text(field: string): string;
+}
+
+type Call = NativeFunction<{ readonly result: "pointer"; readonly parameters: readonly ["pointer"] }>;
+
+/** RTLD_NOW | RTLD_NODELETE of Linux: the library stays to the end of the process, since plugins do not survive being unloaded. */
+const pinned = 0x1002;
+/** The oldest version whose functions and fields have the places of `pjrtFunctions`. */
+const oldestMinor = 54;
+
+/** An error that a plugin returned. */
+interface PluginFailure {
+  /** Code of absl::Status, such as 3 for an invalid argument. */
+  readonly status: number;
+  readonly message: string;
+}
+
+/** A plugin whose version and functions are known to fit. Its methods throw RUN_FAILED with the plugin's own words where one of its functions fails. */
+export class PjrtPlugin {
+  /** Version of the API, such as "0.106". */
+  readonly apiVersion: string;
+  readonly ffi: ForeignFunctions;
+  readonly #functions = new Map<PjrtFunctionName, Call>();
+
+  /**
+   * Loads the plugin at an absolute path and initializes it. Throws LIBRARY_INCOMPATIBLE where it is none, or one of another version, and LOAD_FAILED
+   * where the system cannot load it.
+   */
+  static open(ffi: ForeignFunctions, path: string): PjrtPlugin {
+    const pin = ffi.open(cLibraryPath()).bind("dlopen", { result: "pointer", parameters: ["string", "int32"] });
+    const library = ffi.open(path);
+    pin(path, pinned);
+    const address = library.bind("GetPjrtApi", { result: "pointer", parameters: [] })();
+    if (address === 0n) throw incompatible(path, "GetPjrtApi returns nothing");
+    return new PjrtPlugin(ffi, path, address);
+  }
+
+  private constructor(ffi: ForeignFunctions, path: string, address: bigint) {
+    this.ffi = ffi;
+    const head = ffi.bytesAt(address, pjrtApi.size);
+    const field = (name: string): number => Number(readField(pjrtApi, head, name));
+    const [size, major, minor] = [field("struct_size"), field("major_version"), field("minor_version")];
+    this.apiVersion = `${major}.${minor}`;
+    if (major !== 0 || minor < oldestMinor)
+      throw incompatible(path, `it has version ${this.apiVersion} of the PJRT API, expected 0.${oldestMinor} or a later 0.x`);
+    const count = Math.max(0, Math.floor((size - pjrtApi.size) / 8));
+    const table = new BigUint64Array(ffi.bytesAt(address + BigInt(pjrtApi.size), count * 8).buffer);
+    for (const [name, { slot }] of Object.entries(pjrtFunctions)) {
+      const at = table[slot] ?? 0n;
+      if (at === 0n) throw incompatible(path, `it lacks PJRT_${name}`);
+      this.#functions.set(name as PjrtFunctionName, ffi.functionAt(at, { result: "pointer", parameters: ["pointer"] }));
+    }
+    this.call("Plugin_Initialize", {});
+  }
+
+  /** Calls a function with these fields, and returns them as they are after it. Throws RUN_FAILED if it returns an error. */
+  call(name: PjrtFunctionName, fields: Fields): Answer {
+    const { layout } = pjrtFunctions[name];
+    const bytes = structBytes(this.ffi, layout, fields);
+    const failed = this.#functionOf(name)(bytes);
+    if (failed !== 0n) throw this.#errorOf(name, failed);
+    const answer: Answer = {
+      number: (field) => Number(readField(layout, bytes, field)),
+      address: (field) => readField(layout, bytes, field) as bigint,
+      text: (field) => this.textAt(answer.address(field), answer.number(`${field}_size`)),
+    };
+    return answer;
+  }
+
+  /** UTF-8 text of so many bytes at an address. */
+  textAt(address: bigint, byteLength: number): string {
+    return byteLength === 0 ? "" : new TextDecoder().decode(this.ffi.bytesAt(address, byteLength));
+  }
+
+  /** Waits, on this thread, until an event has happened, and frees it. Throws RUN_FAILED if what it stands for failed. */
+  finish(event: bigint): void {
+    if (event === 0n) return;
+    try {
+      this.call("Event_Await", { event });
+    } finally {
+      this.call("Event_Destroy", { event });
+    }
+  }
+
+  /** Versions that the plugin states, such as `stablehlo_current_version`, by name: text, or numbers joined by dots. */
+  attributes(): Readonly<Record<string, string>> {
+    const answer = this.call("Plugin_Attributes", {});
+    const count = answer.number("num_attributes");
+    const first = answer.address("attributes");
+    const named = Array.from({ length: count }, (_, index) => {
+      const bytes = this.ffi.bytesAt(first + BigInt(index * namedValueLayout.size), namedValueLayout.size);
+      const field = (name: string): bigint => BigInt(readField(namedValueLayout, bytes, name));
+      return [
+        this.textAt(field("name"), Number(field("name_size"))),
+        this.#attributeText(Number(field("type")), field("value"), Number(field("value_size"))),
+      ];
+    });
+    return Object.fromEntries(named) as Record<string, string>;
+  }
+
+  /** The value of an attribute: text (type 0), a number (1), or a list of numbers (2). */
+  #attributeText(type: number, value: bigint, size: number): string {
+    if (type === 0) return this.textAt(BigInt.asUintN(64, value), size);
+    if (type !== 2) return String(value);
+    return [...new BigInt64Array(this.ffi.bytesAt(BigInt.asUintN(64, value), size * 8).buffer)].join(".");
+  }
+
+  #functionOf(name: PjrtFunctionName): Call {
+    const found = this.#functions.get(name);
+    if (found === undefined) throw new TypeError(`PJRT_${name} is not bound`);
+    return found;
+  }
+
+  #errorOf(name: PjrtFunctionName, error: bigint): InferyardError {
+    const { status, message } = this.#describe(error);
+    return new InferyardError("RUN_FAILED", `PJRT_${name} failed (status ${status}): ${message}`, {
+      data: { function: `PJRT_${name}`, status },
+    });
+  }
+
+  #describe(error: bigint): PluginFailure {
+    const message = structBytes(this.ffi, pjrtFunctions.Error_Message.layout, { error });
+    this.#functionOf("Error_Message")(message);
+    const field = (name: string): bigint => readField(pjrtFunctions.Error_Message.layout, message, name) as bigint;
+    const text = this.textAt(field("message"), Number(field("message_size")));
+    const code = structBytes(this.ffi, pjrtFunctions.Error_GetCode.layout, { error });
+    this.#functionOf("Error_GetCode")(code);
+    const status = Number(readField(pjrtFunctions.Error_GetCode.layout, code, "code"));
+    this.#functionOf("Error_Destroy")(structBytes(this.ffi, pjrtFunctions.Error_Destroy.layout, { error }));
+    return { status, message: text };
+  }
+}
+
+/** The bytes of a struct with these fields and its own size; what is not given is zero. */
+export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: Fields): Uint8Array {
+  const bytes = new Uint8Array(layout.size);
+  writeField(layout, bytes, "struct_size", layout.size);
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    writeField(layout, bytes, name, typeof value === "object" ? ffi.addressOf(value) : value);
+  }
+  return bytes;
+}
+
+function incompatible(path: string, reason: string): InferyardError {
+  return new InferyardError("LIBRARY_INCOMPATIBLE", `${path} is no PJRT plugin that can be used: ${reason}`, { data: { path } });
+}

@@ -1,0 +1,177 @@
+/**
+ * The functions of the PJRT C API that are used, and the layouts of their arguments (pjrt_c_api.h of OpenXLA). Places of functions and fields are the
+ * same in all versions from 0.54 on; later versions add fields at the end.
+ */
+import { type StructLayout, layOut } from "../../../libraries/ffi/index.ts";
+
+type Field = readonly [name: string, type: "pointer" | "uint64" | "int64" | "int32" | "bool"];
+
+/** Every struct of arguments begins with its size and a list of extensions, which is empty here. */
+const head: readonly Field[] = [
+  ["struct_size", "uint64"],
+  ["extension_start", "pointer"],
+];
+
+const define = (name: string, fields: readonly Field[]): StructLayout => layOut(name, [...head, ...fields]);
+
+const text = (name: string): readonly Field[] => [
+  [name, "pointer"],
+  [`${name}_size`, "uint64"],
+];
+
+/** Functions that are used, without the prefix PJRT_. */
+export type PjrtFunctionName =
+  | "Error_Destroy"
+  | "Error_Message"
+  | "Error_GetCode"
+  | "Plugin_Initialize"
+  | "Plugin_Attributes"
+  | "Event_Destroy"
+  | "Event_Await"
+  | "Client_Create"
+  | "Client_Destroy"
+  | "Client_PlatformName"
+  | "Client_AddressableDevices"
+  | "Client_Compile"
+  | "Client_BufferFromHostBuffer"
+  | "LoadedExecutable_Destroy"
+  | "LoadedExecutable_Execute"
+  | "Buffer_Destroy"
+  | "Buffer_ToHostBuffer";
+
+/** A function by its place in the table of `PJRT_Api`, from 0, and its arguments. */
+export interface PjrtFunction {
+  readonly slot: number;
+  readonly layout: StructLayout;
+}
+
+/** The functions that are used. */
+export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
+  Error_Destroy: { slot: 0, layout: define("PJRT_Error_Destroy_Args", [["error", "pointer"]]) },
+  Error_Message: { slot: 1, layout: define("PJRT_Error_Message_Args", [["error", "pointer"], ...text("message")]) },
+  Error_GetCode: {
+    slot: 2,
+    layout: define("PJRT_Error_GetCode_Args", [
+      ["error", "pointer"],
+      ["code", "int32"],
+    ]),
+  },
+  Plugin_Initialize: { slot: 3, layout: define("PJRT_Plugin_Initialize_Args", []) },
+  Plugin_Attributes: {
+    slot: 4,
+    layout: define("PJRT_Plugin_Attributes_Args", [
+      ["attributes", "pointer"],
+      ["num_attributes", "uint64"],
+    ]),
+  },
+  Event_Destroy: { slot: 5, layout: define("PJRT_Event_Destroy_Args", [["event", "pointer"]]) },
+  Event_Await: { slot: 8, layout: define("PJRT_Event_Await_Args", [["event", "pointer"]]) },
+  Client_Create: {
+    slot: 10,
+    layout: define("PJRT_Client_Create_Args", [
+      ["create_options", "pointer"],
+      ["num_options", "uint64"],
+      ["kv_get_callback", "pointer"],
+      ["kv_get_user_arg", "pointer"],
+      ["kv_put_callback", "pointer"],
+      ["kv_put_user_arg", "pointer"],
+      ["client", "pointer"],
+      ["kv_try_get_callback", "pointer"],
+      ["kv_try_get_user_arg", "pointer"],
+    ]),
+  },
+  Client_Destroy: { slot: 11, layout: define("PJRT_Client_Destroy_Args", [["client", "pointer"]]) },
+  Client_PlatformName: {
+    slot: 12,
+    layout: define("PJRT_Client_PlatformName_Args", [["client", "pointer"], ...text("platform_name")]),
+  },
+  Client_AddressableDevices: {
+    slot: 16,
+    layout: define("PJRT_Client_AddressableDevices_Args", [
+      ["client", "pointer"],
+      ["devices", "pointer"],
+      ["num_devices", "uint64"],
+    ]),
+  },
+  Client_Compile: {
+    slot: 20,
+    layout: define("PJRT_Client_Compile_Args", [
+      ["client", "pointer"],
+      ["program", "pointer"],
+      ["compile_options", "pointer"],
+      ["compile_options_size", "uint64"],
+      ["executable", "pointer"],
+    ]),
+  },
+  Client_BufferFromHostBuffer: {
+    slot: 22,
+    layout: define("PJRT_Client_BufferFromHostBuffer_Args", [
+      ["client", "pointer"],
+      ["data", "pointer"],
+      ["type", "int32"],
+      ["dims", "pointer"],
+      ["num_dims", "uint64"],
+      ["byte_strides", "pointer"],
+      ["num_byte_strides", "uint64"],
+      ["host_buffer_semantics", "int32"],
+      ["device", "pointer"],
+      ["memory", "pointer"],
+      ["device_layout", "pointer"],
+      ["done_with_host_buffer", "pointer"],
+      ["buffer", "pointer"],
+    ]),
+  },
+  LoadedExecutable_Destroy: { slot: 50, layout: define("PJRT_LoadedExecutable_Destroy_Args", [["executable", "pointer"]]) },
+  LoadedExecutable_Execute: {
+    slot: 55,
+    layout: define("PJRT_LoadedExecutable_Execute_Args", [
+      ["executable", "pointer"],
+      ["options", "pointer"],
+      ["argument_lists", "pointer"],
+      ["num_devices", "uint64"],
+      ["num_args", "uint64"],
+      ["output_lists", "pointer"],
+      ["device_complete_events", "pointer"],
+      ["execute_device", "pointer"],
+    ]),
+  },
+  Buffer_Destroy: { slot: 58, layout: define("PJRT_Buffer_Destroy_Args", [["buffer", "pointer"]]) },
+  Buffer_ToHostBuffer: {
+    slot: 70,
+    layout: define("PJRT_Buffer_ToHostBuffer_Args", [
+      ["src", "pointer"],
+      ["host_layout", "pointer"],
+      ["dst", "pointer"],
+      ["dst_size", "uint64"],
+      ["event", "pointer"],
+    ]),
+  },
+};
+
+/** A program with its format. */
+export const programLayout: StructLayout = define("PJRT_Program", [...text("code"), ...text("format")]);
+
+/** Options of a run; all stay zero. Its size is of a version with the most fields: an older plugin accepts it. */
+export const executeOptionsLayout: StructLayout = define("PJRT_ExecuteOptions", [
+  ["send_callbacks", "pointer"],
+  ["recv_callbacks", "pointer"],
+  ["num_send_ops", "uint64"],
+  ["num_recv_ops", "uint64"],
+  ["launch_id", "int32"],
+  ["non_donatable_input_indices", "pointer"],
+  ["num_non_donatable_input_indices", "uint64"],
+  ["context", "pointer"],
+  ["call_location", "pointer"],
+  ["num_tasks", "uint64"],
+  ["task_ids", "pointer"],
+  ["incarnation_ids", "pointer"],
+  ["multi_slice_config", "pointer"],
+]);
+
+/** A named value: an option of a client, or an attribute of a plugin. */
+export const namedValueLayout: StructLayout = define("PJRT_NamedValue", [
+  ...text("name"),
+  ["type", "int32"],
+  ["value", "int64"],
+  ["value_size", "uint64"],
+]);

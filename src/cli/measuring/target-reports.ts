@@ -1,0 +1,29 @@
+/** What the commands `verify`, `bench` and `tune` share of their reports by target. */
+import type { ErrorCode } from "../../contract/errors.ts";
+import { FailedResult } from "../output/failed-result.ts";
+import { type ModelReport, type TargetReport, unmetTargets } from "../../measuring/index.ts";
+
+/** Rows of a table for the targets that were skipped, with the reason. */
+export function skippedRows(targets: readonly TargetReport<unknown>[]): string[][] {
+  return targets.flatMap(({ target, verdict, reason = "" }) => (verdict === "skipped" ? [[target, "skipped", reason]] : []));
+}
+
+/** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets that flags or settings name. */
+export function throwUnmet(
+  report: ModelReport<unknown>,
+  named: string | readonly string[] | undefined,
+  code: ErrorCode,
+  what: string,
+): void {
+  const unmet = unmetTargets(report, typeof named === "string" ? [named] : named);
+  const [first] = unmet;
+  if (first === undefined && report.targets.some(({ verdict }) => verdict === "pass")) return;
+  const failed = unmet.filter(({ verdict }) => verdict === "fail");
+  if (failed.length > 0) {
+    throw new FailedResult(code, `${report.model} ${what} on ${failed.map(({ target }) => target).join(", ")}`, {
+      remedy: "exclude the target: --exclude, or `exclude` in inferyard.yaml",
+    });
+  }
+  const reasons = unmet.map(({ target, reason = "" }) => `  ${target}  ${reason}`);
+  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on the targets that were asked for`, ...reasons].join("\n"));
+}

@@ -1,0 +1,60 @@
+/** Conversions between element types in StableHLO, as ONNX Cast defines them. */
+import { required } from "../../../contract/checked.ts";
+import { decodeFloat, isStoredAsBits } from "../../../contract/small-floats.ts";
+import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
+import type { OperationOf } from "../../ir/operations.ts";
+import type { HloFunction, HloValue } from "./hlo-function.ts";
+import { NotStated } from "./hlo-types.ts";
+
+/** States `cast`. */
+export function stateCast(hlo: HloFunction, { to, saturate }: OperationOf<"cast">, [x]: readonly HloValue[]): HloValue {
+  return castElements(hlo, required(x, "the operand"), to, saturate);
+}
+
+/** The elements in another type: floats are rounded to floats, truncated to integers, which wrap around or, with `saturate`, end at the type's ends. */
+export function castElements(hlo: HloFunction, x: HloValue, to: ElementType, saturate: boolean): HloValue {
+  const from = x.type.dataType;
+  if (from === to) return x;
+  if (to === "bool") return hlo.compare(x, "NE", hlo.scalar(from, 0));
+  if (isFloat(to)) return toFloat(hlo, x, to, saturate);
+  if (saturate) return hlo.convert(clamped(hlo, x, integerEnds(to)), to);
+  if (!isFloat(from)) return hlo.convert(x, to);
+  const isNarrow = elementTypes[to].bits < 32;
+  // StableHLO leaves floats beyond the type open; through a wider integer they wrap around.
+  const through = to === "int32" || to === "int64" || to === "uint64" ? to : isNarrow ? "int32" : "int64";
+  return hlo.convert(hlo.convert(x, through), to);
+}
+
+function toFloat(hlo: HloFunction, x: HloValue, to: ElementType, saturate: boolean): HloValue {
+  if (!saturate || elementTypes[to].bits !== 8) return hlo.convert(x, to);
+  const largest = largestFloat(to);
+  const wide = hlo.convert(x, x.type.dataType === "float64" ? "float64" : "float32");
+  return hlo.convert(clamped(hlo, wide, [-largest, largest]), to);
+}
+
+/** The elements, or the nearer end where one is outside of the ends. NaN stays. */
+function clamped(hlo: HloFunction, x: HloValue, [low, high]: readonly [number, number]): HloValue {
+  const { dataType } = x.type;
+  const above = hlo.binary("stablehlo.maximum", x, hlo.scalar(dataType, low));
+  return hlo.binary("stablehlo.minimum", above, hlo.scalar(dataType, high));
+}
+
+/** The smallest and the largest value of an integer type. */
+function integerEnds(type: ElementType): readonly [number, number] {
+  const { kind, bits } = elementTypes[type];
+  return kind === "signed" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+}
+
+/** The largest finite number of a float of 8 bits. */
+function largestFloat(type: ElementType): number {
+  if (!isStoredAsBits(type)) return Number.MAX_VALUE;
+  const all = Array.from({ length: 256 }, (_, bits) => decodeFloat(type, bits));
+  return Math.max(...all.filter((value) => Number.isFinite(value)));
+}
+
+/** States `bitcast`: the same bits in another type of equal width. */
+export function stateBitcast(hlo: HloFunction, { to }: OperationOf<"bitcast">, [x]: readonly HloValue[]): HloValue {
+  const operand = required(x, "the operand");
+  if (to === "bool" || operand.type.dataType === "bool") throw new NotStated("a bitcast of bool");
+  return hlo.operation("stablehlo.bitcast_convert", [operand], { dataType: to, shape: operand.type.shape });
+}

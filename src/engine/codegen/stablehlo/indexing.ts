@@ -1,0 +1,156 @@
+/** Operations that read or write elements at indices, in StableHLO. An index outside of its axis reads the nearest element, and writes nothing. */
+import { at, required } from "../../../contract/checked.ts";
+import { elementCount } from "../../../contract/tensor.ts";
+import type { OperationOf, ScatterReduction } from "../../ir/operations.ts";
+import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
+import { NotStated } from "./hlo-types.ts";
+
+/** States `gather`. */
+export function stateGather(hlo: HloFunction, { axis }: OperationOf<"gather">, [data, indices]: readonly HloValue[]): HloValue {
+  return takeAlong(hlo, required(data, "the data"), axis, required(indices, "the indices"));
+}
+
+/** The slices of an axis at indices of any shape, which replaces the axis. Negative indices count from the end. */
+export function takeAlong(hlo: HloFunction, data: HloValue, axis: number, indices: HloValue): HloValue {
+  const { dataType, shape } = data.type;
+  const { shape: many } = indices.type;
+  const result = { dataType, shape: [...shape.slice(0, axis), ...many, ...shape.slice(axis + 1)] };
+  if (elementCount(result.shape) === 0) return hlo.filled(dataType, 0, result.shape);
+  refuseEmpty(data);
+  const kept = [...result.shape.keys()].filter((position) => position < axis || position >= axis + many.length);
+  return hlo.operation("stablehlo.gather", [data, nonNegative(hlo, indices, at(shape, axis))], result, {
+    dimension_numbers: `#stablehlo.gather<offset_dims = [${kept.join(", ")}], collapsed_slice_dims = [${axis}], start_index_map = [${axis}], index_vector_dim = ${many.length}>`,
+    slice_sizes: list(shape.with(axis, 1)),
+    indices_are_sorted: "false",
+  });
+}
+
+/** States `gather-elements`. */
+export function stateGatherElements(
+  hlo: HloFunction,
+  { axis }: OperationOf<"gather-elements">,
+  [data, indices]: readonly HloValue[],
+): HloValue {
+  const from = required(data, "the data");
+  return gatherBlocks(hlo, from, elementCoordinates(hlo, required(indices, "the indices"), axis, from.type.shape));
+}
+
+/** States `gather-nd`. The coordinates of a batch are those of its row of indices. */
+export function stateGatherNd(
+  hlo: HloFunction,
+  { batchAxes }: OperationOf<"gather-nd">,
+  [data, indices]: readonly HloValue[],
+): HloValue {
+  const from = required(data, "the data");
+  const rows = nonNegativeRows(hlo, required(indices, "the indices"), from.type.shape.slice(batchAxes));
+  const column = [...rows.type.shape.slice(0, -1), 1];
+  const batches = Array.from({ length: batchAxes }, (_, axis) => hlo.iota("int64", column, axis));
+  return gatherBlocks(hlo, from, hlo.concatenate([...batches, rows], column.length - 1));
+}
+
+/** The blocks of the data whose first coordinates are the rows of `coordinates`, its last axis. */
+function gatherBlocks(hlo: HloFunction, data: HloValue, coordinates: HloValue): HloValue {
+  const { dataType, shape } = data.type;
+  const [outer, depth] = [coordinates.type.shape.slice(0, -1), coordinates.type.shape.at(-1) ?? 0];
+  const block = shape.slice(depth);
+  const result = { dataType, shape: [...outer, ...block] };
+  if (elementCount(result.shape) === 0) return hlo.filled(dataType, 0, result.shape);
+  refuseEmpty(data);
+  const axes = first(depth).join(", ");
+  return hlo.operation("stablehlo.gather", [data, coordinates], result, {
+    dimension_numbers: `#stablehlo.gather<offset_dims = [${block.map((_, index) => outer.length + index).join(", ")}], collapsed_slice_dims = [${axes}], start_index_map = [${axes}], index_vector_dim = ${outer.length}>`,
+    slice_sizes: list(shape.map((size, axis) => (axis < depth ? 1 : size))),
+    indices_are_sorted: "false",
+  });
+}
+
+/** States `scatter-elements`. */
+export function stateScatterElements(
+  hlo: HloFunction,
+  { axis, reduction }: OperationOf<"scatter-elements">,
+  [data, indices, updates]: readonly HloValue[],
+): HloValue {
+  const into = required(data, "the data");
+  const coordinates = elementCoordinates(hlo, required(indices, "the indices"), axis, into.type.shape);
+  return scatterBlocks(hlo, into, coordinates, required(updates, "the updates"), reduction);
+}
+
+/** States `scatter-nd`. */
+export function stateScatterNd(
+  hlo: HloFunction,
+  { reduction }: OperationOf<"scatter-nd">,
+  [data, indices, updates]: readonly HloValue[],
+): HloValue {
+  const into = required(data, "the data");
+  const rows = nonNegativeRows(hlo, required(indices, "the indices"), into.type.shape);
+  return scatterBlocks(hlo, into, rows, required(updates, "the updates"), reduction);
+}
+
+const combinations = {
+  add: "stablehlo.add",
+  mul: "stablehlo.multiply",
+  min: "stablehlo.minimum",
+  max: "stablehlo.maximum",
+} as const;
+
+function scatterBlocks(
+  hlo: HloFunction,
+  data: HloValue,
+  coordinates: HloValue,
+  updates: HloValue,
+  reduction: ScatterReduction,
+): HloValue {
+  if (elementCount(updates.type.shape) === 0) return data;
+  const { dataType, shape } = data.type;
+  const [outer, depth] = [coordinates.type.shape.length - 1, coordinates.type.shape.at(-1) ?? 0];
+  const axes = first(depth).join(", ");
+  const windows = shape.slice(depth).map((_, index) => outer + index);
+  const region = hlo.region([dataType, dataType], (inner, [old, update]) => {
+    const [before, by] = [required(old, "the element"), required(update, "the update")];
+    return [reduction === "none" ? by : inner.binary(combinations[reduction], before, by)];
+  });
+  const [result] = hlo.operations(
+    "stablehlo.scatter",
+    [data, coordinates, hlo.reshape(updates, [...coordinates.type.shape.slice(0, -1), ...shape.slice(depth)])],
+    [data.type],
+    {
+      scatter_dimension_numbers: `#stablehlo.scatter<update_window_dims = [${windows.join(", ")}], inserted_window_dims = [${axes}], scatter_dims_to_operand_dims = [${axes}], index_vector_dim = ${outer}>`,
+      indices_are_sorted: "false",
+      unique_indices: "false",
+    },
+    region,
+  );
+  return required(result, "the result");
+}
+
+/** For each index along an axis the coordinates of its element, as a last axis: its own, with the index in place of the axis. */
+function elementCoordinates(hlo: HloFunction, indices: HloValue, axis: number, shape: readonly number[]): HloValue {
+  const column = [...indices.type.shape, 1];
+  const own = hlo.reshape(nonNegative(hlo, indices, at(shape, axis)), column);
+  const parts = shape.map((_, each) => (each === axis ? own : hlo.iota("int64", column, each)));
+  return hlo.concatenate(parts, column.length - 1);
+}
+
+/** Indices as int64, with the size added to negative ones. */
+function nonNegative(hlo: HloFunction, indices: HloValue, size: number): HloValue {
+  const wide = hlo.convert(indices, "int64");
+  const isNegative = hlo.compare(wide, "LT", hlo.scalar("int64", 0));
+  return hlo.select(isNegative, hlo.binary("stablehlo.add", wide, hlo.scalar("int64", size)), wide);
+}
+
+/** Rows of indices, one for each of the first axes of a shape, as `nonNegative` has them. */
+function nonNegativeRows(hlo: HloFunction, rows: HloValue, shape: readonly number[]): HloValue {
+  const depth = rows.type.shape.at(-1) ?? 0;
+  const wide = hlo.convert(rows, "int64");
+  const sizes = hlo.broadcast(hlo.integers(shape.slice(0, depth)), rows.type.shape);
+  return hlo.select(hlo.compare(wide, "LT", hlo.scalar("int64", 0)), hlo.binary("stablehlo.add", wide, sizes), wide);
+}
+
+/** Reading from no elements is an error when the graph runs, which StableHLO cannot report. */
+function refuseEmpty({ type }: HloValue): void {
+  if (elementCount(type.shape) === 0) throw new NotStated("indices into a tensor without elements");
+}
+
+function first(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}

@@ -1,0 +1,181 @@
+/** Graphs as StableHLO programs (https://openxla.org/stablehlo/spec), which XLA and other compilers take. */
+import { at, required } from "../../../contract/checked.ts";
+import { elementCount } from "../../../contract/tensor.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { Graph, GraphNode, Value } from "../../ir/graph.ts";
+import { typeOf } from "../../ir/graph.ts";
+import type { Literal } from "../../ir/literal.ts";
+import type { Operation, OperationKind, OperationOf } from "../../ir/operations.ts";
+import { describeType, type TensorType } from "../../ir/tensor-type.ts";
+import { stateBitcast, stateCast } from "./casts.ts";
+import { stateBinary, stateElementwise, stateGelu, stateSelect, stateUnary } from "./elementwise.ts";
+import { HloFunction, type HloValue } from "./hlo-function.ts";
+import { NotStated, tensorTypeText } from "./hlo-types.ts";
+import { stateGather, stateGatherElements, stateGatherNd, stateScatterElements, stateScatterNd } from "./indexing.ts";
+import { stateConcat, stateExpand, statePad, stateReshape, stateSlice, stateTranspose } from "./movement.ts";
+import { stateConvolution, stateConvolutionTranspose, stateFusedMatmul, stateLinear, stateMatmul } from "./products.ts";
+import {
+  stateIntegerLinear,
+  stateIntegerMatmul,
+  stateQuantizationRange,
+  stateQuantize,
+  stateSubtractZeroPoint,
+} from "./quantized.ts";
+import { stateArg, stateCumulative, stateLayerNorm, stateReduce, stateSoftmax, stateTopK } from "./reductions.ts";
+import { stateAveragePool, stateMaxPool } from "./windows.ts";
+
+/** What a program takes as one of its arguments: an input of the graph by its name, or a constant of the graph. */
+export type ProgramArgument =
+  | { readonly kind: "input"; readonly name: string; readonly type: TensorType }
+  | { readonly kind: "constant"; readonly literal: Literal; readonly type: TensorType };
+
+/** A graph as a StableHLO module with one function, `main`. */
+export interface StableHloProgram {
+  readonly text: string;
+  /** Arguments of `main` in order. */
+  readonly arguments: readonly ProgramArgument[];
+  /** Results of `main` in order, by the names of the graph's outputs. */
+  readonly results: readonly { readonly name: string; readonly type: TensorType }[];
+}
+
+/** Constants with more elements than this are arguments of the program, not part of its text. */
+const maxInlineElements = 64;
+
+type Statement<Kind extends OperationKind> = (
+  hlo: HloFunction,
+  operation: OperationOf<Kind>,
+  inputs: readonly HloValue[],
+  results: readonly TensorType[],
+  isRead: (result: number) => boolean,
+) => HloValue | readonly HloValue[];
+
+const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
+  unary: stateUnary,
+  binary: stateBinary,
+  select: stateSelect,
+  cast: stateCast,
+  bitcast: stateBitcast,
+  reduce: stateReduce,
+  arg: stateArg,
+  cumulative: stateCumulative,
+  matmul: stateMatmul,
+  convolution: stateConvolution,
+  "convolution-transpose": stateConvolutionTranspose,
+  "max-pool": (hlo, operation, inputs, results, isRead) => stateMaxPool(hlo, operation, inputs, results, isRead(1)),
+  "average-pool": stateAveragePool,
+  gather: stateGather,
+  "gather-elements": stateGatherElements,
+  "gather-nd": stateGatherNd,
+  "scatter-elements": stateScatterElements,
+  "scatter-nd": stateScatterNd,
+  slice: stateSlice,
+  pad: statePad,
+  concat: stateConcat,
+  transpose: stateTranspose,
+  reshape: stateReshape,
+  expand: stateExpand,
+  "top-k": stateTopK,
+  softmax: stateSoftmax,
+  "layer-norm": stateLayerNorm,
+  gelu: stateGelu,
+  linear: stateLinear,
+  "quantization-range": stateQuantizationRange,
+  quantize: stateQuantize,
+  "subtract-zero-point": stateSubtractZeroPoint,
+  "integer-matmul": stateIntegerMatmul,
+  "integer-linear": stateIntegerLinear,
+  "fused-matmul": stateFusedMatmul,
+  elementwise: stateElementwise,
+  call: (_hlo, { function: name }) => {
+    throw new NotStated(`the function "${name}"`);
+  },
+};
+
+/**
+ * The StableHLO program of a graph. Throws MODEL_UNSUPPORTED where operations or types of the graph cannot be stated; `data.operations` lists each with
+ * its reason, once.
+ */
+export function stateGraph(graph: Graph): StableHloProgram {
+  const hlo = new HloFunction();
+  const values = new Map<Value, HloValue>();
+  const given: ProgramArgument[] = [];
+  const parameters: HloValue[] = [];
+  const refused = new Set<string>();
+  const addArgument = (value: Value, argument: ProgramArgument): HloValue => {
+    const parameter = { name: `%arg${given.length}`, type: argument.type };
+    given.push(argument);
+    parameters.push(parameter);
+    values.set(value, parameter);
+    return parameter;
+  };
+  const read = (value: Value): HloValue => {
+    const known = values.get(value);
+    if (known !== undefined) return known;
+    const literal = required(value.constant, "a value that no node defines");
+    const type = typeOf(literal);
+    tensorTypeText(type); // refuses types without a name
+    if (elementCount(type.shape) > maxInlineElements) return addArgument(value, { kind: "constant", literal, type });
+    const constant = hlo.constant(literal);
+    values.set(value, constant);
+    return constant;
+  };
+  const reads = new Set([...graph.nodes.flatMap(({ inputs }) => inputs), ...graph.outputs.map(({ value }) => value)]);
+
+  for (const { name, value } of graph.inputs) {
+    refuseUnstated(refused, "an input", () => tensorTypeText(value.type));
+    addArgument(value, { kind: "input", name, type: value.type });
+  }
+  for (const node of graph.nodes) {
+    refuseUnstated(refused, node.operation.kind, () => {
+      for (const [index, result] of stateNode(hlo, node, read, reads).entries()) values.set(at(node.outputs, index), result);
+    });
+    // What follows a node without a statement is looked at as well, so that the refusal names all that is missing.
+    for (const output of node.outputs) if (!values.has(output)) values.set(output, { name: "%none", type: output.type });
+  }
+  const results = graph.outputs.map(({ name, value }) => ({ name, value: read(value) }));
+  if (refused.size > 0) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `StableHLO has no form of ${[...refused].join("; ")}`, {
+      data: { operations: [...refused] },
+    });
+  }
+  const signature = parameters.map(({ name, type }) => `${name}: ${tensorTypeText(type)}`).join(", ");
+  const types = results.map(({ value }) => tensorTypeText(value.type)).join(", ");
+  const end = `"func.return"(${results.map(({ value }) => value.name).join(", ")}) : (${types}) -> ()`;
+  const text = `module @graph {\nfunc.func public @main(${signature}) -> (${types}) {\n${[...hlo.lines, end].join("\n")}\n}\n}\n`;
+  return { text, arguments: given, results: results.map(({ name, value }) => ({ name, type: value.type })) };
+}
+
+/** Runs `state`; what it cannot state is added to `refused` with the kind of operation. */
+function refuseUnstated(refused: Set<string>, kind: string, state: () => void): void {
+  try {
+    state();
+  } catch (error) {
+    if (!(error instanceof NotStated)) throw error;
+    refused.add(`${kind} (${error.message})`);
+  }
+}
+
+function stateNode(
+  hlo: HloFunction,
+  { operation, inputs, outputs }: GraphNode,
+  read: (value: Value) => HloValue,
+  reads: ReadonlySet<Value>,
+): readonly HloValue[] {
+  for (const { type } of outputs) tensorTypeText(type);
+  const state = statements[operation.kind] as (...given: Parameters<Statement<OperationKind>>) => HloValue | readonly HloValue[];
+  const isRead = (result: number): boolean => outputs[result] !== undefined && reads.has(outputs[result]);
+  const types = outputs.map(({ type }) => type);
+  const stated = [state(hlo, operation as never, inputs.map(read), types, isRead)].flat() as readonly HloValue[];
+  for (const [index, { type }] of stated.entries()) {
+    const expected = at(types, index);
+    if (describeType(type) !== describeType(expected))
+      throw new TypeError(
+        `${describeOperation(operation)} gives ${describeType(type)} in StableHLO, expected ${describeType(expected)}`,
+      );
+  }
+  return stated;
+}
+
+function describeOperation(operation: Operation): string {
+  return "function" in operation ? `${operation.kind} ${operation.function}` : operation.kind;
+}

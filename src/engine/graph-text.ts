@@ -1,0 +1,26 @@
+/** The graph of an ONNX model as text, for `inferyard inspect`. Nothing is executed. */
+import { Builder } from "./build/builder.ts";
+import { stateGraph } from "./codegen/stablehlo/index.ts";
+import { printGraph } from "./ir/print.ts";
+import { modelGraph } from "./onnx/model-graph.ts";
+import type { OnnxModel } from "./onnx/onnx-model.ts";
+import { optimize } from "./passes/index.ts";
+
+/** Shapes of inputs by name; dimensions that are not given are 1. */
+type Shapes = ReadonlyMap<string, readonly number[]>;
+
+/** The text form of the graph that the model becomes after all passes. Throws what `modelGraph` throws. */
+export function optimizedGraphText(model: OnnxModel, shapes: Shapes): string {
+  const builder = new Builder();
+  return printGraph(optimize(modelGraph(model, shapes, builder), { budget: builder.budget }));
+}
+
+/** The graph as a StableHLO program; comments say what its arguments are. Throws what `modelGraph` and `stateGraph` throw. */
+export function stableHloText(model: OnnxModel, shapes: Shapes): string {
+  const program = stateGraph(modelGraph(model, shapes, new Builder()));
+  const comments = program.arguments.map(
+    (argument, index) => `// %arg${index}: ${argument.kind === "input" ? `input "${argument.name}"` : "weights of the model"}`,
+  );
+  const results = program.results.map(({ name }, index) => `// result ${index}: output "${name}"`);
+  return [...comments, ...results, program.text].join("\n");
+}

@@ -1,0 +1,50 @@
+/** Whether one kernel computes on this machine. */
+import { KernelFacts } from "../backends/native/kernel-facts.ts";
+import type { MachineFacts } from "../contract/backend.ts";
+import { readMachine } from "../devices/index.ts";
+import type { KernelEntry } from "../kernels/kernel-entry.ts";
+import { kernelRegistry } from "../kernels/registry.ts";
+import { kernelMachine } from "../kernels/simd-levels.ts";
+import { nearestName } from "../models/validation/nearest-name.ts";
+import { testKernel } from "./kernel-test.ts";
+
+/** Whether a kernel can be used, and why. */
+export interface KernelCapable {
+  readonly capable: boolean;
+  /** A sentence without a full stop: what refuses it, or that its known-answer test passed. */
+  readonly reason: string;
+}
+
+/** Options of `isCapableOf`. */
+export interface IsCapableOfOptions {
+  /** Facts about this machine. Default: they are read. */
+  readonly machine?: MachineFacts;
+}
+
+/**
+ * Whether this machine runs the kernel with this id ("Q4_K_AVX2"), which is tried: it must be built, the machine must have its instructions, and its
+ * known-answer test must pass. Of an id that does not exist the closest one is named.
+ */
+export async function isCapableOf(kernelId: string, options: IsCapableOfOptions = {}): Promise<KernelCapable> {
+  const kernel = kernelRegistry.find(({ id }) => id === kernelId);
+  if (kernel === undefined) return { capable: false, reason: unknownKernel(kernelId) };
+  const facts = await KernelFacts.open();
+  const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts);
+  const { here, reason, selfTest } = testKernel(kernel, machine, facts);
+  if (!here) return { capable: false, reason: reason ?? "this machine does not run it" };
+  if (selfTest?.passed === false) return { capable: false, reason: `its self-test failed: ${selfTest.problem}` };
+  return { capable: true, reason: [proofOf(kernel, selfTest), reason].filter((part) => part !== undefined).join("; ") };
+}
+
+function proofOf({ implementation }: KernelEntry, selfTest: { readonly passed: true } | undefined): string {
+  if (selfTest !== undefined) return "its self-test passed";
+  return implementation.kind === "llama" ? "llama.cpp's own, which `inferyard doctor` runs" : "it has no self-test";
+}
+
+function unknownKernel(id: string): string {
+  const guess = nearestName(
+    id,
+    kernelRegistry.map((kernel) => kernel.id),
+  );
+  return `there is no kernel "${id}"${guess === undefined ? "" : `; did you mean ${guess}?`}`;
+}

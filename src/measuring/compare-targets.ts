@@ -1,0 +1,91 @@
+/** Compares the outputs of one model on several targets, and says which of them are wrong. */
+import { compareOutputs, type OutputDifference, toleranceOf } from "./compare-outputs.ts";
+import { formatError, type Check, type TestedTarget } from "./test-target.ts";
+
+/**
+ * The checks of each target, by its name: its own, and whether it agrees with the others. Targets that computed with the same weights are compared. Right is what
+ * holds known answers, else what most targets agree on; where no two agree, nothing tells which is right, and all fail.
+ */
+export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<string, readonly Check[]> {
+  return new Map(
+    [...groupsOf(tested).values()].flatMap((group) => {
+      const judged = excuseModel(group);
+      return judged.map((each) => {
+        const { unaffected, checks } = each;
+        const own = unaffected === undefined ? checks : [...checks, unaffected];
+        return [each.target, [...own, checkIn(judged, each)]] as const;
+      });
+    }),
+  );
+}
+
+/**
+ * Some graphs mix the rows of a batch. Where all targets, two at least, compute the same together and none as it does alone, the model is like that, and no target is
+ * to blame.
+ */
+function excuseModel(group: readonly TestedTarget[]): readonly TestedTarget[] {
+  const [first, ...others] = group;
+  if (first === undefined || others.length === 0 || !group.every(({ unaffected }) => unaffected?.verdict === "fail"))
+    return group;
+  const isSame = others.every(
+    (other) => compareOutputs(first.together ?? [], other.together ?? []).relativeError <= toleranceOf(first.precision).targets,
+  );
+  if (!isSame) return group;
+  return group.map((each): TestedTarget => {
+    const { unaffected } = each;
+    const detail = `${unaffected?.detail ?? ""}; all targets agree: the model itself mixes its inputs`;
+    return { ...each, unaffected: unaffected && { ...unaffected, verdict: "skipped", detail } };
+  });
+}
+
+function groupsOf(tested: readonly TestedTarget[]): Map<string, TestedTarget[]> {
+  const groups = new Map<string, TestedTarget[]>();
+  for (const each of tested) groups.set(each.weights, [...(groups.get(each.weights) ?? []), each]);
+  return groups;
+}
+
+const name = "agrees with other targets";
+
+function checkIn(group: readonly TestedTarget[], tested: TestedTarget): Check {
+  const candidates = group.filter(({ checks, unaffected }) => [...checks, unaffected].every((each) => each?.verdict !== "fail"));
+  const others = candidates.filter(({ target }) => target !== tested.target);
+  if (others.length === 0) return { name, verdict: "skipped", detail: "no other target ran these weights" };
+  const reference = referenceOf(candidates);
+  if (reference === undefined) {
+    const [other = tested] = others;
+    return { name, verdict: "fail", detail: `${describe(other, tested)}; nothing tells which of the two is right` };
+  }
+  if (reference === tested) {
+    const nearest = others.find((other) => agrees(reference, other));
+    return {
+      name,
+      verdict: "pass",
+      detail: nearest === undefined ? "it holds known answers, and no other target agrees" : describe(nearest, tested),
+    };
+  }
+  return { name, verdict: agrees(reference, tested) ? "pass" : "fail", detail: describe(reference, tested) };
+}
+
+/** The target that the others are held to; undefined if no two agree and none holds known answers. */
+function referenceOf(candidates: readonly TestedTarget[]): TestedTarget | undefined {
+  const known = candidates.find(({ hasAnswers }) => hasAnswers);
+  if (known !== undefined) return known;
+  const support = candidates.map((each) => candidates.filter((other) => other !== each && agrees(each, other)).length);
+  const most = Math.max(...support);
+  return most === 0 && candidates.length > 1 ? undefined : candidates[support.indexOf(most)];
+}
+
+function agrees(reference: TestedTarget, tested: TestedTarget): boolean {
+  return differenceOf(reference, tested).relativeError <= toleranceOf(tested.precision).targets;
+}
+
+function differenceOf(reference: TestedTarget, tested: TestedTarget): OutputDifference {
+  return compareOutputs(reference.outputs, tested.outputs);
+}
+
+function describe(reference: TestedTarget, tested: TestedTarget): string {
+  const { relativeError, cosine, output } = differenceOf(reference, tested);
+  const tolerance = toleranceOf(tested.precision).targets;
+  const limit = relativeError <= tolerance ? "" : `, and the tolerance is ${tolerance}`;
+  return `${reference.target}: largest relative error ${formatError(relativeError)}, cosine ${cosine.toFixed(6)}, in ${output}${limit}`;
+}

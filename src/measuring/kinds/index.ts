@@ -1,0 +1,29 @@
+/** The kinds of models, and which of them a model is of. */
+import { usualKind } from "../../models/language-tasks.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import type { ModelHandle } from "../../runtime/model-handle.ts";
+import { isTextEncoder } from "../../tasks/encoding/encoder-inputs.ts";
+import { encoderDecoderKind, languageKind } from "./language-kinds.ts";
+import type { ModelKind } from "./model-kind.ts";
+import { tensorKind } from "./tensor-kind.ts";
+import { type ModelFacts, textKinds } from "./text-kinds.ts";
+
+export type { KindName, KindTest, ModelKind, Output, Subject, TokenRates, WorkloadOptions } from "./model-kind.ts";
+
+/** The kind of a loaded model. */
+export function kindOfLoaded(handle: ModelHandle): ModelKind {
+  const { manifest } = handle;
+  if (handle.kind === "language" || manifest.text === undefined) return kindOfFiles(manifest);
+  return isTextEncoder(handle.inputs) ? textKind({ manifest, outputs: handle.outputs }) : tensorKind;
+}
+
+/** The kind of a model that is not loaded, as far as its files say it. */
+export function kindOfFiles(manifest: Manifest): ModelKind {
+  if (usualKind(manifest) === "language")
+    return manifest.tasks.includes("text2text-generation") ? encoderDecoderKind : languageKind;
+  return manifest.text === undefined ? tensorKind : textKind({ manifest, outputs: [] });
+}
+
+function textKind(facts: ModelFacts): ModelKind {
+  return textKinds.find(({ serves }) => serves(facts)) ?? tensorKind;
+}

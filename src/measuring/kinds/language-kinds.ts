@@ -1,0 +1,174 @@
+/** Kinds of models that predict tokens: language models, and those whose decoder follows an encoder. */
+import { at, omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { feedTokens, type PromptTokens } from "../../cross-validation/language-run.ts";
+import { topToken } from "../../cross-validation/compare-logits.ts";
+import { promptTokens, readTokenFacts } from "../../cross-validation/loaded-language.ts";
+import type { DecodeStep, LanguageModel, SequenceId } from "../../contract/language-model.ts";
+import type { KindTest, ModelKind, Output, Subject, TokenRates, Workload, WorkloadOptions } from "./model-kind.ts";
+import { longText } from "./sample-texts.ts";
+
+type Language = Omit<LanguageModel, "dispose">;
+
+/** What a test reads, and the number of tokens that follow it. */
+const testPrompt = "Once upon a time there was a cat who sat on a mat.";
+const testTokens = 8;
+
+/** Tokens of the prompt of a measurement, and of those behind it; generations of the call with many. */
+const measuredPrompt = 64;
+const measuredTokens = 16;
+const defaultCount = 4;
+
+/** Prompts of this many tokens and of each smaller number are tried where a model refuses longer ones. */
+const shortestPrompts = 8;
+
+/** Language models. */
+export const languageKind: ModelKind = { name: "language", unit: "generations", knobs: ["threads"], startTest, workload };
+
+/** Models whose decoder follows an encoder. */
+export const encoderDecoderKind: ModelKind = { ...languageKind, name: "encoder-decoder" };
+
+/** The tokens of a test: the prompt, and what the first target that is tested chose behind it. */
+interface TestTokens {
+  readonly prompt: PromptTokens;
+  readonly followers: readonly number[];
+}
+
+function startTest(): KindTest {
+  let chosen: TestTokens | undefined;
+  return {
+    async alone(subject) {
+      const model = subject.handle.language;
+      const prompt = chosen?.prompt ?? (await fittingPrompt(subject, testPrompt, undefined, testTokens));
+      const outputs: Output[] = [];
+      const followers: number[] = [];
+      const next = (logits: Float32Array): number | undefined => {
+        if (chosen !== undefined) return chosen.followers[followers.length];
+        return followers.length < testTokens ? topToken(logits).token : undefined;
+      };
+      const { signal } = subject;
+      await feedTokens(
+        model,
+        prompt,
+        (logits) => {
+          const token = next(logits);
+          if (token !== undefined) followers.push(token);
+          return token;
+        },
+        (logits, position) => outputs.push({ name: `the logits of position ${position}`, values: logits.slice() }),
+        { name: subject.handle.target, signal },
+      );
+      chosen ??= { prompt, followers };
+      return outputs;
+    },
+    together: {
+      name: "in one call, beside another sequence, equals token by token",
+      async run({ handle, signal }) {
+        const { prompt, followers } = chosen ?? { prompt: { tokens: [] }, followers: [] };
+        const tokens = [...prompt.tokens, ...followers];
+        return withSequences(handle.language, [prompt, prompt], signal, async ([first = 0, second = 0], decode) => {
+          const steps = [
+            { sequence: first, tokens, logits: tokens.length },
+            { sequence: second, tokens: prompt.tokens, logits: 1 },
+          ];
+          const logits = at(await decode(steps), 0);
+          const { vocabulary } = handle.language.limits;
+          return tokens.map((_token, position) => ({
+            name: `the logits of position ${position}`,
+            values: logits.slice(position * vocabulary, (position + 1) * vocabulary),
+          }));
+        });
+      },
+    },
+  };
+}
+
+async function workload(subject: Subject, { count = defaultCount }: WorkloadOptions): Promise<Workload> {
+  const { handle, signal } = subject;
+  const prompt = await fittingPrompt(subject, longText(measuredPrompt), measuredPrompt, measuredTokens);
+  const read = prompt.source ?? prompt.tokens;
+  const followers = Array.from({ length: measuredTokens }, (_token, index) => at(read, index % read.length));
+  const generate = (sequences: number): Promise<TokenRates> =>
+    generateTokens(handle.language, prompt, followers, sequences, signal);
+  return {
+    count,
+    one: () => generate(1),
+    async many() {
+      await generate(count);
+      return count * (read.length + followers.length);
+    },
+  };
+}
+
+/** Reads the prompt in each sequence, then the tokens behind it one by one, as sampling would choose them. */
+async function generateTokens(
+  model: Language,
+  prompt: PromptTokens,
+  followers: readonly number[],
+  sequences: number,
+  signal: AbortSignal | undefined,
+): Promise<TokenRates> {
+  const started = performance.now();
+  const prompts = Array.from({ length: sequences }, () => prompt);
+  return withSequences(model, prompts, signal, async (ids, decode) => {
+    await decode(ids.map((sequence) => ({ sequence, tokens: prompt.tokens, candidates: 1 })));
+    const read = performance.now();
+    for (const token of followers) await decode(ids.map((sequence) => ({ sequence, tokens: [token], candidates: 1 })));
+    const perSecond = (tokens: number, milliseconds: number): number => (tokens * sequences * 1000) / milliseconds;
+    return {
+      promptTokensPerSecond: perSecond((prompt.source ?? prompt.tokens).length, read - started),
+      decodeTokensPerSecond: perSecond(followers.length, performance.now() - read),
+    };
+  });
+}
+
+/**
+ * The tokens of a text, at most `maxTokens`, which the model accepts with `behind` tokens behind them: a model may take one length alone. Of a model
+ * without a tokenizer, token ids from all parts of its vocabulary.
+ */
+async function fittingPrompt(
+  { handle, signal }: Subject,
+  text: string,
+  maxTokens: number | undefined,
+  behind: number,
+): Promise<PromptTokens> {
+  const { limits } = handle.language;
+  const facts = await readTokenFacts(handle.manifest);
+  const ids = Array.from({ length: maxTokens ?? testTokens }, (_token, index) => index * 7919 + 1);
+  const room = Math.max(1, (limits.contextLength ?? Number.POSITIVE_INFINITY) - behind);
+  const read = facts.tokenizer?.encode(text, { maxTokens: Math.min(room, maxTokens ?? room) }).ids ?? ids;
+  const known = read.slice(0, room).map((id) => id % limits.vocabulary); // a tokenizer may know more tokens than the model
+  const whole = promptTokens(facts, known, limits);
+  const lengths = Array.from({ length: shortestPrompts }, (_length, index) => shortestPrompts - index);
+  let refusal: unknown;
+  for (const length of [known.length, ...lengths.filter((each) => each < known.length)]) {
+    const { tokens, source } = whole;
+    const prompt = source === undefined ? { tokens: tokens.slice(0, length) } : { tokens, source: source.slice(0, length) };
+    try {
+      await generateTokens(handle.language, prompt, [], 1, signal);
+      return prompt;
+    } catch (error) {
+      if (!(error instanceof InferyardError && (error.code === "INPUT_INVALID" || error.code === "INPUT_TOO_LONG"))) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+type Decode = (steps: readonly DecodeStep[]) => Promise<readonly Float32Array[]>;
+
+async function withSequences<Result>(
+  model: Language,
+  prompts: readonly PromptTokens[],
+  signal: AbortSignal | undefined,
+  work: (sequences: readonly SequenceId[], decode: Decode) => Promise<Result>,
+): Promise<Result> {
+  const options = omitUndefined({ signal });
+  const sequences: SequenceId[] = [];
+  try {
+    for (const { source } of prompts) sequences.push(await model.createSequence({ ...options, ...omitUndefined({ source }) }));
+    return await work(sequences, (steps) => model.decode(steps, options));
+  } finally {
+    await Promise.all(sequences.map((sequence) => model.releaseSequence(sequence)));
+  }
+}

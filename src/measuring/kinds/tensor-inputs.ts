@@ -1,0 +1,109 @@
+/** Inputs of a model of tensors, made from what it declares of them: shapes from sizes and names, values from a fixed sequence. */
+import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
+import { encodeFloat16 } from "../../contract/float16.ts";
+import { encodeFloat } from "../../contract/small-floats.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { emptyCacheShape, isCacheInput } from "../../runtime/loading/cache-inputs.ts";
+import { guessedLengths, hasGuessedLength } from "../../runtime/loading/probe-inputs.ts";
+
+/** How inputs are filled. */
+export interface Filling {
+  /** Size of free dimensions whose names say nothing else. */
+  readonly length: number;
+  /** "varied": floats from 0 to 1, and small integers. "bits": floats from 0 to 1, and integers 0 and 1. A number: every element. */
+  readonly values: "varied" | "bits" | 1 | 0;
+}
+
+/** Fillings in the order in which they are tried. Longer ones are tried where the length is a guess. */
+export function fillingsFor(inputs: readonly TensorInfo[]): readonly Filling[] {
+  const lengths = hasGuessedLength(inputs) ? guessedLengths : guessedLengths.slice(0, 1);
+  return lengths.flatMap((length) => (["varied", "bits", 1, 0] as const).map((values) => ({ length, values })));
+}
+
+/** Limit of elements of all inputs together: 256 MB of float32. */
+const maxElements = 2 ** 26;
+
+/** The usual size of pictures, where config.json states none. */
+const defaultImageSize = 224;
+
+type Config = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes the inputs. `config`: the model's config.json, which has the sizes of pictures and of the vocabulary. Throws LIMIT_EXCEEDED for more than 2^26
+ * elements.
+ */
+export function filledInputs(inputs: readonly TensorInfo[], config: Config, filling: Filling): TensorMap {
+  let elements = 0;
+  return Object.fromEntries(
+    inputs.map((input) => {
+      const shape = shapeOf(input, config, filling.length);
+      elements += elementCount(shape);
+      if (elements > maxElements) {
+        throw new InferyardError(
+          "LIMIT_EXCEEDED",
+          `input "${input.name}" has the shape [${shape.join(", ")}], and inputs may have ${maxElements} elements`,
+        );
+      }
+      const tensor = zeros(input.dataType, shape);
+      fill(tensor, input.name === "attention_mask" ? 1 : filling.values, vocabularyOf(config));
+      return [input.name, tensor];
+    }),
+  );
+}
+
+function shapeOf(input: TensorInfo, config: Config, length: number): readonly number[] {
+  if (isCacheInput(input)) return emptyCacheShape(input, 1);
+  return input.shape.map((stated, axis) => {
+    const dimension = dimensionOf(stated);
+    if (typeof dimension === "number") return dimension;
+    if (/^past_\w*$/i.test(dimension)) return 0; // tokens that were read before the first call
+    if (/batch/i.test(dimension) || (axis === 0 && !/seq|length/i.test(dimension))) return 1;
+    if (/channel/i.test(dimension)) return sizeIn(config, "num_channels") ?? 3;
+    if (/height|width/i.test(dimension)) return sizeIn(config, "image_size") ?? defaultImageSize;
+    return length;
+  });
+}
+
+/** A size in config.json, or in the section on pictures of a model that reads these and texts. */
+function sizeIn(config: Config, name: string): number | undefined {
+  const section = config["vision_config"];
+  const sections = [config, ...(typeof section === "object" && section !== null ? [section as Config] : [])];
+  return sections.map((each) => each[name]).find((value) => typeof value === "number");
+}
+
+function vocabularyOf(config: Config): number {
+  const stated = config["vocab_size"];
+  return typeof stated === "number" && stated > 1 ? stated : Number.POSITIVE_INFINITY;
+}
+
+/** Period of integers, a prime, so that rows differ. */
+const integerPeriod = 97;
+
+function fill({ data, dataType }: Tensor, values: Filling["values"], vocabulary: number): void {
+  const period = Math.min(integerPeriod, vocabulary);
+  const integer = (index: number): number => {
+    if (typeof values === "number") return values;
+    return values === "bits" ? (index >> 1) % 2 : ((index + 1) * 31) % period;
+  };
+  // The fractional parts of multiples of the golden ratio are spread evenly (Weyl's sequence).
+  const fraction = (index: number): number => (typeof values === "number" ? values : ((index + 1) * 0.6180339887498949) % 1);
+  if (Array.isArray(data)) return; // strings stay empty
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+    for (let index = 0; index < data.length; index += 1) data[index] = BigInt(integer(index));
+    return;
+  }
+  const numbers = data as Exclude<typeof data, readonly string[]> & { [index: number]: number };
+  const value = valueFor(dataType, integer, fraction);
+  for (let index = 0; index < numbers.length; index += 1) numbers[index] = value(index);
+}
+
+function valueFor(
+  dataType: Tensor["dataType"],
+  integer: (index: number) => number,
+  fraction: (index: number) => number,
+): (index: number) => number {
+  if (dataType === "float16") return (index) => encodeFloat16(fraction(index));
+  if (dataType === "bfloat16") return (index) => encodeFloat("bfloat16", fraction(index), true);
+  if (dataType.includes("float")) return fraction;
+  return dataType === "bool" ? (index) => integer(index) % 2 : integer;
+}

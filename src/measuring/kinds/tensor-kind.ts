@@ -1,0 +1,94 @@
+/** Models of tensors: their declared inputs are filled with values that are the same at every call. */
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
+import { toFloat32 } from "../../contract/to-float32.ts";
+import type { ModelHandle } from "../../runtime/model-handle.ts";
+import type { ModelKind, Output, Subject } from "./model-kind.ts";
+import { filledInputs, fillingsFor, type Filling } from "./tensor-inputs.ts";
+
+const defaultCount = 96;
+
+/** Any model that takes and returns tensors. */
+export const tensorKind: ModelKind = {
+  name: "tensors",
+  unit: "runs",
+  knobs: ["threads", "replicas"],
+  startTest() {
+    let chosen: Filling | undefined;
+    return {
+      async alone(subject) {
+        if (chosen !== undefined) return runFilled(subject, chosen);
+        const accepted = await firstAccepted(subject);
+        chosen = accepted.filling;
+        return accepted.outputs;
+      },
+    };
+  },
+  async workload(subject, { count = defaultCount }) {
+    const { handle } = subject;
+    const { filling } = await firstAccepted(subject);
+    const inputs = inputsOf(handle, filling);
+    const options = { outputs: handle.outputs.map(({ name }) => name) };
+    return {
+      count,
+      one: async () => void (await handle.run(inputs, options)),
+      async many() {
+        const queue = Array.from({ length: count }, () => inputs).values(); // all replicas take from one queue
+        const replicas = await handle.replicas();
+        await Promise.all(
+          replicas.map(async (replica) => {
+            for (const next of queue) await replica.run(next, options);
+          }),
+        );
+        return 0;
+      },
+    };
+  },
+};
+
+/** The first filling that the model accepts with finite outputs. Throws MODEL_UNSUPPORTED if it accepts none. */
+async function firstAccepted(subject: Subject): Promise<{ readonly filling: Filling; readonly outputs: readonly Output[] }> {
+  const refusals: string[] = [];
+  for (const filling of fillingsFor(subject.handle.inputs)) {
+    try {
+      const outputs = await runFilled(subject, filling);
+      const wrong = outputs.find(({ values }) => !values.every(Number.isFinite));
+      if (wrong === undefined) return { filling, outputs };
+      refusals.push(`${wrong.name} has a value that is not a number`);
+    } catch (error) {
+      if (!(error instanceof InferyardError && inputCodes.has(error.code))) throw error;
+      refusals.push(messageOf(error));
+    }
+    if (subject.handle.manifest.probe?.kind === "tensors") break; // all fillings are the same inputs
+  }
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${subject.handle.manifest.name} refuses inputs made from what it declares of them: ${refusals[0] ?? ""}`,
+    { remedy: "name inputs to run it with: `probe` with `inputs` in its inferyard.json (docs/reference/model-files.md)" },
+  );
+}
+
+/** Errors that an input of a guessed size or value may cause in a correct engine. */
+const inputCodes: ReadonlySet<string> = new Set(["INPUT_INVALID", "RUN_FAILED", "MODEL_UNSUPPORTED", "LIMIT_EXCEEDED"]);
+
+function inputsOf({ manifest: { probe, variants }, inputs }: ModelHandle, filling: Filling): TensorMap {
+  return probe?.kind === "tensors" ? probe.inputs : filledInputs(inputs, variants[0]?.config ?? {}, filling);
+}
+
+async function runFilled({ handle, signal }: Subject, filling: Filling): Promise<readonly Output[]> {
+  const names = handle.outputs.map(({ name }) => name);
+  const results = await handle.run(inputsOf(handle, filling), { outputs: names, ...(signal === undefined ? {} : { signal }) });
+  return names.flatMap((name) => {
+    const tensor = results[name];
+    return tensor === undefined ? [] : [{ name: `"${name}"`, values: numbersOf(tensor) }];
+  });
+}
+
+/** The elements as numbers; of strings the lengths. */
+function numbersOf(tensor: Tensor): Float32Array {
+  const { data, dataType, shape } = tensor;
+  if (/float/.test(dataType)) return toFloat32(tensor).slice();
+  if (Array.isArray(data)) return Float32Array.from(data as readonly string[], (text) => text.length);
+  const elements = data as ArrayLike<number | bigint>;
+  return Float32Array.from({ length: elementCount(shape) }, (_value, index) => Number(elements[index] ?? 0));
+}

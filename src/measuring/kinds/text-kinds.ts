@@ -1,0 +1,174 @@
+/** Kinds of models that read texts and return tensors: one row of the table for each, and the code that all rows share. */
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import { runEncodings, type EncoderRow } from "../../tasks/batching/run-encodings.ts";
+import { textTaskSettings } from "../../tasks/definition/task-options.ts";
+import { encodePairs, type TextPair } from "../../tasks/encoding/encode-pairs.ts";
+import type { EncoderInputRow } from "../../tasks/encoding/encoder-inputs.ts";
+import { isLateInteraction } from "../../tasks/encoding/encoder-outputs.ts";
+import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
+import type { KindName, ModelKind, Output, Subject } from "./model-kind.ts";
+import { mixedTexts, shortText, testTexts, withQuestion } from "./sample-texts.ts";
+
+/** What tells the kind of a model. */
+export interface ModelFacts {
+  readonly manifest: Manifest;
+  /** Outputs of the loaded model; empty for a model that is not loaded. */
+  readonly outputs: readonly TensorInfo[];
+}
+
+/** A kind of models that read texts. */
+interface TextKind {
+  readonly name: KindName;
+  /** Whether a model of texts is of this kind. The first row that says so counts. */
+  serves(facts: ModelFacts): boolean;
+  /** true: the model reads pairs of texts. Default: single texts. */
+  readonly readsPairs?: true;
+  /** Computes texts. Default: the model's floating-point outputs, without pooling or activation. */
+  readonly run?: RunTexts;
+}
+
+/** Computes texts. `keep` false: the outputs are not needed, for measurements. */
+type RunTexts = (subject: Subject, texts: readonly TextPair[], options: RunTextsOptions) => Promise<TextResults>;
+
+interface RunTextsOptions {
+  readonly batchTokens?: number | undefined;
+  readonly keep: boolean;
+}
+
+interface TextResults {
+  readonly outputs: readonly Output[];
+  /** Number of tokens of all texts. */
+  readonly tokens: number;
+}
+
+const hasTask =
+  (task: string) =>
+  ({ manifest }: ModelFacts): boolean =>
+    manifest.tasks.includes(task);
+
+const table: readonly TextKind[] = [
+  { name: "token-classifier", serves: hasTask("token-classification") },
+  { name: "question-answering", serves: hasTask("question-answering"), readsPairs: true },
+  { name: "sparse-embedding", serves: ({ manifest }) => manifest.text?.sparse !== undefined },
+  { name: "masked-language", serves: hasTask("fill-mask") },
+  {
+    name: "multi-vector",
+    serves: ({ manifest, outputs }) => manifest.text?.lateInteraction !== undefined || isLateInteraction(outputs),
+  },
+  {
+    name: "embedding",
+    serves: (facts) => (hasTask("feature-extraction")(facts) || hasTask("sentence-similarity")(facts)) && isPooled(facts),
+    run: embedTexts,
+  },
+  { name: "reranker", serves: (facts) => hasTask("text-ranking")(facts) || labelCount(facts) === 1, readsPairs: true },
+  { name: "classifier", serves: (facts) => hasTask("text-classification")(facts) || labelCount(facts) > 1 },
+  { name: "encoder", serves: () => true },
+];
+
+/** Kinds of models that read texts, in the order in which they are tried. */
+export const textKinds: readonly (ModelKind & Pick<TextKind, "serves">)[] = table.map(
+  ({ name, serves, readsPairs = false, run = encodeTexts }) => {
+    const inputs = (texts: readonly string[]): readonly TextPair[] =>
+      readsPairs ? withQuestion(texts) : texts.map((text) => ({ text }));
+    const tested = inputs(testTexts);
+    return {
+      name,
+      serves,
+      unit: readsPairs ? "pairs" : "texts",
+      knobs: ["threads", "replicas", "batchTokens"],
+      startTest: () => ({
+        async alone(subject) {
+          const outputs: Output[] = [];
+          for (const [index, text] of tested.entries()) {
+            const { outputs: own } = await run(subject, [text], { keep: true });
+            outputs.push(...own.map((output) => ({ ...output, name: `${output.name} of text ${index}` })));
+          }
+          return outputs;
+        },
+        together: {
+          name: "batch equals one by one",
+          run: async (subject) => (await run(subject, tested, { keep: true })).outputs,
+        },
+      }),
+      workload: async (subject, { count = defaultCount, batchTokens }) => ({
+        count,
+        one: async () => void (await run(subject, inputs([shortText]), { batchTokens, keep: false })),
+        many: async () => (await run(subject, inputs(mixedTexts(count)), { batchTokens, keep: false })).tokens,
+      }),
+    } satisfies ModelKind & Pick<TextKind, "serves">;
+  },
+);
+
+/** Enough texts that replicas share the work (8,192 tokens). */
+const defaultCount = 96;
+
+async function embedTexts(
+  { runtime, handle, signal }: Subject,
+  texts: readonly TextPair[],
+  options: RunTextsOptions,
+): Promise<TextResults> {
+  const { batchTokens } = options;
+  const given = texts.map(({ text }) => text);
+  const { embeddings, tokens } = await runtime.embed(given, { model: handle, ...omitUndefined({ batchTokens, signal }) });
+  return {
+    outputs: embeddings.map((values) => ({ name: "the vector", values })),
+    tokens: tokens.reduce((sum, each) => sum + each, 0),
+  };
+}
+
+/** Runs the model itself: for each text the values of its own tokens in each floating-point output. */
+async function encodeTexts(
+  { runtime, handle, signal }: Subject,
+  texts: readonly TextPair[],
+  { batchTokens, keep }: RunTextsOptions,
+): Promise<TextResults> {
+  const { manifest, inputs, outputs } = handle;
+  const settings = textTaskSettings(manifest, omitUndefined({ batchTokens }));
+  const tokenizer = await runtime.tokenizer(handle);
+  const name = (index: number): string => `text ${index}`;
+  const encodings = await encodePairs(tokenizer, texts, { ...settings, strategy: "longest_first", name }, signal);
+  const [output, ...others] = computedOutputs(outputs);
+  if (output === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no output of floating-point numbers`);
+  }
+  const run = handle.run.bind(handle);
+  const encoder = { manifest, tokenizer, inputs, outputs, run, replicas: () => handle.replicas() };
+  const rows: Output[][] = texts.map(() => []);
+  await runEncodings(encoder, encodings, { output, others, batchTokens: settings.batchTokens, signal }, (row) => {
+    if (keep) rows[row.index] = [output, ...others].map((each) => ownValues(row, each, output));
+  });
+  return { outputs: rows.flat(), tokens: encodings.reduce((sum, { ids }) => sum + ids.length, 0) };
+}
+
+/** Names of the outputs that are compared: numbers for each text, without the cache of a decoder. */
+function computedOutputs(outputs: readonly TensorInfo[]): readonly string[] {
+  return outputs
+    .filter(({ name, dataType, shape }) => /float/.test(dataType) && shape.length > 1 && !name.startsWith("present"))
+    .map(({ name }) => name);
+}
+
+/** The values of a text in an output: of one with a row for each token, only those of its own tokens. */
+function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: string, main: string): Output {
+  const { data, offset, shape, paddedTokens } = name === main ? row : row.other(name);
+  const [first = 1, ...rest] = shape;
+  const size = rest.reduce((product, dimension) => product * dimension, 1);
+  const kept = first === paddedTokens ? row.encoding.ids.length : first;
+  return { name: `"${name}"`, values: data.slice(offset, offset + kept * size) };
+}
+
+/** Whether a text has one vector: the model's files say how those of its tokens become one, or the graph computes it. */
+function isPooled({ manifest, outputs }: ModelFacts): boolean {
+  return manifest.text?.pooling !== undefined || outputs.some(({ shape }) => shape.length === 2);
+}
+
+/** Number of labels that the model's files state; 0 if they state none. */
+function labelCount({ manifest }: ModelFacts): number {
+  try {
+    return labelHeadOf(manifest).labels.length;
+  } catch {
+    return 0;
+  }
+}

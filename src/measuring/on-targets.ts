@@ -1,0 +1,70 @@
+/** Runs work with a model on each target that can run it, and says of the others why they cannot. */
+import type { Runtime } from "../api/runtime.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { type ErrorCode, InferyardError, messageOf } from "../contract/errors.ts";
+import { usualKind } from "../models/language-tasks.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
+import { isNamed, type TargetReport } from "./target-report.ts";
+
+/** Which model is run, and where. */
+export interface PlacementOptions {
+  /** Reference of the model. */
+  readonly model: string;
+  /** Variant of the model. Default: that of a load on each target. */
+  readonly variant?: string | undefined;
+  /** Targets to run it on. Default: all that can run it. */
+  readonly target?: string | readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The targets of a model on this machine. */
+export interface ModelTargets {
+  /** Those that can run it as far as its files say, in the order in which selection tries them. */
+  readonly able: readonly string[];
+  readonly skipped: readonly TargetReport<never>[];
+  /** Options of a load on one target, without `target`. */
+  readonly loading: Pick<ModelOptions, "variant" | "kind" | "signal">;
+  readonly manifest: Manifest;
+}
+
+/** Finds the targets. Downloads the model if it is not on this machine. */
+export async function targetsOf(runtime: Runtime, { model, variant, target, signal }: PlacementOptions): Promise<ModelTargets> {
+  const manifest = await runtime.manifest(model, omitUndefined({ variant, signal }));
+  const kind = usualKind(manifest);
+  const loading = omitUndefined({ variant, kind, signal });
+  const { candidates } = await runtime.explain(model, { ...loading, ...omitUndefined({ target }) });
+  const able = candidates.filter(({ verdict }) => verdict === "would-run" || verdict === "not-tried");
+  const named = typeof target === "string" ? [target] : target;
+  const others = candidates.filter(
+    ({ verdict, stage, target: other }) =>
+      verdict === "refused" && (stage !== "constraints" || named?.some((name) => isNamed(other, name)) === true),
+  );
+  return {
+    able: able.map((each) => each.target),
+    skipped: others.map((each) => ({ target: each.target, verdict: "skipped", reason: each.reason })),
+    loading,
+    manifest,
+  };
+}
+
+/** Errors of a target that runs the model, and not rightly. With any other it cannot run the model, or not the inputs that were made for it. */
+const wrongCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CONTRACT_VIOLATION",
+  "HOST_DIED",
+  "PLACEMENT_UNPROVEN",
+  "REQUEST_TIMEOUT",
+  "RUN_FAILED",
+  "VERIFICATION_FAILED",
+]);
+
+/** Errors about the call and not about a target. */
+const callCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["ABORTED", "DISPOSED", "CONFIG_INVALID", "MODEL_NOT_FOUND"]);
+
+/** The report on a target where loading or running threw. Throws errors that are about the call, and defects. */
+export function reportFailure(target: string, error: unknown): TargetReport<never> {
+  const cause = error instanceof InferyardError && error.cause instanceof InferyardError ? error.cause : error;
+  if (!(cause instanceof InferyardError) || callCodes.has(cause.code)) throw error;
+  const reason = messageOf(cause).replaceAll(/\s*\n\s*/g, "; ");
+  return { target, verdict: wrongCodes.has(cause.code) ? "fail" : "skipped", reason };
+}

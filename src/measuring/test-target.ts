@@ -1,0 +1,105 @@
+/** The checks of a model on one target: finite outputs, known answers, repeatability, and independence of the other inputs of a call. */
+import type { Precision } from "../contract/model-files.ts";
+import type { KnownAnswer } from "../models/manifest.ts";
+import { maxAbsDifference } from "../tasks/verification/known-answers.ts";
+import { compareOutputs, nonFiniteOutput, toleranceOf } from "./compare-outputs.ts";
+import type { KindTest, Output, Subject } from "./kinds/index.ts";
+
+/** One check of a target. */
+export interface Check {
+  readonly name: string;
+  /** "skipped": there was nothing to check. */
+  readonly verdict: "pass" | "fail" | "skipped";
+  /** What was measured, for people. */
+  readonly detail: string;
+}
+
+/** A target after its own checks. */
+export interface TestedTarget {
+  readonly target: string;
+  readonly variant: string;
+  /** Tells apart which weights it computed with: targets are compared where they computed with the same. */
+  readonly weights: string;
+  readonly precision: Precision | undefined;
+  /** Outputs of the inputs one after the other, and together where the kind has such a call. */
+  readonly outputs: readonly Output[];
+  readonly together: readonly Output[] | undefined;
+  readonly checks: readonly Check[];
+  /** The check of `together` against `outputs`. */
+  readonly unaffected: Check | undefined;
+  /** Whether it was held to known answers. */
+  readonly hasAnswers: boolean;
+  /** What held when the model was loaded: see `Selected.evidence`. */
+  readonly evidence: readonly string[];
+}
+
+/** Runs the checks. Throws what loading and running throw. */
+export async function testTarget(subject: Subject, test: KindTest, given: readonly KnownAnswer[]): Promise<TestedTarget> {
+  const { target, decision, manifest } = subject.handle;
+  const { variant = "", packedFrom, digest = "" } = decision.model;
+  const precision = packedFrom === undefined ? manifest.variants.find(({ name }) => name === variant)?.precision : "int4";
+  const own = manifest.probe?.kind === "text" ? manifest.probe.answers : [];
+  const answers = [...own, ...given];
+  const outputs = await test.alone(subject);
+  const wrong = nonFiniteOutput(outputs);
+  const finite: Check = {
+    name: "finite outputs",
+    verdict: wrong === undefined ? "pass" : "fail",
+    detail:
+      wrong === undefined
+        ? `${outputs.length} ${outputs.length === 1 ? "output" : "outputs"}`
+        : `${wrong.name} has a value that is not a number`,
+  };
+  const checks = [
+    finite,
+    ...(answers.length === 0 ? [] : [await knownAnswers(subject, answers)]),
+    errorCheck("same answer twice", outputs, await test.alone(subject), repeatTolerance),
+  ];
+  const together = await test.together?.run(subject);
+  const unaffected =
+    test.together && together && errorCheck(test.together.name, outputs, together, toleranceOf(precision).together);
+  return {
+    target,
+    variant,
+    weights: `${digest} ${variant}`,
+    precision,
+    outputs,
+    together,
+    checks,
+    unaffected,
+    hasAnswers: answers.length > 0,
+    evidence: decision.selected?.evidence ?? [],
+  };
+}
+
+async function knownAnswers({ runtime, handle }: Subject, answers: readonly KnownAnswer[]): Promise<Check> {
+  const failures: string[] = [];
+  let worst = 0;
+  for (const { text, embedding, tolerance } of answers) {
+    const { embeddings } = await runtime.embed([text], { model: handle });
+    const difference = maxAbsDifference(embedding, embeddings[0] ?? new Float32Array());
+    worst = Math.max(worst, difference);
+    if (!(difference <= tolerance)) failures.push(`"${text.slice(0, 30)}" is off by ${difference.toPrecision(2)}`);
+  }
+  const held = `${answers.length - failures.length} of ${answers.length} hold, largest difference ${worst.toPrecision(2)}`;
+  return {
+    name: "known answers",
+    verdict: failures.length === 0 ? "pass" : "fail",
+    detail: [held, ...failures.slice(0, 3)].join("; "),
+  };
+}
+
+/** Largest relative error between two runs of the same inputs on one target. */
+const repeatTolerance = 1e-4;
+
+function errorCheck(name: string, reference: readonly Output[], tested: readonly Output[], tolerance: number): Check {
+  const { relativeError, output } = compareOutputs(reference, tested);
+  const passed = relativeError <= tolerance;
+  const where = passed ? "" : ` in ${output}, and the tolerance is ${tolerance}`;
+  return { name, verdict: passed ? "pass" : "fail", detail: `largest relative error ${formatError(relativeError)}${where}` };
+}
+
+/** A relative error for people. */
+export function formatError(error: number): string {
+  return error === 0 ? "0" : error < 1e-3 ? error.toExponential(1) : error.toPrecision(2);
+}

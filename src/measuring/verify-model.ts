@@ -1,0 +1,84 @@
+/** Verifies a model on each target: against known answers, against itself, and against the other targets. */
+import type { Runtime } from "../api/runtime.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { KnownAnswer } from "../models/manifest.ts";
+import { refuseUnknown } from "../runtime/options/options.ts";
+import { compareTargets } from "./compare-targets.ts";
+import { kindOfFiles, kindOfLoaded, type KindTest, type ModelKind } from "./kinds/index.ts";
+import { type PlacementOptions, reportFailure, targetsOf } from "./on-targets.ts";
+import type { ModelReport, TargetReport } from "./target-report.ts";
+import { type Check, testTarget, type TestedTarget } from "./test-target.ts";
+
+/** What is verified. */
+export interface VerifyOptions extends PlacementOptions {
+  /** Vectors that an embedding model must give for texts, in addition to those of its manifest. Default: none. */
+  readonly answers?: readonly KnownAnswer[] | undefined;
+  /** Called before each target is tested. Default: nothing is. */
+  readonly onTarget?: ((target: string) => void) | undefined;
+}
+
+/** What was measured of a target. */
+export interface VerifyFigures {
+  readonly variant: string;
+  readonly checks: readonly Check[];
+  /** What held when the model was loaded: see `Selected.evidence`. */
+  readonly evidence: readonly string[];
+  /** Milliseconds of loading and testing. */
+  readonly milliseconds: number;
+}
+
+const optionNames = ["model", "variant", "target", "answers", "onTarget", "signal"];
+
+/**
+ * Loads a model on each target that can run it, and runs the same inputs on all of them: texts, pairs of texts, a prompt and the tokens behind it, or tensors
+ * filled with fixed values, by the kind of the model. A target fails where outputs are not finite, differ from one call to the next, depend on their neighbours in a
+ * batch, miss a known answer, or differ from the other targets by more than the tolerance of the weights' precision. Never throws for what a target does wrong.
+ *
+ * Throws INPUT_INVALID for unknown options and for `answers` of a model that gives no vectors, and MODEL_NOT_FOUND.
+ */
+export async function verifyModel(runtime: Runtime, options: VerifyOptions): Promise<ModelReport<VerifyFigures>> {
+  refuseUnknown(options, optionNames, "verifyModel");
+  const { model, answers = [], onTarget, signal } = options;
+  const { able, skipped, loading, manifest } = await targetsOf(runtime, options);
+  if (answers.length > 0 && kindOfFiles(manifest).name !== "embedding") {
+    throw new InferyardError("INPUT_INVALID", `known answers are vectors of texts, and ${model} is not an embedding model`, {
+      remedy: "leave them out: targets are compared with one another",
+    });
+  }
+  const failed = new Map<string, TargetReport<never>>();
+  const tested = new Map<string, TestedTarget & { readonly milliseconds: number }>();
+  let kind: ModelKind | undefined;
+  let test: KindTest | undefined;
+  for (const target of able) {
+    onTarget?.(target);
+    const started = performance.now();
+    try {
+      const handle = await runtime.load(model, { ...loading, target });
+      try {
+        kind ??= kindOfLoaded(handle);
+        test ??= kind.startTest();
+        const result = await testTarget({ runtime, handle, signal }, test, answers);
+        tested.set(target, { ...result, milliseconds: performance.now() - started });
+      } finally {
+        await handle.dispose();
+        await runtime.unloadIdle();
+      }
+    } catch (error) {
+      failed.set(target, reportFailure(target, error));
+    }
+  }
+  const checked = compareTargets([...tested.values()]);
+  const reports = able.flatMap((target) => {
+    const [result, checks] = [tested.get(target), checked.get(target)];
+    if (result === undefined || checks === undefined) return failed.get(target) ?? [];
+    const { variant, evidence, milliseconds } = result;
+    return reportOf(target, { variant, checks, evidence, milliseconds });
+  });
+  return { model, kind: (kind ?? kindOfFiles(manifest)).name, targets: [...reports, ...skipped] };
+}
+
+function reportOf(target: string, figures: VerifyFigures): TargetReport<VerifyFigures> {
+  const broken = figures.checks.filter(({ verdict }) => verdict === "fail");
+  if (broken.length === 0) return { target, verdict: "pass", figures };
+  return { target, verdict: "fail", reason: broken.map(({ name, detail }) => `${name}: ${detail}`).join("; "), figures };
+}

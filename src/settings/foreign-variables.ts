@@ -1,0 +1,88 @@
+/** Variables of other runtimes that users have in their environment: none is read, and each is told together with what has its effect here. */
+
+/** A variable of another runtime that is set. */
+export interface ForeignVariable {
+  readonly name: string;
+  /** One sentence without a full stop: that it is not read, and what to set instead. */
+  readonly note: string;
+  /** Whether it says where models run, so that every command that runs one tells it. Default: false; `doctor`, `explain` and `serve` tell it. */
+  readonly isPlacement?: true;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Row = (value: string) => Omit<ForeignVariable, "name"> | undefined;
+
+/** The variables of other runtimes that are set and would change something there. */
+export function foreignVariables(environment: Environment): readonly ForeignVariable[] {
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const value = environment[name]?.trim() ?? "";
+    const found = value === "" ? undefined : row(value);
+    return found === undefined ? [] : [{ name, ...found }];
+  });
+}
+
+const notRead = (owner: string, instead: string): string => `is a variable of ${owner}, which is not read; ${instead}`;
+
+/** A variable of Termite with the name of our own. `convert`: its value here; undefined if it is the same. */
+const termite =
+  (ours: string, convert: (value: string) => string = (value) => value): Row =>
+  (value) => ({ note: notRead("Termite", `set ${ours}=${convert(value)}`) });
+
+const placement =
+  (row: Row): Row =>
+  (value) => {
+    const found = row(value);
+    return found && { ...found, isPlacement: true };
+  };
+
+const gpuMode = placement((value) =>
+  value.toLowerCase() === "auto" ? undefined : termite("INFERYARD_GPU")(value.toLowerCase()),
+);
+
+/** Termite's and GoMLX's backends here: their own engine in Go is `native`, and XLA is not built. */
+function backendHere(spec: string): string | undefined {
+  const [backend = "", device] = spec.trim().toLowerCase().split(":");
+  const name = backend === "go" || backend === "simplego" ? "native" : backend;
+  return name === "xla" ? undefined : [name, ...(device === undefined || device === "auto" ? [] : [device])].join(":");
+}
+
+const priority = placement((value) => {
+  const here = value.split(",").flatMap((spec) => backendHere(spec) ?? []);
+  return {
+    note: notRead("Termite", here.length === 0 ? "its backend xla is not built" : `set INFERYARD_PRIORITY=${here.join(",")}`),
+  };
+});
+
+const gomlx = placement((value) => {
+  const here = backendHere(value);
+  if (here !== undefined) return { note: notRead("GoMLX", `set INFERYARD_TARGET=${here}`) };
+  const [, device = "cpu"] = value.toLowerCase().split(":");
+  return {
+    note: notRead(
+      "GoMLX",
+      `no backend of XLA is built, and INFERYARD_GPU=${device === "cpu" ? "off" : device} chooses the device of others`,
+    ),
+  };
+});
+
+const rows: Readonly<Record<string, Row>> = {
+  TERMITE_GPU: gpuMode,
+  TERMITE_GPU_MODE: gpuMode,
+  TERMITE_FORCE_COREML: placement((value) => (value === "0" ? undefined : termite("INFERYARD_GPU", () => "coreml")(value))),
+  TERMITE_BACKEND_PRIORITY: priority,
+  GOMLX_BACKEND: gomlx,
+  TERMITE_KEEP_ALIVE: termite("INFERYARD_KEEP_ALIVE"),
+  TERMITE_MAX_LOADED_MODELS: termite("INFERYARD_MAX_LOADED_MODELS"),
+  TERMITE_MAX_MEMORY_MB: termite("INFERYARD_MAX_MEMORY", (value) => `${value}MB`),
+  TERMITE_PRELOAD: termite("INFERYARD_SERVER_PRELOAD"),
+  TERMITE_MODELS_DIR: () => ({ note: notRead("Termite", "name a model by the path of its folder") }),
+  ONNXRUNTIME_ROOT: () => ({
+    note: notRead(
+      "other users of ONNX Runtime for running models",
+      "the backend onnx runs the library of the npm package onnxruntime-node, and inferyard libraries looks there",
+    ),
+  }),
+  PJRT_PLUGIN_LIBRARY_PATH: () => ({
+    note: notRead("XLA's users for running models", "no backend for PJRT plugins is built, and inferyard libraries looks there"),
+  }),
+};
