@@ -1,6 +1,7 @@
 /** Names of backends and devices in settings: one that nothing has is refused, since a misspelled exclusion would exclude nothing. */
 import type { Backend, Device } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { type ConstraintOptions, parseTargets } from "./constraints.ts";
 import { anyBackend, deviceWords, type TargetPattern } from "./target.ts";
@@ -59,8 +60,10 @@ export function findUnknownName(
 }
 
 /** Whether there are devices of a type, here or elsewhere: one that this package knows, or one that a registered backend loads models on. */
-export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "capabilities">[]): boolean {
-  return deviceWords.has(type) || registered.some((each) => Object.keys(each.capabilities({ type, index }).formats).length > 0);
+export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "name" | "capabilities">[]): boolean {
+  return (
+    deviceWords.has(type) || registered.some((each) => Object.keys(capabilitiesOf(each, { type, index }).formats).length > 0)
+  );
 }
 
 function unknownName(
