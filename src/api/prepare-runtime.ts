@@ -1,6 +1,7 @@
 /** Makes a runtime in Node.js: backends, platform and threads. `createRuntime` loads the models of the settings too. */
-import type { Backend } from "../contract/backend.ts";
+import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { fixedMachine } from "../devices/index.ts";
 import { nodePlatform } from "../composition/node/platform.ts";
 import { standardBackends } from "../composition/node/standard-backends.ts";
 import type { ConstraintThreadSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
@@ -17,11 +18,13 @@ export interface RuntimeConfig extends RuntimeSettings {
    * other can. Default: the first that the environment variable LLAMA_CPP_DIR leads to. Not beside `backends`.
    */
   readonly library?: string;
+  /** Facts about the machine that selection and backends are given, for tests of where a model would run. Default: they are read. */
+  readonly machine?: MachineFacts;
 }
 
 /** As `createRuntime`, without loading the models that the settings name for preloading: `Runtime.preload` does. */
 export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
-  const { library, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
+  const { library, machine, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
   if (library !== undefined && config.backends !== undefined) {
     throw new InferyardError("INPUT_INVALID", "library is given beside backends, and belongs to the standard ones", {
       remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
@@ -33,7 +36,9 @@ export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtim
   // Imported only if needed: few programs are servers.
   const texts = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
   const constraints = constraintThreads && (await constraintCompiler(constraintThreads));
-  return new Runtime(backends, settings, nodePlatform(), { texts, constraints });
+  const platform = nodePlatform();
+  const surroundings = machine === undefined ? platform : { ...platform, machine: fixedMachine(machine) };
+  return new Runtime(backends, settings, surroundings, { texts, constraints });
 }
 
 async function constraintCompiler(settings: ConstraintThreadSettings): Promise<ConstraintCompiler> {

@@ -47,6 +47,19 @@ it("reads names of backends and devices in any case", async () => {
   expect([code, stdout]).toEqual([0, expect.stringMatching(/native:cpu +would run/)]);
 });
 
+it("tells variables of other runtimes, which are not read: where models run to every command, where libraries are to explain and doctor", async () => {
+  const environment = { TERMITE_GPU: "off", ONNXRUNTIME_ROOT: "/opt/onnxruntime" };
+  const gpu = "inferyard: TERMITE_GPU is a variable of Termite, which is not read; set INFERYARD_GPU=off\n";
+  const root =
+    /inferyard: ONNXRUNTIME_ROOT is a variable of .* which is not read; the backend onnx runs the library of the npm package/;
+  const explained = await type(["explain"], { environment });
+  expect([explained.code, explained.stderr]).toEqual([0, expect.stringContaining(gpu)]);
+  expect(explained.stderr).toMatch(root);
+  const shown = await type(["show", "builtin"], { environment });
+  expect([shown.code, shown.stderr]).toEqual([0, gpu]);
+  expect((await type(["explain", "--quiet"], { environment })).stderr).toBe("");
+});
+
 it("takes every accelerator as --gpu, and says why it is not here", async () => {
   const { code, stdout } = await type(["explain", "--gpu", "DML"]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/onnx:directml +refused .*\n/)]);
@@ -82,6 +95,8 @@ describe("exit codes", () => {
       /priority names the backend "wsam", .*\n  did you mean "wasm"\?/,
     ],
     ["an exclusion of nothing", ["explain", "--exclude", "bogus"], /exclude names the backend "bogus", and there is none/],
+    ["an unknown name where settings are shown alone", ["config", "--exclude", "bogus"], /exclude names the backend "bogus"/],
+    ["an unknown kernel", ["config", "--kernels", "nope"], /the kernel nope cannot be used: there is no kernel with this id/],
     ["an order of nothing", ["explain", "--priority", ","], /priority is an empty list/],
     ["two forms of output", ["embed", "x", "--json", "--jsonl"], /--json and --jsonl exclude each other/],
     ["no text at all", ["embed"], /there is no text \[INPUT_INVALID\]/],

@@ -14,11 +14,15 @@ import type {
 import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
+import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
 import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { refuseUnknownNames } from "../runtime/targets/known-names.ts";
+import { foreignVariables } from "../settings/foreign-variables.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
-import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
+import { type SettingName, type Settings, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import { describeProgress } from "./output/download-progress.ts";
+import { printable } from "./output/table.ts";
 import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { formatBytes } from "./output/units.ts";
@@ -148,12 +152,18 @@ export async function effectiveSettings(
 ): Promise<EffectiveSettings> {
   const { config } = flags as GlobalFlags;
   const names: ReadonlySet<string> = new Set<SettingName>(settingNames);
-  return readSettings({
-    flags: Object.fromEntries(Object.entries(flags).filter(([name]) => names.has(name))),
+  const given: Settings = Object.fromEntries(Object.entries(flags).filter(([name]) => names.has(name)));
+  refuseUnknownNames(given, []);
+  const settings = await readSettings({
+    flags: given,
     environment: terminal.environment,
     directory: terminal.directory,
     ...(config === undefined ? {} : { file: config }),
   });
+  const levels: readonly LoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
+  const kernels = levels.flatMap((level) => level.kernels ?? []);
+  if (kernels.length > 0) await formatsOfKernels(kernels); // throws for an unknown one
+  return settings;
 }
 
 /** A runtime created from the settings, and the resources of one command. */
@@ -180,6 +190,8 @@ export interface SessionExtras {
   readonly textThreads?: TextThreadSettings;
   /** Threads that compile constraints. */
   readonly constraintThreads?: ConstraintThreadSettings;
+  /** Whether all variables of other runtimes are told, and not those alone that say where models run. Default: false. */
+  readonly tellsAllVariables?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
   /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
@@ -198,6 +210,12 @@ export async function openSession(
   const { quiet } = flags as GlobalFlags;
   if (ignoredVariables.length > 0 && quiet !== true)
     writeLine(terminal.stderr, `inferyard: ${describeIgnored(ignoredVariables)}`);
+  if (quiet !== true) {
+    const told = foreignVariables(terminal.environment).filter(
+      (each) => each.isPlacement === true || more.tellsAllVariables === true,
+    );
+    for (const { name, note } of told) writeLine(terminal.stderr, `inferyard: ${name} ${note}`);
+  }
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
     const { stage, reference, bytes } = progress;
@@ -209,7 +227,7 @@ export async function openSession(
     more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
     if (event.type === "fallback" && quiet !== true)
-      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${event.from} is not used (${event.reason}); ${event.to} is`);
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${describeFallback(event)}`);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
@@ -246,6 +264,14 @@ export async function openSession(
   const create = more.preloads === false ? prepareRuntime : createRuntime;
   const runtime = await create({ ...config, ...own, onEvent });
   return { runtime, settings: values, config, model: reference, notice, fetch };
+}
+
+/** Columns of a reason in a note. */
+const maxReasonColumns = 300;
+
+/** One line on a target that is used in place of another; the engine's own message may have several. */
+function describeFallback({ from, to, reason }: Extract<RuntimeEvent, { type: "fallback" }>): string {
+  return `${to} is used, and not ${from}: ${printable(reason, maxReasonColumns)}`;
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

@@ -61,7 +61,7 @@ export interface Library {
 
 /** A file of native code with its content. */
 export interface LibraryFileDigest {
-  /** Name by which it is loaded, without folders. */
+  /** Name by which it is loaded, without folders but those that tell files of one name apart. */
   readonly name: string;
   /** Hexadecimal SHA-256. */
   readonly sha256: string;

@@ -1,6 +1,13 @@
 /** Facts about this machine (processor, memory and accelerators), each with the source it was read from. */
 export { findCudaDriver } from "./accelerators/cuda.ts";
-export { createMachineReader, readAvailableMemory, readMachine, type MachineOptions, type MachineReader } from "./machine.ts";
+export {
+  createMachineReader,
+  fixedMachine,
+  readAvailableMemory,
+  readMachine,
+  type MachineOptions,
+  type MachineReader,
+} from "./machine.ts";
 export { nodeSources, type MachineSources, type Output, type SystemFigures } from "./sources.ts";
 export { threadsFor } from "./threads.ts";
 export { compareVersions, isInRange } from "./versions.ts";

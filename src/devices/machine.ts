@@ -69,6 +69,11 @@ export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<
   );
 }
 
+/** A reader of facts that never change. */
+export function fixedMachine(facts: MachineFacts): MachineReader {
+  return { read: async () => facts, availableMemory: async () => facts.memory.available };
+}
+
 /** Creates a caching reader for the lifetime of a process. A failed read is not cached. */
 export function createMachineReader(options: MachineOptions = {}): MachineReader {
   let reading: Promise<MachineFacts> | undefined;

@@ -10,6 +10,7 @@ export { EngineModel } from "./execute/engine-model.ts";
 export { sourceMaskName } from "./execute/decode/decoder-inputs.ts";
 export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.ts";
 export type { RunLimits } from "./execute/segments/model-run.ts";
+export type { DiscardPages } from "./memory/idle-pages.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
 export { type BuiltEncoderDecoder, type BuiltTransformer, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";

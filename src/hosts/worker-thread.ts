@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { InferyardError } from "../contract/errors.ts";
 import { isSharedReplicaState } from "../contract/replicas.ts";
 import { transferables } from "../contract/tensor.ts";
+import { startIdleHeapCollection } from "../platform/node/idle-collection.ts";
 import { WorkerGate } from "./exit-gate.ts";
 import { ModelServer, type ReceiveSharedState } from "./model-server.ts";
 import type { CallMessage, Results, WorkerData } from "./protocol.ts";
@@ -15,6 +16,7 @@ if (port === null)
 // program alive.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
+startIdleHeapCollection();
 const gate = new WorkerGate((workerData as WorkerData).gate);
 const receive: ReceiveSharedState = (given) => {
   const received: { readonly message: object } | undefined = receiveMessageOnPort(given as MessagePort);

@@ -1,6 +1,8 @@
 /** Holds the files of a receipt's library against those of this machine. */
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
+import { findGgmlFiles, readGgmlDigests } from "../libraries/ggml/ggml-files.ts";
 import { type LoadedFile, readLoadedFiles } from "../libraries/ggml/loaded-files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { type FileCheck, isHere } from "./check-files.ts";
@@ -10,12 +12,14 @@ import type { Receipt } from "./receipt.ts";
  * Compares the library and all files that it loads: none may differ, be missing or be there besides. `given`: the path of the library or of its folder; without one the path
  * that the receipt names. Throws INPUT_INVALID for a given file that cannot be read.
  */
-export async function checkLibrary({ library }: Receipt, given: string | undefined): Promise<FileCheck> {
+export async function checkLibrary({ library, computePath }: Receipt, given: string | undefined): Promise<FileCheck> {
   const { path, sha256, files } = library;
-  if (sha256 === undefined || files === undefined) {
+  if (files === undefined) {
     if (given === undefined) return unchecked("the receipt names no file of a library");
     return refused([`${given} is given, and the receipt has no digest of a library: ${library.name} ${library.version} ran`]);
   }
+  if (sha256 === undefined)
+    return checkBuild(files, given, computePath.target.startsWith("native:") ? readGgml : readNativeFiles);
   const named = given ?? path;
   if (named === undefined || (given === undefined && !(await isHere(named))))
     return unchecked(`the library ${path ?? library.name} is not on this machine: its digests were not compared`);
@@ -35,22 +39,51 @@ export async function checkLibrary({ library }: Receipt, given: string | undefin
   return { refusals: [], held: [`${basename(file)} has the digest of the receipt${loaded}`], unchecked: [] };
 }
 
+/** The files of ggml in a folder, whose kernels `native` calls where a model prefers them. */
+async function readGgml(folder: string): Promise<Files> {
+  return readGgmlDigests(await findGgmlFiles(folder));
+}
+
+/** Compares the files of a folder that the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
+async function checkBuild(files: Files, given: string | undefined, read: (folder: string) => Promise<Files>): Promise<FileCheck> {
+  if (given === undefined)
+    return unchecked(
+      `the receipt names ${files.length} files of the engine, and not where they are: their digests were not compared`,
+    );
+  let found: Files;
+  try {
+    found = await read((await fileStatus(given)).isDirectory() ? given : dirname(given));
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  const reasons = differentFiles(found, files, given);
+  if (reasons.length > 0) return refused(reasons);
+  return {
+    refusals: [],
+    held: [`the ${files.length} files of the engine in ${given} have the digests of the receipt`],
+    unchecked: [],
+  };
+}
+
+type Files = NonNullable<Receipt["library"]["files"]>;
+
 /** The library itself is compared by its content, since a link may give it another name; what it loads by name and content. */
-function differences(
-  [own, ...others]: readonly LoadedFile[],
-  [recorded, ...wanted]: NonNullable<Receipt["library"]["files"]>,
-  path: string,
-): readonly string[] {
-  const other = (name: string, found: string, stated: string): string =>
-    `${name} has the sha256 ${found}, and the receipt says ${stated}`;
+function differences([own, ...others]: readonly LoadedFile[], [recorded, ...wanted]: Files, path: string): readonly string[] {
+  const same = own?.sha256 === recorded?.sha256;
+  return [
+    ...(same ? [] : [`${path} has the sha256 ${own?.sha256 ?? "none"}, and the receipt says ${recorded?.sha256 ?? "none"}`]),
+    ...differentFiles(others, wanted, path),
+  ];
+}
+
+function differentFiles(found: Files, recorded: Files, path: string): readonly string[] {
   const reasons: string[] = [];
-  if (own?.sha256 !== recorded?.sha256) reasons.push(other(path, own?.sha256 ?? "none", recorded?.sha256 ?? "none"));
-  const stated = new Map(wanted.map(({ name, sha256 }) => [name, sha256]));
-  for (const { name, path: file, sha256 } of others) {
+  const stated = new Map(recorded.map(({ name, sha256 }) => [name, sha256]));
+  for (const { name, sha256 } of found) {
     const expected = stated.get(name);
     stated.delete(name);
     if (expected === undefined) reasons.push(`${path} loads ${name}, which is not among the files of the receipt`);
-    else if (expected !== sha256) reasons.push(other(file, sha256, expected));
+    else if (expected !== sha256) reasons.push(`${name} of ${path} has the sha256 ${sha256}, and the receipt says ${expected}`);
   }
   for (const name of stated.keys()) reasons.push(`the receipt names ${name}, which ${path} does not load`);
   return reasons;

@@ -25,7 +25,7 @@ import type { BackendReport, MemoryReport } from "./reports.ts";
 import { type MemoryLimits, parseMemoryLimits } from "./selection/memory-budget.ts";
 import { Residency } from "./residency/residency.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
-import { SharedModels } from "./residency/shared-models.ts";
+import { type LoadHooks, SharedModels } from "./residency/shared-models.ts";
 import { LibraryReloader } from "./reloading/library-reloader.ts";
 import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
@@ -151,16 +151,16 @@ export class ModelRuntime {
   /**
    * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory
    * budget, a model that is leased only in this way can be drained and evicted, which a model held by `load` cannot.
-   * `schedulingKey`: the client whose work it is. `whileLoading`: see `ModelRequest`.
+   * `schedulingKey`: the client whose work it is.
    */
   async use<Result>(
     reference: string,
     options: ModelOptions,
     work: (model: ModelHandle) => Promise<Result>,
     schedulingKey?: SchedulingKey,
-    whileLoading?: (manifest: Manifest) => void,
+    loadHooks?: LoadHooks,
   ): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work", schedulingKey, whileLoading);
+    const handle = await this.#acquire(reference, options, "work", schedulingKey, loadHooks);
     try {
       return await work(handle);
     } finally {
@@ -280,12 +280,17 @@ export class ModelRuntime {
    * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
    * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
    * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. The ids are fallbacks: the first that
-   * can be used is. Throws INPUT_INVALID for an unknown kernel and where this machine runs none of them, and NOT_BUILT where none is built; each error names the kernels that can be used.
+   * can be used is. Throws INPUT_INVALID for an unknown kernel, where this machine runs none of them, and where the model has no weights that they multiply, and NOT_BUILT where none is built; each error names the kernels that can be used.
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     if (ids.length !== 0) {
       checkLoadSettings({ kernels: ids });
       await checkKernelNames(ids, await this.machine(), "INPUT_INVALID");
+      await this.explain(model, { kernels: ids }).catch((error: unknown) => {
+        // A model that cannot be read now may be there when it is loaded.
+        if (error instanceof InferyardError && error.code !== "INPUT_INVALID") return;
+        throw error;
+      });
     }
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);
@@ -341,11 +346,11 @@ export class ModelRuntime {
     options: ModelOptions,
     leaseKind: "handle" | "work",
     schedulingKey?: SchedulingKey,
-    whileLoading?: (manifest: Manifest) => void,
+    loadHooks?: LoadHooks,
   ): Promise<ModelHandle> {
     this.#checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
-    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
+    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, loadHooks };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 

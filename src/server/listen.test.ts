@@ -48,6 +48,7 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
     budget: () => {},
     startup: () => {},
     ignoredVariables: () => {},
+    foreignVariables: () => {},
   };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });
   const made = { count: 0, maxAtOnce: 0 };

@@ -24,6 +24,10 @@ vi.mock("../../src/api/create-runtime.ts", async () => {
   const { recordedRuntime } = await import("./flags/recorded-library.ts");
   return { createRuntime: async (settings: object) => recordedRuntime(settings) };
 });
+vi.mock("../../src/api/prepare-runtime.ts", async () => {
+  const { recordedRuntime } = await import("./flags/recorded-library.ts");
+  return { prepareRuntime: async (settings: object) => recordedRuntime(settings) };
+});
 vi.mock("../../src/models/model-store.ts", async () => {
   const { recorded } = await import("./flags/recorded-library.ts");
   const reports = {

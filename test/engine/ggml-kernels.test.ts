@@ -4,7 +4,7 @@
  * @isolated since it calls native code without protection, in a process where other tests have loaded other copies of ggml
  */
 import { existsSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createRuntime } from "inferyard";
 import { multipliedFormats } from "../../src/kernels/registry.ts";
 import { KernelChecks } from "../../src/engine/execute/kernel-checks/kernel-checks.ts";
@@ -54,8 +54,28 @@ describe.skipIf(skip || skipModel)(`a model with a preferred kernel of ggml ${mo
       expect(handle.decision.selected?.evidence.join("\n")).toContain(
         "kernel for Q4_K: Q4_K_GGML_CPU (it is preferred; its self-test passed)",
       );
+      expect(handle.decision.selected?.library.files?.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(["libggml-base.so", expect.stringContaining("libggml-cpu")]),
+      );
       await handle.dispose();
     } finally {
+      await own.dispose();
+    }
+  });
+
+  it("is run by the next preferred kernel where ggml cannot be opened, and the evidence says why; without one it is refused", async () => {
+    vi.stubEnv("LLAMA_CPP_DIR", "/nothing/here");
+    const own = await createRuntime({ target: "native:cpu", host: "inline" });
+    try {
+      const handle = await own.load(path, { kind: "language", kernels: ["Q4_K_GGML_CPU", "Q4_K_Scalar"] });
+      expect(handle.decision.selected?.evidence.join("\n")).toMatch(
+        /kernel for Q4_K: Q4_K_Scalar \(it is preferred; .*not Q4_K_GGML_CPU: \/nothing\/here cannot be read/,
+      );
+      await handle.dispose();
+      const refused = own.load(path, { kind: "language", kernels: ["Q4_K_GGML_CPU"] });
+      await expect(refused).rejects.toMatchObject({ message: expect.stringContaining("/nothing/here cannot be read") as string });
+    } finally {
+      vi.unstubAllEnvs();
       await own.dispose();
     }
   });

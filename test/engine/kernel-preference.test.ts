@@ -74,8 +74,34 @@ describe.skipIf(skip).each([
   });
 });
 
+describe.skipIf(skip)(`a list of kernels ${title}`, () => {
+  const path = `${folder}/tiny-llama-256-q4_k.gguf`;
+
+  it("is one of fallbacks: the first that is there runs, and the evidence says why those before it do not", async () => {
+    const { evidence, counts } = await decode(path, { kernels: ["I2S_QK256_CUDA", "TL1_ARM_NEON", "Q4_K_Scalar"] });
+    expect(counts.map(({ id }) => id)).toContain("Q4_K_Scalar");
+    expect(evidence).toMatch(/kernel for Q4_K: Q4_K_Scalar \(it is preferred; .*not I2S_QK256_CUDA: /);
+  });
+
+  it("that multiply none of its weights is refused for this model, and is for others where the runtime has it", async () => {
+    const refused = { code: "INPUT_INVALID", message: expect.stringContaining("its weights are in Q4_K") as string };
+    await expect(runtime.load(path, { kind: "language", kernels: ["Q8_0_Scalar"] })).rejects.toMatchObject(refused);
+    await expect(runtime.setKernelPreference(["Q8_0_Scalar"], { model: path })).rejects.toMatchObject(refused);
+    await using other = await createRuntime({ threads: 1, host: "inline", kernels: ["Q8_0_Scalar"] });
+    await using handle = await other.load("builtin");
+    expect(handle.target).toBe("native:cpu");
+  });
+});
+
 describe("a preference", () => {
   const model = "builtin";
+
+  it("for a model without such weights is refused", async () => {
+    await expect(runtime.setKernelPreference(["Q4_K_Wasm"], { model })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: expect.stringContaining("kernels changes nothing of builtin: it is for weights in blocks") as string,
+    });
+  });
 
   it("for a kernel that does not exist is refused, with those that can be used", async () => {
     const refused = runtime.setKernelPreference(["Q4_K_Fast"], { model });

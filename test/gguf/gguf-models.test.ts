@@ -7,7 +7,6 @@ import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
-import { tinyContinuation, tinyModel, tinyPrompt } from "../../src/backends/gguf/tiny-model.ts";
 import { readGgufModel } from "../../src/formats/gguf/models/read-model.ts";
 import { ggufParts } from "../../src/formats/gguf/write-gguf.ts";
 import { readManifest } from "../../src/models/index.ts";
@@ -167,19 +166,5 @@ describe.skipIf(skip)(title, () => {
     await expect(readManifest(pathOf(1))).rejects.toMatchObject({ code: "MODEL_INVALID", message: /is part 2 of 2/ });
     rmSync(pathOf(1));
     await expect(readManifest(pathOf(0))).rejects.toThrow(/00002-of-00002/);
-  });
-
-  it("the model by which llamacpp tests a device gives the same tokens on native", async () => {
-    const path = join(mkdtempSync(join(tmpdir(), "inferyard-gguf-")), "tiny.gguf");
-    writeFileSync(path, tinyModel());
-    const model = await load(native(), path);
-    const sequence = await model.createSequence();
-    const tokens: number[] = [];
-    for (let next = tinyPrompt; tokens.length < tinyContinuation.length; next = tokens.slice(-1)) {
-      const [logits = new Float32Array()] = await model.decode([{ sequence, tokens: next }]);
-      tokens.push(logits.indexOf(Math.max(...logits)));
-    }
-    expect(tokens).toEqual(tinyContinuation);
-    await model.dispose();
   });
 });

@@ -65,6 +65,12 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
     symlinkSync("/dev/tty", path("terminal"));
     symlinkSync(path("loop"), path("loop"));
     symlinkSync(path("none"), path("gone"));
+    mkdirSync(join(folder, "mixed"));
+    for (const name of readdirSync(source).filter((each) => each === llama || /^libggml(?:-base|\.[\w.]+)?\.so$/.test(each)))
+      copyFileSync(join(source, name), join(folder, "mixed", name));
+    const base = readFileSync(join(source, "libggml-base.so"));
+    base.writeUInt16LE(process.arch === "x64" ? 183 : 62, 18);
+    writeFileSync(join(folder, "mixed", "libggml-base.so"), base);
     mkdirSync(join(folder, "sound"));
     for (const name of readdirSync(source).filter((each) => each.endsWith(".so")))
       copyFileSync(join(source, name), join(folder, "sound", name));
@@ -91,6 +97,7 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
   it.each([
     ["cut", /is not a whole ELF file/],
     ["foreign", /is for (?:arm64|x86-64), and this program runs on/],
+    ["mixed", /it needs libggml-base\.so, and \S+libggml-base\.so is for (?:arm64|x86-64)/],
     ["text", /it is a text/],
     ["empty", /it is empty/],
     ["sparse", /has 1099511627776 bytes, and a library may have/],

@@ -102,26 +102,35 @@ describe.skipIf(skip)(title, () => {
       const name = basename(source);
       // The library, the parts that it needs, and one backend for any processor.
       const parts = readdirSync(dirname(source)).filter(
-        (file) => file === name || /^libggml(?:-base|-cpu-x64|-cpu|\.[\w.]+)?\.so$/.test(file),
+        (file) => file === name || /^libggml(?:-base|-cpu(?:-x64|-armv8\.0_1)?|\.[\w.]+)?\.so$/.test(file),
       );
       const folderOf = (copy: string): string => {
         mkdirSync(at(copy));
         for (const file of parts) cpSync(join(dirname(source), file), join(at(copy), file), { dereference: true });
+        if (copy !== "genuine") cpSync(join(at("genuine"), "libggml-cuda.so"), join(at(copy), "libggml-cuda.so"));
         return at(copy);
       };
-      const own = await createRuntime({ threads: 1, library: join(folderOf("genuine"), name) });
+      // No library, so that ggml passes over it; it counts nevertheless, since another file of that name would be loaded.
+      writeFileSync(join(folderOf("genuine"), "libggml-cuda.so"), "");
+      const own = await createRuntime({ threads: 1, library: join(at("genuine"), name) });
       try {
         const receipt = await createReceipt(own, { model: tiny("q8_0"), target: "library", tokens: 3 });
-        expect(receipt.library.files?.map((file) => file.name).toSorted()).toEqual(parts.toSorted());
+        expect(receipt.library.files?.map((file) => file.name).toSorted()).toEqual([...parts, "libggml-cuda.so"].toSorted());
+        expect(receipt.decision.selected?.evidence.join()).toContain(
+          "it reports no GPU, although libggml-cuda.so is beside it; it computes on the CPU",
+        );
         expect(receipt.decision.selected?.library.files).toEqual(receipt.library.files);
         const { refusals, held } = await verifyReceipt(formatReceipt(receipt));
         expect(refusals).toEqual([]);
-        expect(held).toContain(`${name} has the digest of the receipt, and so have the ${parts.length - 1} files that it loads`);
+        expect(held).toContain(`${name} has the digest of the receipt, and so have the ${parts.length} files that it loads`);
 
         const backend = parts.find((file) => file.startsWith("libggml-cpu")) ?? "";
         const changes: Record<string, readonly [(copy: string) => void, RegExp]> = {
           // The byte of ELF's header that nobody reads.
-          patched: [(copy) => patch(join(copy, backend), 15), new RegExp(`${backend} has the sha256 .*, and the receipt says`)],
+          patched: [
+            (copy) => patch(join(copy, backend), 15),
+            new RegExp(`${backend} of .* has the sha256 .*, and the receipt says`),
+          ],
           lacking: [(copy) => rmSync(join(copy, backend)), new RegExp(`the receipt names ${backend}, which .* does not load`)],
           "with another": [
             (copy) => cpSync(join(copy, backend), join(copy, "libggml-cpu-zen9.so")),
@@ -177,7 +186,7 @@ describe.skipIf(skip)(title, () => {
     });
     for (const code of ["wrong-key", "required-kernel", "library-digest"]) expect(refused.stderr).toContain(`  ${code}: `);
     const receipt = JSON.parse(readFileSync(file, "utf8")) as Receipt;
-    writeFileSync(file, formatReceipt({ ...receipt, figures: { ...receipt.figures, loadMs: receipt.figures.loadMs / 2 } }));
+    writeFileSync(file, formatReceipt({ ...receipt, figures: { ...receipt.figures, loadMs: receipt.figures.loadMs + 0.25 } }));
     const { code, stdout } = await verify("--json");
     expect([code, JSON.parse(stdout.split("\n")[0] ?? "")]).toEqual([
       1,

@@ -7,6 +7,9 @@ import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { batchTokens, cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
+import { usualKind } from "../gguf/self-test-model.ts";
+import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
+import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
 import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
@@ -33,9 +36,9 @@ const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 const timedTokens = 4;
 
 /**
- * Loads a language model on a device. The file is read by our own parser first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary`
- * throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have, BACKEND_UNAVAILABLE for a device that it
- * does not have, and LOAD_FAILED with what it says.
+ * Loads a language model on a device, once the library has passed the self-test that stands for it. The file is read by our own parser first, since llama.cpp aborts the process on
+ * some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have,
+ * BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with what it says, and VERIFICATION_FAILED for a library that computes wrongly.
  */
 export async function openLanguageModel(
   source: LibrarySource,
@@ -43,13 +46,48 @@ export async function openLanguageModel(
   device: Device,
   settings: LoadOptions,
 ): Promise<LibraryLanguageModel> {
+  const gguf = await readGgufModel(files.path, basename(files.path));
+  refuseForeignTypes(gguf);
+  const opened = await openLibrary(source);
+  try {
+    // Drivers of other devices change without a trace, so that nothing is remembered there.
+    const record = device.type === "cpu" ? openSelfTestRecord(recordOf(opened)) : undefined;
+    const proof = await proveEngine(gguf, record, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
+    return await openModelIn(opened, files, device, settings, { close: () => opened.close(), proof: [proof] });
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+function recordOf({ file }: OpenedLibrary): SelfTestSubject {
+  return { tests: "tiny models on library:cpu", module: import.meta.url, engine: { library: JSON.stringify(file.files) } };
+}
+
+/** Runs the self-test for no particular model. Returns where it computed. Throws as `openLanguageModel` does. */
+export async function testLibrary(source: LibrarySource, device: Device): Promise<string> {
+  const opened = await openLibrary(source);
+  try {
+    const { evidence } = await runSelfTest(usualKind, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
+    return evidence[1] ?? "";
+  } finally {
+    opened.close();
+  }
+}
+
+/** Loads a model with a library that is open. `close`: frees the library; `proof`: sentences for the evidence. */
+async function openModelIn(
+  opened: OpenedLibrary,
+  files: LanguageModelFiles,
+  device: Device,
+  settings: LoadOptions,
+  { close: closeLibrary = () => {}, proof = [] }: { readonly close?: () => void; readonly proof?: readonly string[] } = {},
+): Promise<LibraryLanguageModel> {
   const { path, config } = files;
   const { threads: maxThreads = 1, signal } = settings;
   const gguf = await readGgufModel(path, basename(path));
-  refuseForeignTypes(gguf);
-  const opened = await openLibrary(source);
   const { functions } = opened;
-  const cleanups: (() => void)[] = [() => opened.close()];
+  const cleanups: (() => void)[] = [];
   const close = (): void => {
     for (const cleanup of cleanups.splice(0).reverse()) cleanup();
   };
@@ -90,9 +128,13 @@ export async function openLanguageModel(
         `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
         placement,
         tokenization,
+        ...proof,
         ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
       ],
-      close,
+      close: () => {
+        close();
+        closeLibrary();
+      },
     });
   } catch (error) {
     close();
@@ -195,7 +237,7 @@ function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }:
   const all = reported === "" ? "" : `; devices: ${reported}`;
   if (name === "cpu") {
     const gpus = file.files.map((each) => each.name).filter((each) => gpuBackend.test(each));
-    const beside = gpus.length === 0 ? "" : `, and loads ${gpus.join(", ")}, which finds none`;
+    const beside = gpus.length === 0 ? "" : `, although ${gpus.join(", ")} is beside it`;
     const given = functions.supportsGpu() ? "no device but the CPU was given to it" : `it reports no GPU${beside}`;
     return `${given}; it computes on the CPU${all}`;
   }

@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Library, Requirement } from "../../contract/backend.ts";
+import type { Library, LibraryFileDigest, Requirement } from "../../contract/backend.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
+import { readNativeFiles } from "./native-files.ts";
 
 /** The package requirement. No install script is needed: the builds are packages of their own. */
 export const requirement: Requirement = {
@@ -100,6 +101,7 @@ export async function loadNativeCode({ addon }: LlamaBuild): Promise<void> {
 /** Loads a build. Throws BACKEND_UNAVAILABLE if the package has none for this machine or it cannot be loaded. */
 export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   const errors: string[] = [];
+  const reading = nativeFilesOf(gpu); // beside the load, which waits for a process
   try {
     const module = (await import("node-llama-cpp")) as LlamaModule;
     const llama = await module.getLlama({
@@ -113,9 +115,10 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
       },
     });
     const { release } = llama.llamaCppRelease;
+    const files = await reading;
     return {
       llama,
-      library: { name: "node-llama-cpp", version: installedVersion() ?? release },
+      library: { name: "node-llama-cpp", version: installedVersion() ?? release, ...(files === undefined ? {} : { files }) },
       takeErrors: () => [...new Set(errors.splice(0))].join("; ") || undefined,
     };
   } catch (error) {
@@ -127,6 +130,12 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
       { cause: error, remedy: requirement.install },
     );
   }
+}
+
+/** The files of the build that is loaded; undefined where that is not known to be one of the package's, or a file cannot be read. */
+async function nativeFilesOf(gpu: LlamaGpu): Promise<readonly LibraryFileDigest[] | undefined> {
+  const build = findBuild(process.platform, process.arch, gpu);
+  return build === undefined ? undefined : await readNativeFiles(build.folder).catch(() => undefined);
 }
 
 /**

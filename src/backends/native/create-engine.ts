@@ -16,6 +16,7 @@ import {
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
+import { openPageDiscard } from "./page-discard.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
@@ -69,6 +70,7 @@ export async function createEngine(
       ...(kernels === undefined ? {} : { kernelPreference: kernels }),
       ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
+      ...(openPageDiscard === undefined ? {} : { openDiscard: openPageDiscard }),
       ...(replica === undefined ? {} : { replica }),
     });
     try {

@@ -12,6 +12,7 @@ import type * as modelsReferenceResolveReference from "../../models/reference/re
 import type * as browserCheckRecord from "./check-record.ts";
 import type * as browserFiles from "../../platform/browser/files.ts";
 import type * as browserMachineCode from "./machine-code.ts";
+import type * as browserPageDiscard from "./page-discard.ts";
 import type * as browserGgmlKernels from "./ggml-kernels.ts";
 import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
 import type * as browserPaths from "../../platform/browser/paths.ts";
@@ -21,6 +22,7 @@ import type * as browserSpawnThread from "../../platform/browser/spawn-thread.ts
 import type * as browserV8Flags from "../../platform/browser/v8-flags.ts";
 import type * as nodeFiles from "../../platform/node/files.ts";
 import type * as nodeMachineCode from "../../backends/native/machine-code.ts";
+import type * as nodePageDiscard from "../../backends/native/page-discard.ts";
 import type * as nodeGgmlKernels from "../../backends/native/ggml-kernels.ts";
 import type * as nodePaths from "../../platform/node/paths.ts";
 
@@ -37,6 +39,7 @@ interface Pairs {
   "src/models/reference/resolve-reference.ts": [typeof modelsReferenceResolveReference, typeof browserReference];
   "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
   "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
+  "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
   "src/backends/native/ggml-kernels.ts": [typeof nodeGgmlKernels, typeof browserGgmlKernels];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
 }
@@ -52,6 +55,7 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/models/reference/resolve-reference.ts": true,
   "src/backends/native/check-record.ts": true,
   "src/backends/native/machine-code.ts": true,
+  "src/backends/native/page-discard.ts": true,
   "src/backends/native/ggml-kernels.ts": true,
   "src/platform/node/paths.ts": true,
 };

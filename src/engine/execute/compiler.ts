@@ -26,6 +26,7 @@ import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
+import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable, type RunKernel } from "./executable.ts";
@@ -45,6 +46,8 @@ export interface EngineSettings {
   readonly kernelChecks?: KernelChecks;
   /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
   readonly machineCode?: MachineCode;
+  /** Prepares what returns free pages of the memory to the operating system. Default: they stay with the memory until the model is unloaded. */
+  readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
   readonly kernelPreference?: readonly string[];
   /** Starts a worker thread. Required if `threads` is above 1. */
@@ -115,6 +118,7 @@ export class Compiler {
       shared: this.#threadCount > 1 || (replica !== undefined && !(replica.replicaIds.buffer instanceof ArrayBuffer)),
       ...(replica === undefined ? {} : { replica }),
       ...(from === undefined ? {} : { from }),
+      openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
         packed?.get(this.#foldingCache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
     });
@@ -161,9 +165,11 @@ export class Compiler {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
+    const isUnused = this.#settings.kernelPreference !== undefined && this.#selected.size === 0;
     return [
       `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
+      ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
   }

@@ -1,5 +1,5 @@
 /** Allocates blocks within the regions of a shared memory that belong to one replica. */
-import { FreeList } from "./free-list.ts";
+import { type Block, FreeList } from "./free-list.ts";
 import type { Region, RegionTable } from "./region-table.ts";
 
 /** Allocates blocks of engine memory for one replica. Offsets are bytes from the start of the memory. */
@@ -27,6 +27,11 @@ export class BlockAllocator {
   /** Frees the block at offset `start`. `bytes` must be the size it was allocated with. */
   free(start: number, bytes: number): void {
     this.#free.free(start, bytes);
+  }
+
+  /** The free blocks of this allocator. */
+  get freeBlocks(): readonly Block[] {
+    return this.#free.blocks;
   }
 
   /** Makes the regions of this allocator readable by all replicas, permanently. This replica can still allocate the free blocks within them. */

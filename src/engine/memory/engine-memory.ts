@@ -9,6 +9,7 @@ import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
 import { bufferAlignment } from "../plan/arena-layout.ts";
 import { BlockAllocator } from "./block-allocator.ts";
+import { type DiscardPages, IdlePages } from "./idle-pages.ts";
 import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.ts";
 
 /** Pages of 64 KiB in 4 GiB. A shared WebAssembly memory must declare a maximum size; pages are allocated only when the memory grows. */
@@ -46,6 +47,8 @@ export interface MemorySettings {
   readonly replica?: { readonly replicaIds: ReplicaIds; readonly index: number };
   /** The memory of another replica, to be used by this one too. Default: a new memory. */
   readonly from?: SharedMemoryHandle;
+  /** Prepares what returns free pages to the operating system. Default: they stay with the memory. */
+  readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Looks up weights that another replica has packed. Default: there are none. */
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
@@ -64,9 +67,10 @@ export class EngineMemory {
   readonly #findPacked: NonNullable<MemorySettings["findPacked"]>;
   readonly #isFirst: boolean;
   readonly #isAlone: boolean;
+  readonly #idlePages: IdlePages | undefined;
   #arena = { start: bufferAlignment, bytes: 0 };
 
-  constructor({ shared, replica, from, findPacked = () => undefined }: MemorySettings) {
+  constructor({ shared, replica, from, openDiscard, findPacked = () => undefined }: MemorySettings) {
     const { Memory } = wasmHost();
     const limits = shared ? { initial: 1, maximum: maxPages, shared } : { initial: 1 };
     this.memory = from?.memory ?? new Memory(limits);
@@ -78,6 +82,8 @@ export class EngineMemory {
     this.#findPacked = findPacked;
     this.#isFirst = index === 0;
     this.#isAlone = replica === undefined;
+    const views = { buffer: () => this.memory.buffer, freeBlocks: () => this.#blocks.freeBlocks };
+    this.#idlePages = openDiscard && new IdlePages(openDiscard, views);
   }
 
   /** Offset of the arena. `reserveArena` may move it. */
@@ -122,6 +128,7 @@ export class EngineMemory {
 
   /** Releases all regions that only this replica owns. The replica must not use the memory afterwards. */
   close(): void {
+    this.#idlePages?.close();
     this.#regions.releaseAll();
   }
 
@@ -133,9 +140,10 @@ export class EngineMemory {
     return start;
   }
 
-  /** Frees a block. `bytes` must be the size passed to `allocate`. The memory does not shrink. */
+  /** Frees a block. `bytes` must be the size passed to `allocate`. The memory does not shrink; its free pages go back to the system later, where they can. */
   release(start: number, bytes: number): void {
     this.#blocks.free(start, paddedSize(bytes));
+    this.#idlePages?.freed(bytes);
   }
 
   #packedByReplica({ source, layout, bytes }: PackedWeights): PackedLocation | undefined {
@@ -211,7 +219,10 @@ export class EngineMemory {
     const { start, bytes } = this.#arena;
     if (wanted <= bytes) return;
     this.#arena = { start: bufferAlignment, bytes: 0 };
-    if (bytes > 0) this.#blocks.free(start, bytes);
+    if (bytes > 0) {
+      this.#blocks.free(start, bytes);
+      this.#idlePages?.freed(bytes);
+    }
     const atOnce = this.#isAlone ? wanted : arenaGrowth ** Math.ceil(Math.log(wanted) / Math.log(arenaGrowth));
     this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
   }

@@ -1,6 +1,7 @@
 /** A free list of memory blocks with best-fit allocation and merging of neighbours. */
 
-interface Block {
+/** A block of a memory. Offset and size are in bytes. */
+export interface Block {
   readonly start: number;
   readonly bytes: number;
 }
@@ -9,6 +10,11 @@ interface Block {
 export class FreeList {
   /** Sorted by start; no two blocks touch. */
   #blocks: readonly Block[] = [];
+
+  /** The free blocks, sorted by start; no two touch. */
+  get blocks(): readonly Block[] {
+    return this.#blocks;
+  }
 
   /** Takes `bytes` bytes from the start of the smallest free block that is large enough. Returns their offset, or undefined if no block is large enough. */
   allocate(bytes: number): number | undefined {

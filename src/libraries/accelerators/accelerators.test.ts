@@ -168,6 +168,11 @@ describe("accelerators", () => {
     expect(await acceleratorInfo("xeon", other)).toMatchObject({ state: "absent", reason: "the processor is AMD EPYC" });
   });
 
+  it("take names in any case", async () => {
+    const options = await facts(noGpu);
+    expect(await acceleratorInfo("CUDA", options)).toEqual(await acceleratorInfo("cuda", options));
+  });
+
   it("refuse a name that PyTorch does not have, and list those it has", async () => {
     const options = await facts(noGpu);
     const refused = { code: "INPUT_INVALID", remedy: expect.stringMatching(/^name one of cuda, mps, .*, opt_einsum$/) as string };

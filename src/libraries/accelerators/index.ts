@@ -49,7 +49,7 @@ export async function isAcceleratorAvailable(name: string, options: AcceleratorO
 const notAsked: DriverReport = { devices: [] };
 
 function descriptionOf(name: string): AcceleratorDescription {
-  const description = acceleratorDescriptions.find((each) => each.name === name);
+  const description = acceleratorDescriptions.find((each) => each.name === name.toLowerCase());
   if (description !== undefined) return description;
   const names = acceleratorDescriptions.map((each) => each.name);
   throw new InferyardError("INPUT_INVALID", `there is no accelerator "${name}"`, {

@@ -1,8 +1,9 @@
-import { copyFileSync, mkdirSync, renameSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compile, machoLibrary, needsFiles, needsPrograms, packaged } from "../../../test/libraries/fixtures/native-libraries.ts";
+import { elfHash } from "../../../test/libraries/fixtures/older-glibc.ts";
 import { type LibraryAnalysis, analyzeLibrary, failedRequirements } from "./index.ts";
 
 let directory = "";
@@ -10,6 +11,8 @@ beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), "inferyard-analysis
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const shared = ["-shared", "-fPIC"];
+const soname = (name: string): string => `-Wl,-soname,${name}`;
+const loose = "-Wl,--allow-shlib-undefined";
 const define = (...names: readonly string[]): string => names.map((name) => `int ${name}(void) { return 1; }`).join("\n");
 const classesOf = ({ classes }: LibraryAnalysis): string[] => classes.map(({ name, confidence }) => `${name} ${confidence}`);
 
@@ -33,7 +36,7 @@ describe.skipIf(skipReleased)(released, () => {
       expect.objectContaining({ name: "libggml-base.so", foundBy: "runpath", status: "found" }),
     );
     expect(analysis.versions).toContainEqual({ library: "libc.so.6", version: "GLIBC_2.34", isProvided: true });
-    expect(failedRequirements(analysis, { require: ["cuda"] })).toEqual([
+    expect(failedRequirements(analysis, { require: ["CUDA"] })).toEqual([
       expect.stringMatching(/is required to have cuda, and does not$/),
     ]);
   });
@@ -166,7 +169,6 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     const far = join(folder, "far");
     mkdirSync(far, { recursive: true });
     const calls = (name: string, needed: string): string => `int ${needed}(void); int ${name}(void) { return ${needed}(); }`;
-    const loose = "-Wl,--allow-shlib-undefined";
     const d = compile(folder, "libtd.so", define("d"), ...shared, "-Wl,-soname,libtd.so");
     const c = compile(folder, "libtc.so", calls("c", "d"), ...shared, d, "-Wl,-soname,libtc.so");
     renameSync(d, join(far, "libtd.so"));
@@ -177,6 +179,101 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     const { fit, indirectNeeds } = await analyzeLibrary(first, { environment: {} });
     expect(fit.problems).toEqual([]);
     expect(indirectNeeds).toContainEqual(expect.objectContaining({ name: "libtd.so", foundBy: "rpath", neededBy: "libtc.so" }));
+  });
+
+  it("follows versions that needed libraries require, as the loader does", async () => {
+    const folder = join(directory, "versions");
+    mkdirSync(folder);
+    const version = (name: string): string => {
+      writeFileSync(join(folder, `${name}.map`), `${name} { global: *; };\n`);
+      return `-Wl,--version-script=${join(folder, `${name}.map`)}`;
+    };
+    const old = compile(folder, "libv.so", define("v"), ...shared, soname("libv.so"), version("V_1"));
+    const next = compile(folder, "libv-new.so", define("v"), ...shared, soname("libv.so"), version("V_2"));
+    const calls = "int v(void); int m(void) { return v(); }";
+    const here = ["-Wl,--enable-new-dtags,-rpath,$ORIGIN"];
+    const middle = compile(folder, "libm1.so", calls, ...shared, next, soname("libm1.so"), ...here);
+    const top = compile(folder, "libtop.so", "int m(void); int t(void) { return m(); }", ...shared, middle, ...here, loose);
+    const { fit, missingVersions } = await analyzeLibrary(top, { environment: {} });
+    expect(missingVersions).toEqual([{ library: "libv.so", version: "V_2", neededBy: "libm1.so" }]);
+    expect(fit.problems).toEqual(["needs libm1.so, which needs V_2 of libv.so, which this machine's does not have"]);
+    // VER_FLG_WEAK: the loader goes on without it.
+    const bytes = readFileSync(middle);
+    const at = bytes.indexOf(Buffer.from([...elfHash("V_2"), 0, 0]));
+    bytes.writeUInt16LE(2, at + 4);
+    writeFileSync(middle, bytes);
+    expect((await analyzeLibrary(top, { environment: {} })).fit.problems).toEqual([]);
+    renameSync(next, old);
+    expect((await analyzeLibrary(top, { environment: {} })).fit.problems).toEqual([]);
+  });
+
+  it("says of a needed library for another architecture that it is, not that it is missing", async () => {
+    const folder = join(directory, "foreign");
+    mkdirSync(folder);
+    const needed = compile(folder, "libneeded.so", define("needed"), ...shared, "-Wl,-soname,libneeded.so");
+    const source = "int needed(void); int f(void) { return needed(); }";
+    const user = compile(folder, "libuser.so", source, ...shared, needed, "-Wl,-rpath,$ORIGIN");
+    const bytes = readFileSync(needed);
+    bytes.writeUInt16LE(process.arch === "arm64" ? 62 : 183, 18); // e_machine
+    writeFileSync(needed, bytes);
+    const other = process.arch === "arm64" ? "x86-64" : "arm64";
+    const { needs, fit } = await analyzeLibrary(user, { environment: {} });
+    expect(needs[0]).toMatchObject({ status: "missing", passedOver: { path: needed, architecture: other } });
+    expect(fit.problems).toEqual([`needs libneeded.so, and ${needed} is for ${other}`]);
+    // Of a library that is itself for another machine nothing is looked for.
+    expect((await analyzeLibrary(needed)).fit.problems).toEqual([expect.stringMatching(/^it is for \S+, and this is \S+$/)]);
+  });
+
+  it("an accelerator is what a library uses, whoever brings it: what it needs, or a backend that ggml loads from its folder", async () => {
+    const folder = join(directory, "brought");
+    mkdirSync(folder);
+    const cuda = compile(folder, "libcudart.so.13", define("cudaMalloc"), ...shared, "-Wl,-soname,libcudart.so.13");
+    const calls = (name: string, called: string): string => `int ${called}(void); int ${name}(void) { return ${called}(); }`;
+    const backend = compile(
+      folder,
+      "libggml-cuda.so",
+      calls("ggml_backend_cuda_init", "cudaMalloc"),
+      ...shared,
+      cuda,
+      soname("libggml-cuda.so"),
+    );
+    const registry = ["ggml_backend_load_all", "ggml_backend_reg_count", "ggml_backend_init_by_type"];
+    const split = compile(folder, "libggml.so", define(...registry), ...shared);
+    const loading = await analyzeLibrary(split, { environment: {} });
+    expect(loading.verdict).toMatchObject({
+      accelerators: ["cuda"],
+      reasons: ["loads libggml-cuda.so from its folder, which imports 1 CUDA function (cudaMalloc)"],
+    });
+    expect(failedRequirements(loading, { forbid: ["cuda"] })).toHaveLength(1);
+    const linked = compile(
+      folder,
+      "libx.so",
+      calls("x", "ggml_backend_cuda_init"),
+      ...shared,
+      backend,
+      soname("libx.so"),
+      "-Wl,-rpath,$ORIGIN",
+      loose,
+    );
+    const user = compile(folder, "libuser.so", calls("u", "x"), ...shared, linked, "-Wl,-rpath,$ORIGIN", loose);
+    expect((await analyzeLibrary(user, { environment: {} })).verdict).toMatchObject({
+      accelerators: ["cuda"],
+      reasons: ["needs libx.so, which needs libggml-cuda.so"],
+    });
+    expect((await analyzeLibrary(cuda, { environment: {} })).verdict.accelerators).toEqual(["cuda"]);
+    const none = compile(join(directory, "brought"), "libnone.so", define("f"), ...shared);
+    expect((await analyzeLibrary(none)).verdict.accelerators).toEqual([]);
+  });
+
+  it("names the kernels of the registry that functions are", async () => {
+    const functions = ["ggml_vec_dot_q4_K_q8_K", "ggml_vec_dot_iq2_s_q8_K", "ggml_vec_dot_f32", "ggml_vec_dot_q5_0_q8_0_generic"];
+    const path = compile(directory, "libkernels.so", define(...functions, "llama_decode", "ggml_backend_cuda_init"), ...shared);
+    expect((await analyzeLibrary(path)).kernels).toEqual([
+      { id: "IQ2S_GGML_CPU", symbol: "ggml_vec_dot_iq2_s_q8_K" },
+      { id: "Llama_CPU", symbol: "llama_decode" },
+      { id: "Llama_CUDA", symbol: "ggml_backend_cuda_init" },
+      { id: "Q4_K_GGML_CPU", symbol: "ggml_vec_dot_q4_K_q8_K" },
+    ]);
   });
 
   it("a library for musl does not fit a program with glibc", async () => {

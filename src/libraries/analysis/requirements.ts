@@ -1,5 +1,6 @@
 /** Conditions of a build pipeline on a library: what it must be or use, and what it must not. */
 import { InferyardError } from "../../contract/errors.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
 import { acceleratorTitles } from "./compute-verdict.ts";
 import type { AcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
 import { classRules } from "./library-classes.ts";
@@ -15,12 +16,15 @@ export const requirementNames: readonly string[] = [
   ...new Set([...acceleratorTitles.keys(), ...classRules.map(({ name }) => name)]),
 ];
 
-/** Sentences on the requirements that do not hold; empty if all hold. Throws INPUT_INVALID for a name that is not known. */
-export function failedRequirements(analysis: LibraryAnalysis, { require = [], forbid = [] }: LibraryRequirements): string[] {
+/** Sentences on the requirements that do not hold; empty if all hold. Names may be in any case. Throws INPUT_INVALID for a name that is not known. */
+export function failedRequirements(analysis: LibraryAnalysis, requirements: LibraryRequirements): string[] {
+  const require = lowerCase(requirements.require);
+  const forbid = lowerCase(requirements.forbid);
   const unknown = [...require, ...forbid].filter((name) => !requirementNames.includes(name));
   if (unknown.length > 0) {
+    const [guess] = unknown.flatMap((name) => nearestName(name, requirementNames) ?? []);
     throw new InferyardError("INPUT_INVALID", `no library or accelerator is called ${unknown.join(", ")}`, {
-      remedy: `known names: ${requirementNames.join(", ")}`,
+      remedy: `${guess === undefined ? "" : `did you mean "${guess}"? `}known names: ${requirementNames.join(", ")}`,
     });
   }
   return [
@@ -32,6 +36,10 @@ export function failedRequirements(analysis: LibraryAnalysis, { require = [], fo
       return reason === undefined ? [] : [`${analysis.path} must not have ${name}, and does: ${reason}`];
     }),
   ];
+}
+
+function lowerCase(names: readonly string[] = []): readonly string[] {
+  return names.map((name) => name.toLowerCase());
 }
 
 /** Why the library has what the name says: it uses the accelerator, or is that library at least likely. Undefined if it does not. */

@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { sha256Of } from "../../platform/node/files.ts";
 import { backendsIn, DependencyReader, findNeeded, type FoundBy } from "../analysis/index.ts";
-import { checkLibrarySize } from "../validation/first-load.ts";
+import { checkLibrarySize } from "../binaries/library-size.ts";
 
 /** A file that is loaded. */
 export interface LoadedFile {

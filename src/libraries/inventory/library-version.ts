@@ -24,13 +24,13 @@ export function libraryVersion(
   definedVersions: readonly string[],
 ): Fact<string> | undefined {
   const names = classes.filter(({ confidence }) => confidence !== "possible").map(({ name }) => name);
-  const stated = statements.flatMap(([pattern, by]) => (names.some((name) => pattern.test(name)) ? by : []));
-  if (stated.includes("symbol version")) {
+  const stated = new Set(statements.flatMap(([pattern, by]) => (names.some((name) => pattern.test(name)) ? by : [])));
+  if (stated.has("symbol version")) {
     for (const name of definedVersions) {
       const value = symbolVersion.exec(name)?.[1];
       if (value !== undefined) return { value, source: `symbol version ${name}` };
     }
   }
-  const value = stated.includes("file name") ? fileVersion.exec(basename(path))?.[1] : undefined;
+  const value = stated.has("file name") ? fileVersion.exec(basename(path))?.[1] : undefined;
   return value === undefined ? undefined : { value, source: "file name" };
 }

@@ -5,11 +5,12 @@
 import { join, resolve } from "node:path";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { openFile, sha256Of } from "../../platform/node/files.ts";
+import { sha256Of } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { hostArchitecture, readBinary } from "../binaries/index.ts";
+import { checkLibrarySize } from "../binaries/library-size.ts";
 import type { FirstLoadMessage } from "./child-messages.ts";
 import { runWatchedProcess } from "./watched-process.ts";
 
@@ -31,8 +32,6 @@ export interface FirstLoadOptions {
 
 const defaultTimeoutMs = 20_000;
 const maxMemoryBytes = 4 * 2 ** 30;
-/** Maximum size of a library in bytes. The largest known one, PyTorch's for CUDA, has 2 GB. */
-const maxLibraryBytes = 4 * 2 ** 30;
 
 /**
  * Proves that this machine's loader takes the libraries and that their constructors return. They are loaded in a child process, one after the other,
@@ -100,18 +99,23 @@ async function digestOf(
  * The error of a loader that refused a library, with what its tables say: the loader names one file that it does not find, also where it passed over one for another architecture.
  * Other errors are returned as they are.
  */
-export async function explainRefusal(error: unknown, path: string): Promise<unknown> {
-  if (!(error instanceof InferyardError) || error.code !== "LOAD_FAILED") return error;
-  const problems = await analyzeLibrary(path).then(
-    ({ fit }) => fit.problems,
-    () => [],
-  );
-  if (problems.length === 0) return error;
-  const { message, remedy, data } = error;
+export async function explainRefusal(refusal: unknown, path: string): Promise<unknown> {
+  if (!(refusal instanceof InferyardError) || refusal.code !== "LOAD_FAILED") return refusal;
+  const problems = await problemsOf(path);
+  if (problems.length === 0) return refusal;
+  const { message, remedy, data } = refusal;
   return new InferyardError("LOAD_FAILED", `${message}; it ${problems.join("; it ")}`, {
-    cause: error,
+    cause: refusal,
     ...omitUndefined({ remedy, data }),
   });
+}
+
+async function problemsOf(path: string): Promise<readonly string[]> {
+  try {
+    return (await analyzeLibrary(path)).fit.problems;
+  } catch {
+    return []; // its tables cannot be read, which the loader has said
+  }
 }
 
 function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {
@@ -119,23 +123,6 @@ function fatal(path: string, failure: string, lastLines: readonly string[]): Inf
     remedy: "use another build of the library; nothing of it was loaded into this process",
     data: { path, step: "loading", expected: "a library that the process survives", found: failure, lastLines: [...lastLines] },
   });
-}
-
-/** Throws INPUT_INVALID for what is no regular file, without waiting for the writer of a pipe, and LIMIT_EXCEEDED for a file too large for a library. */
-export async function checkLibrarySize(path: string): Promise<void> {
-  const file = await openFile(path).catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  });
-  try {
-    const { size } = await file.stat();
-    if (size > maxLibraryBytes) {
-      throw new InferyardError("LIMIT_EXCEEDED", `${path} has ${size} bytes, and a library may have ${maxLibraryBytes}`, {
-        data: { limit: maxLibraryBytes },
-      });
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 /**

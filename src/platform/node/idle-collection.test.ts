@@ -1,5 +1,6 @@
-import { expect, it } from "vitest";
-import { type CollectedProcess, IdleCollection, startIdleCollection } from "./idle-collection.ts";
+import { getHeapStatistics } from "node:v8";
+import { expect, it, vi } from "vitest";
+import { type CollectedProcess, IdleCollection, startIdleCollection, startIdleHeapCollection } from "./idle-collection.ts";
 
 const mebi = 2 ** 20;
 
@@ -96,3 +97,30 @@ it("adds nothing that other code finds", () => {
   startIdleCollection()(); // it is found when it is first needed
   expect("gc" in globalThis).toBe(process.execArgv.includes("--expose-gc"));
 });
+
+it("collects the heap of a worker thread for less growth than that of a process", () => {
+  const [thread, whole] = [new Scripted(), new Scripted()];
+  const [ofThread, ofProcess] = [new IdleCollection(thread, 6 * mebi), new IdleCollection(whole)];
+  for (const each of [thread, whole]) {
+    each.live = 20 * mebi;
+    each.garbage = 0;
+  }
+  run(thread, ofThread, 2);
+  run(whole, ofProcess, 2);
+  for (const each of [thread, whole]) each.garbage = 16 * mebi;
+  expect(run(thread, ofThread, 4).length).toBeGreaterThan(1);
+  expect(run(whole, ofProcess, 4)).toEqual([]);
+});
+
+it("collects the heap of the thread that it was started on", async () => {
+  const end = startIdleHeapCollection();
+  let kept: readonly object[] = Array.from({ length: 400_000 }, (_, index) => ({ index, text: `x${index}` }));
+  expect(kept).toHaveLength(400_000);
+  const before = getHeapStatistics().used_heap_size;
+  kept = [];
+  await vi.waitFor(() => expect(getHeapStatistics().used_heap_size).toBeLessThan(before - 16 * mebi), {
+    timeout: 50_000,
+    interval: 100,
+  });
+  end();
+}, 60_000);

@@ -3,13 +3,15 @@
  * quiet keeps what its busiest moment left: strings of parsed bodies, and buffers of answers. Compare JEP 346, "Promptly Return Unused Committed
  * Memory from G1".
  */
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers behind a collection. */
 const checkMs = 1000;
 /** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. */
 const minGrowthBytes = 24 * 2 ** 20;
+/** The same of the heap of one worker thread, which is small beside its process. */
+const minThreadGrowthBytes = 6 * 2 ** 20;
 const minGrowthFraction = 0.15;
 /** Collections of one sequence. It ends sooner, after two, once less than `minFreedBytes` were freed since the one before. */
 const maxCollections = 4;
@@ -50,6 +52,7 @@ export interface CollectedProcess {
 /** Decides when to collect garbage. */
 export class IdleCollection {
   readonly #process: CollectedProcess;
+  readonly #minGrowthBytes: number;
   /** The least that was held, what was held at the last check, and what remained after the last sequence, in bytes. */
   #leastBytes: number;
   #lastBytes: number;
@@ -65,8 +68,10 @@ export class IdleCollection {
   #nextSequenceAt = 0;
   #lateAt = Number.POSITIVE_INFINITY;
 
-  constructor(process: CollectedProcess) {
+  /** `minGrowth`: bytes of growth that start a sequence. Default: those of a process. */
+  constructor(process: CollectedProcess, minGrowth: number = minGrowthBytes) {
     this.#process = process;
+    this.#minGrowthBytes = minGrowth;
     this.#remainingBytes = process.heldBytes();
     this.#leastBytes = this.#remainingBytes;
     this.#lastBytes = this.#remainingBytes;
@@ -88,17 +93,21 @@ export class IdleCollection {
       return;
     }
     const isQuieter = this.#hasBecomeQuieter(utilization);
-    if (isQuieter || hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
+    if (isQuieter || this.#hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
     if (isQuieter) this.#nextSequenceAt = Math.min(this.#nextSequenceAt, now());
     if (now() >= this.#lateAt) {
       this.#lateAt = Number.POSITIVE_INFINITY;
       this.#collect();
       this.#collections = 0;
-    } else if (hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt) {
+    } else if (this.#hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt) {
       this.#bytesBefore = bytes;
       [this.#utilization, this.#handles] = [utilization, this.#process.handles()];
       this.#collect();
     }
+  }
+
+  #hasGrown(before: number, bytes: number): boolean {
+    return bytes - before >= Math.max(this.#minGrowthBytes, before * minGrowthFraction);
   }
 
   /** Tells of each decrease once. */
@@ -136,34 +145,48 @@ function isLess(before: number, now: number, minDifference: number): boolean {
   return now <= quieterFraction * before && before - now >= minDifference;
 }
 
-function hasGrown(before: number, bytes: number): boolean {
-  return bytes - before >= Math.max(minGrowthBytes, before * minGrowthFraction);
-}
-
 /**
  * Starts idle collections in this process. `trim`: returns what the C library has freed to the operating system; default: nothing does. Returns a
  * function that ends them. No effect where V8 offers no collection to programs.
  */
 export function startIdleCollection(trim: () => void = () => {}): () => void {
+  const heldBytes = (): number => process.memoryUsage.rss();
+  const handles = (): number => process.getActiveResourcesInfo().length;
+  return start(new IdleCollection({ ...observeThread(), heldBytes, handles, trim }));
+}
+
+/**
+ * Starts idle collections of the heap of this worker thread, which the collections of the process's main thread do not reach. Returns a function that ends them.
+ */
+export function startIdleHeapCollection(): () => void {
+  const heldBytes = (): number => {
+    const { total_physical_size: heap, external_memory: external } = getHeapStatistics();
+    return heap + external;
+  };
+  return start(new IdleCollection({ ...observeThread(), heldBytes, handles: () => 0, trim: () => {} }, minThreadGrowthBytes));
+}
+
+/** What both observe of the thread that they run on. */
+function observeThread(): Pick<CollectedProcess, "utilization" | "collect" | "now" | "processorMs"> {
   let collect: (() => void) | undefined;
   let before = performance.eventLoopUtilization();
-  const collection = new IdleCollection({
-    heldBytes: () => process.memoryUsage.rss(),
+  return {
     utilization: () => {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);
       before = now;
       return utilization;
     },
-    handles: () => process.getActiveResourcesInfo().length,
     collect: () => (collect ??= garbageCollector())(),
-    trim,
     now: () => performance.now(),
     processorMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
     },
-  });
+  };
+}
+
+function start(collection: IdleCollection): () => void {
   const timer = setInterval(() => collection.check(), checkMs).unref();
   return () => clearInterval(timer);
 }

@@ -131,7 +131,7 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
     type: "texts",
     scope: "kernels",
     description:
-      'Kernels for quantized weights that are preferred to the engine\'s own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). `*` stands for any characters: `["*_AVX2"]` prefers such a kernel for every format that has one. In the variable and the flag separated by commas. A kernel that is not built, that this machine does not run or whose self-test fails is refused. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).',
+      'Kernels for quantized weights that are preferred to the engine\'s own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). `*` stands for any characters: `["*_AVX2"]` prefers such a kernel for every format that has one. In the variable and the flag separated by commas. The list is one of fallbacks: the first that can be used is, and it is refused where none can, since none is built, this machine runs none, or their self-tests fail. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).',
     flag: {
       value: "ids",
       help: "kernels for quantized weights that are preferred, separated by commas; *_AVX2: such kernels of every format",

@@ -28,7 +28,7 @@ const metricsRoute = createRoute({
 const eventsRoute = createRoute({
   method: "get",
   path: "/api/events",
-  summary: "Loads, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
+  summary: "Loads, fallbacks, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
   responses: {
     200: {
       description: "Events, until the client disconnects or the server shuts down",

@@ -22,8 +22,11 @@ export function addUnimplemented(routes: Routes, paths: Readonly<Record<string, 
     routes.post(routerPath(path), (context) => {
       throw new InferyardError(
         "NOT_BUILT",
-        `POST ${context.req.path} is not built yet: this version has no language, vision or speech models`,
-        { remedy: "GET /openapi.json describes the available routes" },
+        `POST ${context.req.path} is not built yet: no task of this version reads images or sound`,
+        {
+          remedy:
+            "run such a model on tensors of your own: POST /v2/models/NAME/infer; GET /openapi.json describes the routes there are",
+        },
       );
     });
   }

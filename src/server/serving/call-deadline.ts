@@ -1,4 +1,5 @@
 /** What ends a call before it is done: its client leaves, or its time is over. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** How a call may end early. */
@@ -30,7 +31,7 @@ export class CallDeadline {
     this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
     this.extend();
     if (options.client.aborted) this.#ended.abort(options.client.reason);
-    else options.client.addEventListener("abort", this.#onLeave, { once: true });
+    else addAbortListener(options.client, this.#onLeave);
   }
 
   /** Aborted when the call ends early; the reason is the error of the timeout, or that of the client's signal. */
@@ -52,7 +53,7 @@ export class CallDeadline {
   /** The call is done. */
   stop(): void {
     clearTimeout(this.#timer);
-    this.#options.client.removeEventListener("abort", this.#onLeave);
+    removeAbortListener(this.#options.client, this.#onLeave);
   }
 
   async #leave(): Promise<void> {

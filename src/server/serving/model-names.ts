@@ -1,5 +1,6 @@
 /** Resolves the model names that clients use to references and constraints. */
 import { InferyardError } from "../../contract/errors.ts";
+import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
 import type { ConstraintOptions } from "../../runtime/targets/constraints.ts";
@@ -76,7 +77,8 @@ export function defaultModelOf({ models = {}, defaultModel = "builtin" }: Server
 function splitTarget(written: string): { readonly name: string; readonly target?: string } {
   const at = written.lastIndexOf("@");
   const behind = written.slice(at + 1);
-  if (at <= 0 || !/^(?:[a-z][a-z0-9-]*:[a-z0-9]+(?::\d+)?|onnx|wasm|native)$/.test(behind)) return { name: written };
+  const isTarget = /^[a-z][a-z0-9-]*:[a-z0-9]+(?::\d+)?$/i.test(behind) || ownBackends.includes(behind.toLowerCase());
+  if (at <= 0 || !isTarget) return { name: written };
   return { name: written.slice(0, at), target: behind };
 }
 

@@ -2,12 +2,14 @@
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import type { Operations, ResultMessage } from "./protocol.ts";
+import { startIdleHeapCollection } from "../../platform/node/idle-collection.ts";
 import { lowerPriority } from "../../platform/node/lower-priority.ts";
 import { requirePort } from "../threads/thread-port.ts";
 import type { RenderReply } from "./template-threads.ts";
 
 const port = requirePort("template-thread.js");
 lowerPriority("thread");
+startIdleHeapCollection();
 const engine = new TemplateEngine();
 
 port.on("message", ({ args }: { readonly args: Operations["render"]["args"] }) => {

@@ -5,11 +5,13 @@ import { type TransferableTokens, toTransferable } from "../../tokenizers/tokeni
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
 import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
+import { startIdleHeapCollection } from "../../platform/node/idle-collection.ts";
 import { lowerPriority } from "../../platform/node/lower-priority.ts";
 import { requirePort } from "../threads/thread-port.ts";
 
 const port = requirePort("thread.js");
 lowerPriority("thread");
+startIdleHeapCollection();
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
 port.on("message", async (message: CallMessage) => {

@@ -111,7 +111,7 @@ export function recordedRuntime(settings: object): object {
         if (typeof name === "symbol" || name === "then") return undefined;
         if (name === "recordedAs") return target.recordedAs;
         if (name === "dispose") return dispose;
-        if (name === "machine" || name === "unloadIdle") return async () => answers[name]?.();
+        if (name === "machine" || name === "unloadIdle" || name === "preload") return async () => answers[name]?.();
         return recorded(name, answers[name]);
       },
     },

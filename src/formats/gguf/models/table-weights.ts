@@ -49,14 +49,21 @@ export function tableMatrices({ tensors }: Pick<GgufModel, "tensors">, wanted: r
     const by = given.has(shape) ? "tlTiles gives them" : "BitNet's setup_env.py has them for this shape";
     sources.set(`${type} ${shape}`, `${shape}=${tiles.rows}/${tiles.columns}/${tiles.registerRows} (${by})`);
   }
-  return { matrices, scales, sentence: sentenceOf(matrices, [...sources.values()]) };
+  const shapes = new Set([...matrices.values()].map(({ tensor: { shape } }) => `${shape[1]}x${shape[0]}`));
+  const unused = [...given.keys()].filter((shape) => !shapes.has(shape));
+  return { matrices, scales, sentence: sentenceOf(matrices, [...sources.values()], unused) };
 }
 
-function sentenceOf(matrices: ReadonlyMap<string, TableMatrix>, sources: readonly string[]): string | undefined {
+function sentenceOf(
+  matrices: ReadonlyMap<string, TableMatrix>,
+  sources: readonly string[],
+  unused: readonly string[],
+): string | undefined {
+  const without = unused.length === 0 ? "" : `; tlTiles has tiles for ${unused.join(", ")}, and no matrix has this shape`;
   const types = [...new Set([...matrices.values()].map(({ type }) => type))].join(" and ");
   return types === ""
     ? undefined
-    : `${matrices.size} matrices in ${types} are repacked to 2 bits while loading; tiles of their layout: ${sources.join(", ")}`;
+    : `${matrices.size} matrices in ${types} are repacked to 2 bits while loading; tiles of their layout: ${sources.join(", ")}${without}`;
 }
 
 function givenTiles(wanted: readonly string[]): ReadonlyMap<string, TableTiles> {

@@ -118,6 +118,10 @@ it("explain says where a model would run, by GET and by POST; backends what engi
     expect(body).toMatchObject({ model: { reference: "builtin" }, constraints: { preferred: ["native:cpu"] }, selected: null });
     expect((body as { candidates: object[] }).candidates[0]).toMatchObject({ target: "native:cpu", verdict: "would-run" });
   }
+  const inAnyCase = await ask(["POST", "/api/explain", { model: "builtin", gpu: "OFF", exclude: "ONNX" }]);
+  expect([inAnyCase.status, inAnyCase.body]).toMatchObject([200, { constraints: { required: ["*:cpu"], excluded: ["onnx"] } }]);
+  const suffixed = await ask(["POST", "/api/explain", { model: "builtin@LLAMACPP" }]);
+  expect([suffixed.status, suffixed.body]).toMatchObject([200, { constraints: { required: ["llamacpp"] } }]);
   const { body } = await ask(["GET", "/api/backends"]);
   const { backends } = body as { backends: { backend: string; availability: object }[] };
   expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "llamacpp", "native", "wasm", "library"]);
@@ -132,6 +136,9 @@ it.each<[...Asked, number, string]>([
   ["POST", "/api/recognize", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
   ["POST", "/api/recognize", { texts: ["a"], relation_labels: ["of"] }, 400, "INPUT_INVALID"],
   ["POST", "/api/classify", { texts: ["a", "b"], labels: ["c", "d"] }, 413, "LIMIT_EXCEEDED"],
+  ["POST", "/api/explain", { model: "builtin", exclude: "wsam" }, 400, "INPUT_INVALID"],
+  ["POST", "/api/explain", { model: "builtin", gpu: "cudaa" }, 400, "INPUT_INVALID"],
+  ["POST", "/api/explain", { model: "builtin@nativ" }, 404, "MODEL_NOT_FOUND"],
   ["POST", "/api/chunk", {}, 400, "INPUT_INVALID"],
   ["POST", "/api/chunk", { input: "a", text: "a" }, 400, "INPUT_INVALID"],
   ["POST", "/api/chunk", { input: "a", config: { overlap_tokens: 500 } }, 400, "INPUT_INVALID"],

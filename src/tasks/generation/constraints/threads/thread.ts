@@ -5,12 +5,14 @@ import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
 import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
 import type { CallMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
+import { startIdleHeapCollection } from "../../../../platform/node/idle-collection.ts";
 import { lowerPriority } from "../../../../platform/node/lower-priority.ts";
 import type { ReadyMessage } from "../../../threads/call-thread.ts";
 import { requirePort } from "../../../threads/thread-port.ts";
 
 const port = requirePort("thread.js");
 lowerPriority("thread");
+startIdleHeapCollection();
 const vocabularies = new Map<number, TokenVocabulary>();
 const grammars = new Map<number, LoadedGrammar>();
 

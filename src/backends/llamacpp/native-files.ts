@@ -1,0 +1,29 @@
+/** The files of native code of a build of llama.cpp in node-llama-cpp, with their digests. */
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { LibraryFileDigest } from "../../contract/backend.ts";
+import { sha256Of } from "../../platform/node/files.ts";
+
+const nativeName = /\.(?:node|so|dylib|dll|metallib)$/;
+
+/**
+ * The native files of a build's folder by name, then those that node-llama-cpp loads where they fail: the folder `fallback` of a package beside it, as
+ * "fallback/libggml-cuda.so". Throws errors of Node.js if the folder or a file cannot be read.
+ */
+export async function readNativeFiles(folder: string): Promise<readonly LibraryFileDigest[]> {
+  const packages = dirname(dirname(dirname(folder)));
+  const extension = join(packages, `${basename(dirname(dirname(folder)))}-ext`, "bins", basename(folder), "fallback");
+  const others = await readdir(extension).catch((): string[] => []);
+  const files: LibraryFileDigest[] = [];
+  for (const [prefix, place, names] of [
+    ["", folder, await readdir(folder)],
+    ["fallback/", extension, others],
+  ] as const) {
+    for (const name of names.filter((each) => nativeName.test(each)).toSorted()) {
+      // In order: one file at a time is read.
+      // oxlint-disable-next-line no-await-in-loop
+      files.push({ name: `${prefix}${name}`, sha256: await sha256Of(join(place, name)) });
+    }
+  }
+  return files;
+}
