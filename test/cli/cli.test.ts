@@ -127,9 +127,11 @@ describe.skipIf(skip)(title, () => {
     expect(stderr).toContain("onnx:cuda cannot run tiny-random-bert");
     expect(stderr).toContain(reason);
     expect(stderr).toContain("--prefer onnx:cuda");
-    const { target, decision } = await answer(["embed", ...pooled, "--prefer", "onnx:cuda", "hello"]);
+    const { target, decision } = await answer(["embed", ...pooled, "--prefer", "onnx:cuda", "--quiet", "hello"]);
     expect(target).toBe("onnx:cpu");
     expect(decision.candidates[0]).toMatchObject({ target: "onnx:cuda", verdict: "refused", reason });
+    const told = await inferyard(["embed", ...pooled, "--prefer", "onnx:cuda", "hello"]);
+    expect(told).toMatchObject({ code: 0, stderr: `inferyard: onnx:cpu is used, and not onnx:cuda: device: ${reason}\n` });
   });
 
   it.skipIf(process.platform !== "linux")("Ctrl-C in the middle of a long run ends it at once with 130", async () => {
