@@ -284,6 +284,13 @@ describe.skipIf(skipExplain)(explainTitle, () => {
   });
 });
 
+it.skipIf(!hasSharedData)("show says how long a text may be: a language model's context, an embedder's limit", async () => {
+  const lines = async (model: string): Promise<string | undefined> =>
+    /^ {2}text +(.*)$/m.exec((await inferyard(["show", model])).stdout)?.[1];
+  expect(await lines(`${sharedData}tinyllm/tinyllm.gguf`)).toBe("128 tokens (context length)");
+  expect(await lines(miniLm)).toMatch(/^256 tokens \(sentence_bert_config\.json max_seq_length\), pooling mean/);
+});
+
 it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses --replicas", async (command) => {
   const { code, stderr } = await inferyard([command, "builtin", "--replicas", "2"]);
   expect(code).toBe(2);

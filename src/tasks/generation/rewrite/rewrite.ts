@@ -28,7 +28,7 @@ export async function prepareRewrite(
   const before = prefix ?? (typeof stated["prefix"] === "string" ? stated["prefix"] : "");
   const languages = new Languages(tokenizer, manifest, sourceLanguage, targetLanguage);
   const prompts = texts.map((text) => languages.encode(before + text));
-  return generator.prepare(prompts, { ...optionsOf(stated), ...generation }, languages.settings, call);
+  return generator.prepare(prompts, { ...optionsOf(stated, generation), ...generation }, languages.settings, call);
 }
 
 /** Throws MODEL_UNSUPPORTED for a model whose class says that it is a decoder alone, before it is loaded. */
@@ -54,15 +54,16 @@ function taskFields({ name, generation = {} }: Manifest, task: string | undefine
   });
 }
 
-/** The settings of a task as options, where there is an option for them. */
-function optionsOf(fields: Readonly<Record<string, unknown>>): GenerationOptions {
+/** The settings of a task as options, where there is an option for them; those of beam search only where there are beams. */
+function optionsOf(fields: Readonly<Record<string, unknown>>, given: GenerationOptions): GenerationOptions {
   const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
+  const hasBeams = (given.numBeams ?? numBeams ?? 1) > 1;
   return {
     ...(maxLength === undefined ? {} : { maxNewTokens: maxLength }),
     ...(minLength === undefined ? {} : { minNewTokens: minLength }),
     ...(numBeams === undefined ? {} : { numBeams }),
-    ...(lengthPenalty === undefined ? {} : { lengthPenalty }),
-    ...(earlyStopping === undefined ? {} : { earlyStopping }),
+    ...(lengthPenalty === undefined || !hasBeams ? {} : { lengthPenalty }),
+    ...(earlyStopping === undefined || !hasBeams ? {} : { earlyStopping }),
     ...(noRepeatNgramSize === undefined ? {} : { noRepeatNgramSize }),
   };
 }
