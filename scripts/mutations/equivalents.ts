@@ -177,4 +177,9 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     reason: "a sum times 0 is the same as no sum",
   },
   { file: "src/formats/scaled-blocks/encode.ts", code: "return code < -8 ?", reason: "no value lies more than 8.4 steps from 0" },
+  {
+    file: "src/engine/codegen/wasm/kernels/convolution/window.ts",
+    code: "<= maxUnrolledTaps",
+    reason: "loops over the taps are unrolled where that is faster",
+  },
 ];

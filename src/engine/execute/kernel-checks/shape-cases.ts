@@ -113,6 +113,7 @@ export function convolutionShapes(): readonly CheckCase[] {
     transposed([1, 3, 5, 4], [3, 2, 2, 2], { strides: [2, 2], dilations: [1, 1] }),
     transposed([1, 2, 3, 4, 5], [2, 2, 2, 3, 2], { strides: [2, 1, 2], pads: [0, 1, 0, 1, 1, 1] }),
     transposed([1, 2, 5, 9], [2, 3, 3, 1], { strides: [2, 1] }),
+    ...[2, 3, 4].map((stride) => transposed([1, 2, 3, 21], [2, 2, 2, 4], { strides: [1, stride], pads: [0, 1, 0, 0] })),
   ];
 }
 
