@@ -102,8 +102,10 @@ function findPackingProblem(
   const right = constants.get(source);
   if (location === undefined || right === undefined || unpack === undefined) return undefined;
   const unpacked = unpack(new Uint8Array(memory.memory.buffer, location.start, bytes)) as ArrayLike<unknown>;
-  const wrong = Array.from(right).findIndex((value, index) => value !== unpacked[index]);
-  return wrong < 0 ? undefined : `packed weight ${wrong} is ${String(unpacked[wrong])}, and ${String(right[wrong])} is right`;
+  for (let index = 0; index < right.length; index += 1)
+    if (right[index] !== unpacked[index])
+      return `packed weight ${index} is ${String(unpacked[index])}, and ${String(right[index])} is right`;
+  return undefined;
 }
 
 /** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
