@@ -19,7 +19,7 @@ import {
   type TracedValue,
   traceModel,
 } from "../../src/engine/index.ts";
-import { findDifference } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
+import { findDifference, interpretedNames } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
 import { type ConstantFolder, evaluate } from "../../src/engine/interpret/evaluate.ts";
 import { type Graph, typeOf, type Value } from "../../src/engine/ir/graph.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
@@ -57,14 +57,20 @@ for (const answer of answers) {
   if (distance < (chosen.get(signature)?.distance ?? Infinity)) chosen.set(signature, { answer, distance });
 }
 const added = interpreterCases().map(withOutputs);
-const lines = [...[...chosen.values()].map(({ answer }) => answer), ...added]
-  .map((answer) => `  ${JSON.stringify(printed(answer))},\n`)
-  .toSorted();
+const texts = new Map<string, string[]>();
+for (const answer of [...[...chosen.values()].map(({ answer }) => answer), ...added]) {
+  const name = at(interpretedNames(answer.operation), 0);
+  texts.set(name, [...(texts.get(name) ?? []), printed(answer)]);
+}
+const lines = [...texts]
+  .toSorted()
+  .map(([name, graphs]) => `  ${JSON.stringify(name)}: ${JSON.stringify(graphs.toSorted().join("\n\n"))},\n`);
 const text = `/** Made by scripts/generate/interpreter-answers.ts from the conformance cases of ONNX; not to be edited. */
+import type { AnswerTable } from "./known-answers.ts";
 
-/** Graphs of one operation in text. Their outputs are those of the operation, then the right ones. */
-export const answerTable: readonly string[] = [
-${lines.join("")}];
+/** The known answers of the interpreter. */
+export const answerTable: AnswerTable = {
+${lines.join("")}};
 `;
 writeFileSync(new URL("../../src/engine/execute/interpreter-checks/answer-table.ts", import.meta.url), text);
 console.log(`${chosen.size} of ${answers.length} operations, ${added.length} cases, ${text.length} bytes`);

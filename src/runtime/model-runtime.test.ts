@@ -467,6 +467,7 @@ describe("a memory budget", () => {
           state: "in use (1 user)",
           bytes: { memory: 8 },
           measure: "allocated",
+          contextLength: null,
           expiresAt: expect.any(Number),
         },
       ],

@@ -25,5 +25,6 @@ export function throwUnmet(
     });
   }
   const reasons = unmet.map(({ target, reason = "" }) => `  ${target}  ${reason}`);
-  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on the targets that were asked for`, ...reasons].join("\n"));
+  const where = named === undefined ? "any target of this machine" : "the targets that were asked for";
+  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on ${where}`, ...reasons].join("\n"));
 }

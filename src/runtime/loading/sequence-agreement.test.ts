@@ -17,7 +17,7 @@ class RightModel implements VerifiableLanguageModel {
   }
 
   async createSequence({ source = [] }: { readonly source?: readonly number[] } = {}): Promise<number> {
-    if (source.length > 0 !== this.limits.hasEncoder) throw new InferyardError("INPUT_INVALID", "a source for an encoder alone");
+    if (source.length > 0 !== this.limits.hasEncoder) throw new Error("texts are for models with an encoder, and those need one");
     return this.add([...source, -1]);
   }
   async decode(steps: readonly DecodeStep[]): Promise<readonly Float32Array[]> {

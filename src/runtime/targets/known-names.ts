@@ -7,10 +7,7 @@ import { type ConstraintOptions, parseTargets } from "./constraints.ts";
 import { anyBackend, deviceWords, type TargetPattern } from "./target.ts";
 
 /** The backends of this package, which settings may name in a runtime that was created without them. */
-export const ownBackends: readonly string[] = ["onnx", "llamacpp", "native", "wasm", "library"];
-
-/** Backends that are planned: as a target each is refused as not registered. */
-const plannedBackends: ReadonlySet<string> = new Set(["xla"]);
+export const ownBackends: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm", "library"];
 
 /** What is known of a registered backend without a probe. */
 export type RegisteredBackend = Pick<Backend, "name" | "capabilities">;
@@ -74,7 +71,7 @@ function unknownName(
   registered: readonly RegisteredBackend[],
 ): UnknownName | undefined {
   const backends = [...new Set([...registered.map(({ name }) => name), ...ownBackends])];
-  const isKnown = backend === anyBackend || backends.includes(backend) || plannedBackends.has(backend);
+  const isKnown = backend === anyBackend || backends.includes(backend);
   if (!isKnown) return unknown("backend", backend, backends);
   const meant = registered.filter(({ name }) => backend === anyBackend || backend === name);
   if (deviceType === undefined || isDeviceType({ type: deviceType, index }, meant)) return undefined;

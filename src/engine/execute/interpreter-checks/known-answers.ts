@@ -14,6 +14,12 @@ const tolerance = 1e-6;
 /** Absolute difference that results near 0 may have. */
 const nearZero = 1e-9;
 
+/**
+ * By name of the operation: graphs of one node in text, with an empty line between two. The outputs of a graph are those of the node, then the right ones; without
+ * right ones the interpreter must refuse the node.
+ */
+export type AnswerTable = Readonly<Record<string, string>>;
+
 /** Names of what the interpreter computes for an operation, each with known answers of its own: "gather"; "elementwise" and "unary erf". */
 export function interpretedNames(operation: Operation): readonly string[] {
   if (operation.kind === "elementwise")
@@ -34,29 +40,23 @@ const activationNames = {
 
 /** The known answers of the interpreter, by the names of operations. */
 export class InterpreterAnswers {
-  readonly #texts = new Map<string, string[]>();
-
+  readonly #table: AnswerTable;
   readonly #evaluate: typeof evaluate;
 
-  /** `table`: graphs of one node in text, whose outputs are those of the node, then the right ones; without right ones the interpreter must refuse the node. */
-  constructor(table: readonly string[], interpreter: typeof evaluate = evaluate) {
+  constructor(table: AnswerTable, interpreter: typeof evaluate = evaluate) {
+    this.#table = table;
     this.#evaluate = interpreter;
-    for (const text of table) {
-      const name = nameIn(text);
-      const texts = this.#texts.get(name) ?? [];
-      texts.push(text);
-      this.#texts.set(name, texts);
-    }
   }
 
   /** Names of the operations that have known answers. */
   get names(): readonly string[] {
-    return [...this.#texts.keys()];
+    return Object.keys(this.#table);
   }
 
   /** What the interpreter computes wrong of an operation, as a message; undefined if its known answers are right, or there are none. */
   findProblem(name: string): string | undefined {
-    for (const text of this.#texts.get(name) ?? []) {
+    const texts = Object.hasOwn(this.#table, name) ? this.#table[name] : undefined;
+    for (const text of texts?.split("\n\n") ?? []) {
       const problem = this.#findProblemIn(text);
       if (problem !== undefined) return problem;
     }
@@ -75,12 +75,6 @@ export class InterpreterAnswers {
       return right.length === 0 ? undefined : messageOf(error);
     }
   }
-}
-
-/** The name of the operation of a graph in text, which is parsed when it is needed. */
-function nameIn(text: string): string {
-  const [, kind = "", functionName] = /^v0: .* = ([a-z-]+)\(.*?\)(?: function=(\S+))?/m.exec(text) ?? [];
-  return functionName === undefined ? kind : `${kind} ${functionName}`;
 }
 
 /** The first difference between computed and right tensors, as a message. */
