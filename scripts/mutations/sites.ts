@@ -128,14 +128,27 @@ function changedNumber(text: string): string {
 /** Whether an expression is there for the type checker: `0` in `list[index] ?? 0` and in `const [size = 0] = list`, and `x === undefined || y === undefined` where an error is thrown. */
 function isForTypes(node: ts.Node, parent: ts.Node): boolean {
   if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken)
-    return node === parent.right && ts.isElementAccessExpression(parent.left) && isNumber(node);
+    return node === parent.right && readsElement(parent.left) && isNumber(node);
   if (ts.isBindingElement(parent))
     return node === parent.initializer && ts.isArrayBindingPattern(parent.parent) && isNumber(node);
+  return areMissing(node) && isGuard(node);
+}
+
+/** Whether an expression asks whether operands are missing, of which operations have a fixed number: `x === undefined || y === undefined`. */
+function areMissing(node: ts.Node): boolean {
+  return /^\w+ === undefined( \|\| \w+ === undefined)+$/.test(node.getText());
+}
+
+/** Whether an expression is a condition, or a part of one, under which an operation is refused or left to the interpreter. */
+function isGuard({ parent }: ts.Node): boolean {
+  if (ts.isBinaryExpression(parent)) return isGuard(parent);
+  return ts.isIfStatement(parent) && /^(?:throw |return undefined;)/.test(parent.thenStatement.getText());
+}
+
+/** Whether an expression reads an element: `list[index]`, `list.at(index)`, `text.codePointAt(index)`. */
+function readsElement(node: ts.Expression): boolean {
   return (
-    ts.isIfStatement(parent) &&
-    node === parent.expression &&
-    ts.isThrowStatement(parent.thenStatement) &&
-    /^\w+ === undefined( \|\| \w+ === undefined)*$/.test(node.getText())
+    ts.isElementAccessExpression(node) || (ts.isCallExpression(node) && /\.(?:at|codePointAt)\([^)]*\)$/.test(node.getText()))
   );
 }
 

@@ -155,7 +155,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
   const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const found = axisSlices(shape, axis);
   const offsets = new Float64Array(elementCount(shape));
-  const indices = Array.from(offsets, () => 0);
+  const indices = new Float64Array(offsets.length);
   for (const [lane, start] of starts.entries()) {
     const order = Array.from({ length }, (_, index) => index).sort((one, other) => {
       const [a, b] = [values[start + one * stride] ?? 0, values[start + other * stride] ?? 0];
@@ -169,7 +169,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
       indices[at] = order[rank] ?? 0;
     }
   }
-  return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
+  return [pickElements(x, shape, offsets), literalOf("int64", shape, indices)];
 }
 
 /** Evaluates `softmax` or its logarithm along an axis. Subtracts the maximum first, so that exp does not overflow. */

@@ -18,6 +18,8 @@ export interface CheckCase {
   readonly magnitudes?: Float64Array;
   /** Computes the right outputs of the last node without the engine. Default: the interpreter's. */
   readonly expected?: () => readonly Literal[];
+  /** Whether no kernel exists for the types and shapes of the case, so that the interpreter must compute it. Default: a kernel must. */
+  readonly isDeclined?: boolean;
   /** Kernel that multiplies quantized weights. Default: generated code. */
   readonly blockKernel?: BlockKernel;
 }

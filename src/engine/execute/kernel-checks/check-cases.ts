@@ -7,6 +7,7 @@ import type { ElementOperation, UnaryFunction } from "../../ir/operations.ts";
 import type { ElementwiseFunction } from "../../lower/kernel-functions.ts";
 import { blockGatherCases, blockProductCases } from "./block-cases.ts";
 import { type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { loweringCases } from "./lowering-cases.ts";
 import { castable, moderate, ordinary, special } from "./check-values.ts";
 import { batchedMatmulCases, convolutionCases, integerProductCases, linearCases, quantizationCases } from "./product-cases.ts";
 import {
@@ -110,8 +111,11 @@ export type MadeCases = Map<() => readonly CheckCase[], readonly CheckCase[]>;
 export function casesOfFamily(family: string, made: MadeCases = new Map()): readonly CheckCase[] {
   const make = casesOfFamilies[family];
   if (make === undefined) return [];
-  const all = made.get(make) ?? make();
-  made.set(make, all);
+  const all = [make, loweringCases].flatMap((each) => {
+    const cases = made.get(each) ?? each();
+    made.set(each, cases);
+    return cases;
+  });
   return all.filter(({ name }) => name === family || name.startsWith(`${family} `));
 }
 
