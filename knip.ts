@@ -12,7 +12,7 @@ const config: KnipConfig = {
     "scripts/check-tokenizers/*/main.ts",
     "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",
     "scripts/fuzz/{child,run-one,minimize}.ts",
-    "scripts/mutations/checks.ts",
+    "scripts/mutations/{checks,vitest.config}.ts",
     "scripts/fuzz/coverage/{register,hooks}.mjs",
     "bench/**/*.mjs",
     "examples/**/*.mjs",

@@ -1,6 +1,6 @@
 /**
- * The checks that run when models are loaded, in groups: of each kernel family of generated code and of the steps of elementwise chains, and of the decoders
- * and kernels of each format of quantized weights; each with the features of this machine, and with plain SIMD. `mutate` runs them on mutants.
+ * The checks that run when models are loaded, in groups: of each kernel family of generated code and of the steps of elementwise chains, and of the decoders,
+ * encoders and kernels of each format of weights; each with the features of this machine, and with plain SIMD. `mutate` runs them on mutants.
  *
  * Run with numbers of groups, it exits with 1 and prints what is wrong at the first group that fails. Run with `--blocks FILE`, it writes which blocks each
  * group enters; see `withCounters`.
@@ -12,6 +12,8 @@ import { casesOfFamily, checkedFamilies } from "../../src/engine/execute/kernel-
 import { elementwiseFunctions } from "../../src/engine/execute/kernel-checks/elementwise-functions.ts";
 import { answerTable } from "../../src/engine/execute/interpreter-checks/answer-table.ts";
 import { InterpreterAnswers } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
+import { findDecoderProblem } from "../../src/formats/answers/decoder-answers.ts";
+import { findEncoderProblem, findPackingProblem } from "../../src/formats/answers/encoder-answers.ts";
 import { multipliedFormats } from "../../src/kernels/registry.ts";
 
 /** A group of checks. Throws, or returns what is wrong; undefined if nothing is. */
@@ -41,9 +43,28 @@ function groups(): readonly CheckGroup[] {
   });
 }
 
+/** Types of numbers, and those that are only unpacked; kernels test the decoders of the others. */
+const decoded = ["F32", "F64", "F16", "BF16", "I8", "I16", "I32", "I2_S", "TL1", "TL2"];
+const encoded = ["Q8_0", "Q4_0", "Q4_K", "TQ2_0", "I2_S", "F16", "F32"] as const;
+
 const answers = new InterpreterAnswers(answerTable);
 const all = [
   ...groups(),
+  ...decoded.map(
+    (type): CheckGroup =>
+      () =>
+        findDecoderProblem(type),
+  ),
+  ...encoded.map(
+    (type): CheckGroup =>
+      () =>
+        findEncoderProblem(type),
+  ),
+  ...(["int8", "int4"] as const).map(
+    (type): CheckGroup =>
+      () =>
+        findPackingProblem(type),
+  ),
   ...answers.names.map((name): CheckGroup => {
     return () => {
       const problem = answers.findProblem(name);

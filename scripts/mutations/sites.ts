@@ -160,8 +160,12 @@ function isText(node: ts.Node): boolean {
   return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
-/** Estimates of time, which decide how work is divided among threads and when a run yields, and never what it computes. */
-const pace = /Nanosecond|yield/i;
+/**
+ * What decides how work is divided, and never what it computes: estimates of time, when a run yields, and the sizes from which on another loop, which computes the
+ * same, is faster.
+ */
+const pace =
+  /Nanosecond|yield|^(inlineBytes|minRowsToCopy|maxDotRows|panelsForFewRows|maxMemoryBoundRows|minPanelsToSplit|maxUnrolledTaps|blockBytes|blockElements|blockColumns|blockVectors|pieceElements)$/i;
 
 function isLeftOut(node: ts.Node): boolean {
   if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isThrowStatement(node) || ts.isTemplateExpression(node))

@@ -10,12 +10,14 @@ import { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { Platform } from "../runtime/platform.ts";
+import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
+import { requireServed } from "../tasks/batching/unloaded-encoder.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import {
   chunkingTask,
@@ -266,19 +268,22 @@ export class EncoderRuntime extends ModelRuntime {
       const encoder = await this.#encoder(handle);
       return () => work(encoder);
     };
-    return this.onModel(call, prepare, ({ text }) => {
-      if (text !== undefined) this.#tokenizers.get(text).catch(() => {}); // `prepare` throws what reading it throws
+    return this.onModel(call, prepare, {
+      requireModel: (manifest, variants) => requireServed(manifest, variants, work),
+      whileLoading: ({ text }) => {
+        if (text !== undefined) this.#tokenizers.get(text).catch(() => {}); // `prepare` throws what reading it throws
+      },
     });
   }
 
   /**
    * Runs work on the handle of a request, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
-   * counted in `milliseconds`. `whileLoading`: see `use`.
+   * counted in `milliseconds`.
    */
   protected async onModel<Result>(
     call: TaskCall,
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
-    whileLoading?: (manifest: Manifest) => void,
+    loadHooks?: LoadHooks,
   ): Promise<Result & TaskRun> {
     refuseUnknownOptions(call);
     const { model, ...options } = call.request;
@@ -294,7 +299,7 @@ export class EncoderRuntime extends ModelRuntime {
       // A call of a language model says itself where it ran: the library may have been reloaded meanwhile.
       return { model: handle.reference, target: handle.target, decision: handle.decision, ...result, milliseconds };
     };
-    if (!(model instanceof ModelHandle)) return this.use(model, placement, run, undefined, whileLoading);
+    if (!(model instanceof ModelHandle)) return this.use(model, placement, run, undefined, loadHooks);
     refuseLoadOptions(placement);
     return run(model);
   }

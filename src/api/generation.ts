@@ -3,6 +3,7 @@ import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
+import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
@@ -14,7 +15,7 @@ import type { GeneratedText, GenerationEvent } from "../tasks/generation/generat
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { type ConstraintCompiler, Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
-import { prepareRewrite } from "../tasks/generation/rewrite/rewrite.ts";
+import { prepareRewrite, requireEncoder } from "../tasks/generation/rewrite/rewrite.ts";
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
@@ -47,6 +48,7 @@ export interface GenerationHost {
   readonly onModel: <Result>(
     call: { readonly verb: string; readonly optionNames: readonly string[]; readonly request: ModelRequest },
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
+    loadHooks?: LoadHooks,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
   /** How clients share a model. */
@@ -129,7 +131,7 @@ export class Generation {
     const list = toList(texts);
     if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
     return this.#start(
-      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request },
+      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireEncoder },
       async (generator, { manifest }, forCall) => {
         const rewriting = { texts: list, options: optionsOf(rewriteOptions, request), call: forCall };
         const prepared = await prepareRewrite(generator, manifest, rewriting);
@@ -150,7 +152,12 @@ export class Generation {
     checkConversation(messages, request.tools ?? []);
     this.#host.templates?.prepareRender();
     return this.#start(
-      { verb: "chat", optionNames: [...Object.keys(chatOptions), "draftModel"], request },
+      {
+        verb: "chat",
+        optionNames: [...Object.keys(chatOptions), "draftModel"],
+        request,
+        requireModel: (manifest) => void this.#templateOf(manifest),
+      },
       async (generator, { manifest }, forCall) => {
         const conversation = { messages, options: optionsOf(chatOptions, request), call: forCall };
         const prepared = await prepareChat(generator, this.#templateOf(manifest), conversation);
@@ -207,35 +214,40 @@ export class Generation {
   }
 
   async #start<Result, Event>(
-    { verb, optionNames, request }: { verb: string; optionNames: readonly string[]; request: SpeculativeRequest },
+    { verb, optionNames, request, requireModel = () => {} }: StartedCall,
     open: Open<Result, Event>,
   ): Promise<GenerationStream<Result & TaskRun, Event>> {
     const { model, draftModel, signal } = request;
     const asked = model instanceof ModelHandle ? request : { ...request, kind: refuseOtherKinds(verb, request.kind) };
+    const loadHooks: LoadHooks = { requireModel: async (manifest) => requireModel(manifest) };
     return new Promise((resolve, reject) => {
       const generate = (drafting: TextGenerator | undefined): Promise<Result & TaskRun> =>
-        this.#host.onModel({ verb, optionNames, request: asked }, async (handle) => {
-          const started = performance.now();
-          const { target, decision, ...held } = handle.holdLanguage();
-          try {
-            const generator = await this.#generatorOf(handle, held);
-            const forCall = { signal, client: handle.schedulingKey.client };
-            const { promptTokens, run: work } = await open(generator, handle, forCall);
-            const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
-            return async () => {
-              const cancelled = new AbortController();
-              const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
-              resolve(stream);
-              const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-              const client = handle.schedulingKey;
-              const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
-              return { ...(await working.finally(held.release)), target, decision };
-            };
-          } catch (error) {
-            held.release();
-            throw error;
-          }
-        });
+        this.#host.onModel(
+          { verb, optionNames, request: asked },
+          async (handle) => {
+            const started = performance.now();
+            const { target, decision, ...held } = handle.holdLanguage();
+            try {
+              const generator = await this.#generatorOf(handle, held);
+              const forCall = { signal, client: handle.schedulingKey.client };
+              const { promptTokens, run: work } = await open(generator, handle, forCall);
+              const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
+              return async () => {
+                const cancelled = new AbortController();
+                const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
+                resolve(stream);
+                const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
+                const client = handle.schedulingKey;
+                const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
+                return { ...(await working.finally(held.release)), target, decision };
+              };
+            } catch (error) {
+              held.release();
+              throw error;
+            }
+          },
+          loadHooks,
+        );
       const run = draftModel === undefined ? generate(undefined) : this.#withDraftModel({ verb, draftModel, signal }, generate);
       run.catch(reject);
     });
@@ -265,6 +277,15 @@ export class Generation {
     const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
     return this.#generators.of(model, handle, tokenizer);
   }
+}
+
+/** One call of a language model, as `#start` sees it. */
+interface StartedCall {
+  readonly verb: string;
+  readonly optionNames: readonly string[];
+  readonly request: SpeculativeRequest;
+  /** Throws what refuses a model by its files, before it is loaded. Default: nothing does. */
+  readonly requireModel?: (manifest: Manifest) => void;
 }
 
 /** The part of a request that names its models. */

@@ -22,6 +22,7 @@ import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, type Settings, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import { describeProgress } from "./output/download-progress.ts";
+import { printable } from "./output/table.ts";
 import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { formatBytes } from "./output/units.ts";
@@ -226,7 +227,7 @@ export async function openSession(
     more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
     if (event.type === "fallback" && quiet !== true)
-      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${event.from} is not used (${event.reason}); ${event.to} is`);
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${describeFallback(event)}`);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
@@ -263,6 +264,14 @@ export async function openSession(
   const create = more.preloads === false ? prepareRuntime : createRuntime;
   const runtime = await create({ ...config, ...own, onEvent });
   return { runtime, settings: values, config, model: reference, notice, fetch };
+}
+
+/** Columns of a reason in a note. */
+const maxReasonColumns = 300;
+
+/** One line on a target that is used in place of another; the engine's own message may have several. */
+function describeFallback({ from, to, reason }: Extract<RuntimeEvent, { type: "fallback" }>): string {
+  return `${to} is used, and not ${from}: ${printable(reason, maxReasonColumns)}`;
 }
 
 /** One line on variables that a container platform set for a Service called inferyard. */

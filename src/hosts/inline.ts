@@ -1,5 +1,6 @@
 /** The inline host: the backend runs on the calling thread. For backends that do not block it. */
 import type { KernelCount, TensorModel } from "../contract/backend.ts";
+import { checkTensorModel } from "../contract/shapes/held-contract.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { loadLanguage } from "./language/load-language.ts";
@@ -12,7 +13,7 @@ export function inlineHost(): Host {
     load: async (kind, backend, model, device, options) =>
       kind === "language"
         ? loadLanguage(backend, model, device, options)
-        : new InlineModel(await backend.load(model, device, options)),
+        : new InlineModel(checkTensorModel(backend, await backend.load(model, device, options))),
     dispose: async () => {},
   };
 }

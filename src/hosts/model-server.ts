@@ -1,6 +1,7 @@
 /** The peer's side of a host: one backend, one model, one call at a time. */
 import type { Backend, LanguageModel, LoadedModel } from "../contract/backend.ts";
 import { InferyardError, wrapError } from "../contract/errors.ts";
+import { checkTensorModel } from "../contract/shapes/held-contract.ts";
 import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../contract/replicas.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../contract/tensor.ts";
@@ -101,7 +102,7 @@ export class ModelServer {
       const { kind, limits, library, memory } = model;
       return { kind, limits, library, memory, countsKernels: model.kernelCounts !== undefined };
     }
-    const model = await this.#loadModel(this.#backend, call);
+    const model = checkTensorModel(this.#backend, await this.#loadModel(this.#backend, call));
     this.#model = model;
     const { kind, inputs, outputs, library, memory, sharing } = model;
     const countsKernels = model.kernelCounts !== undefined;

@@ -1,6 +1,7 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
 import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
@@ -49,7 +50,7 @@ async function queueFor(
 ): Promise<CallQueue> {
   const { signal: _signal, ...settings } = options;
   const load = { operation: "load", kind, entry: entryOf(backend), model, device, settings } as const;
-  const { interruptible = false } = backend.capabilities(device);
+  const { interruptible = false } = capabilitiesOf(backend, device);
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
   const { queue } = await replicas.start((sharedState) => {

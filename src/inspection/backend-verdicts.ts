@@ -6,6 +6,7 @@ import { type EngineSupports, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
 import { abbreviatedList } from "../contract/errors.ts";
+import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
 
 /** The inspected file, as far as the verdicts of backends are based on it. */
 export interface VerdictSubject {
@@ -50,7 +51,7 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubj
 /** The formats of the first device type that has any, for models of all kinds. */
 function formatsOf(backend: Backend): Capabilities["formats"] {
   for (const type of deviceTypes) {
-    const { formats, languageFormats = {} } = backend.capabilities({ type, index: 0 });
+    const { formats, languageFormats = {} } = capabilitiesOf(backend, { type, index: 0 });
     const both = mergedFormats(formats, languageFormats);
     if (Object.keys(both).length > 0) return both;
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digest, good, ownLibrary, verifiedAt as now } from "../../test/fixtures/good-receipt.ts";
 import { outputDigest } from "./create-receipt.ts";
+import { computePathOf } from "./kernel-class.ts";
 import { sha256 } from "./measured-run.ts";
 import type { Receipt } from "./receipt.ts";
 import { verifyReceipt } from "./verify-receipt.ts";
@@ -77,6 +78,23 @@ describe("a receipt that contradicts itself is refused:", () => {
       "more calls than the runs have tokens",
       { ...ownLibrary, kernels: [{ id: "Llama_CPU", calls: 31 }], computePath: { ...ownLibrary.computePath, fastCalls: 31 } },
       "was called 31 times, and its runs have 30 tokens",
+    ],
+    [
+      "another kernel than llama.cpp",
+      { ...ownLibrary, kernels: [{ id: "Q4_K_Wasm", calls: 14 }] },
+      "whose kernel is Llama_CPU, and lists Q4_K_Wasm",
+    ],
+    ["llama.cpp on our engine", { ...good, kernels: [...good.kernels, { id: "Llama_CPU", calls: 1 }] }, "which is llama.cpp"],
+    [
+      "a kernel for weights that the model lacks",
+      { ...good, kernels: [...good.kernels, { id: "I2S_QK256_Wasm", calls: 1 }] },
+      "for weights in I2_S, and its model has Q4_K, F32",
+    ],
+    ["a kernel of ggml without its file", { ...good, kernels: [{ id: "Q4_K_GGML_CPU", calls: 90 }] }, "names no file of ggml"],
+    [
+      "more runs than are made",
+      { ...good, determinism: { ...good.determinism, runs: [...good.determinism.runs, good.determinism.runs[0]!] } },
+      "it has 3 runs, and every receipt has 2",
     ],
     ["a quota above the cores", { ...good, machine: { ...good.machine, quota: 9 } }, "and a quota of 9"],
     [
@@ -155,36 +173,53 @@ describe("a receipt that contradicts itself is refused:", () => {
     expect((await reasons(receipt)).filter((each) => each.startsWith("contradiction")).join("\n")).toContain(reason);
   });
 
-  it("holds for a build of the engine whose files are those of the receipt alone", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "inferyard-build-"));
-    try {
-      const files = ["libggml-base.so", "llama-addon.node"].map((name) => {
-        writeFileSync(join(folder, name), name);
-        return { name, sha256: sha256(name) };
-      });
-      writeFileSync(join(folder, "build.json"), "{}");
-      const library = { ...good.library, files };
-      const { selected: chosen } = good.decision;
-      const built = { ...good, library, decision: { ...good.decision, selected: { ...chosen!, library } } };
-      const verified = await verifyReceipt(built, { now, library: folder });
-      expect([verified.refusals, verified.held]).toEqual([
-        [],
-        [`the 2 files of the engine in ${folder} have the digests of the receipt`],
-      ]);
-      expect((await verifyReceipt(built, { now })).unchecked.at(-1)).toContain(
-        "names 2 files of the engine, and not where they are",
-      );
-      writeFileSync(join(folder, "libggml-base.so"), "patched");
-      writeFileSync(join(folder, "libggml-cuda.so"), "");
-      const { refusals } = await verifyReceipt(built, { now, library: join(folder, "llama-addon.node") });
-      expect(refusals.map(({ code, reason }) => [code, reason.split(" ")[0]])).toEqual([
-        ["library-digest", "libggml-base.so"],
-        ["library-digest", join(folder, "llama-addon.node")],
-      ]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  it.each([
+    ["native:cpu", ["libggml-base.so", "libggml-cpu-haswell.so"], "libggml-cpu-zen4.so"],
+    ["llamacpp:cpu", ["libggml-base.so", "llama-addon.node"], "libggml-cuda.so"],
+  ])(
+    "on %s holds for a folder of the engine's files whose contents are those of the receipt alone",
+    async (target, names, more) => {
+      const folder = mkdtempSync(join(tmpdir(), "inferyard-build-"));
+      try {
+        const sorted = names.map((name) => {
+          writeFileSync(join(folder, name), name);
+          return { name, sha256: sha256(name) };
+        });
+        writeFileSync(join(folder, "build.json"), "{}");
+        const library = { ...good.library, files: sorted };
+        const kernelCounts = target === "native:cpu" ? good.kernels : ownLibrary.kernels;
+        const built = {
+          ...good,
+          library,
+          kernels: kernelCounts,
+          computePath: computePathOf(target, kernelCounts),
+          decision: {
+            ...good.decision,
+            candidates: good.decision.candidates.map((each) => ({ ...each, target })),
+            selected: { ...good.decision.selected!, target, library },
+          },
+        };
+        const verified = await verifyReceipt(built, { now, library: folder });
+        expect([verified.refusals, verified.held]).toEqual([
+          [],
+          [`the 2 files of the engine in ${folder} have the digests of the receipt`],
+        ]);
+        expect((await verifyReceipt(built, { now })).unchecked.at(-1)).toContain(
+          "names 2 files of the engine, and not where they are",
+        );
+        writeFileSync(join(folder, "libggml-base.so"), "patched");
+        writeFileSync(join(folder, more), "");
+        const given = join(folder, "libggml-base.so");
+        const { refusals } = await verifyReceipt(built, { now, library: given });
+        expect(refusals.map(({ code, reason }) => [code, reason.split(" ")[0]])).toEqual([
+          ["library-digest", "libggml-base.so"],
+          ["library-digest", given],
+        ]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   it("whatever field changes that another tells", async () => {
     const free: string[] = [];

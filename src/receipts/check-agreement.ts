@@ -1,7 +1,9 @@
 /** Holds the fields of a receipt against each other: each that follows from others must be what follows. */
 import { knownFeatures } from "../devices/cpu/cpu-features.ts";
 import { ggmlTypeNamed, isBitnetType } from "../formats/gguf/ggml-types.ts";
-import { minCosine, sha256, testNames } from "./measured-run.ts";
+import { llamaKernelId } from "../kernels/kernel-ids.ts";
+import { kernelById } from "../kernels/registry.ts";
+import { minCosine, recordedRuns, sha256, testNames } from "./measured-run.ts";
 import { disagreementsOfDecision } from "./check-decision.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
@@ -17,6 +19,7 @@ export function checkAgreement(receipt: Receipt): readonly Refusal[] {
     ...disagreementsOfTokens(receipt),
     ...disagreementsOfModel(receipt),
     ...disagreementsOfCalls(receipt),
+    ...disagreementsOfKernels(receipt),
     ...disagreementsOfDecision(receipt),
     ...disagreementsOfMachine(receipt),
   ];
@@ -55,6 +58,8 @@ function isVerdictOf(passed: boolean, detail: string): boolean {
 /** Digests of runs are those of the tokens, and a text belongs to a tokenizer that reads and writes. */
 function disagreementsOfTokens({ tests, determinism, input, output, figures }: Receipt): readonly string[] {
   const problems: string[] = [];
+  if (determinism.runs.length !== recordedRuns)
+    problems.push(`it has ${determinism.runs.length} runs, and every receipt has ${recordedRuns}`);
   const digest = sha256(JSON.stringify(output.tokens));
   const isSame = tests.some(({ name, passed }) => name === testNames[1] && passed);
   const [first] = determinism.runs;
@@ -103,6 +108,26 @@ function disagreementsOfCalls({ kernels, figures, computePath }: Receipt): reado
   return isWhole && calls > tokens ? [`llama.cpp was called ${calls} times, and its runs have ${tokens} tokens`] : [];
 }
 
+/** llama.cpp is one kernel of its device; those of blocks are of types that the model's weights have. */
+function disagreementsOfKernels({ kernels, computePath, model, decision, library }: Receipt): readonly string[] {
+  const [backend = "", type = "cpu"] = computePath.target.split(":");
+  const isWhole = backend === "llamacpp" || backend === "library";
+  const whole = llamaKernelId({ type, index: 0 });
+  const types = model.weightTypes.map((each) => each.type);
+  return kernels.flatMap(({ id }): readonly string[] => {
+    if (isWhole) return id === whole ? [] : [`it ran on ${computePath.target}, whose kernel is ${whole}, and lists ${id}`];
+    if (backend !== "native") return [];
+    if (id.startsWith("Llama_")) return [`it ran on ${computePath.target}, and lists ${id}, which is llama.cpp`];
+    const kernel = kernelById(id);
+    if (kernel === undefined || kernel.formats === "any") return [];
+    if (kernel.implementation.kind === "ggml" && library.files === undefined)
+      return [`it lists ${id}, and names no file of ggml`];
+    const isPacked = decision.model.packedFrom !== undefined || decision.model.format !== "gguf";
+    if (isPacked || kernel.formats.some((format) => types.includes(format))) return [];
+    return [`it lists ${id} for weights in ${kernel.formats.join(" or ")}, and its model has ${types.join(", ")}`];
+  });
+}
+
 function disagreementsOfMachine({
   machine,
   figures,
@@ -123,6 +148,8 @@ function disagreementsOfMachine({
       `its model was in the host "${decision.selected.host}", and its memory is that of the ${figures.peakMemory.of}`,
     );
   const device = decision.selected?.device ?? "cpu";
+  if (/^(?:native|wasm):/.test(computePath.target) && device !== "cpu")
+    problems.push(`it ran on ${computePath.target}, and that engine computes on the CPU`);
   const numbered = device.includes(":") ? device : `${device}:0`;
   if (device.startsWith("cuda") && !machine.accelerators.some((each) => each.device === numbered))
     problems.push(`it ran on ${device}, and its machine has no such device`);

@@ -1,6 +1,7 @@
 /** Holds what a receipt says of its model against files of this machine. */
 import { messageOf } from "../contract/errors.ts";
 import { type TokenFacts, promptTokens, readTokenFacts } from "../cross-validation/loaded-language.ts";
+import { encoderDecoderNames } from "../engine/transformers/architecture-names.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import { readManifest, refuseUnreadable } from "../models/index.ts";
 import { fileStatus } from "../platform/node/files.ts";
@@ -68,6 +69,17 @@ async function compareModel(receipt: Receipt, reference: string): Promise<FileCh
   }
   if (variant.format !== decision.model.format)
     refuse(`${reference} is ${variant.format}, and the decision of the receipt says ${decision.model.format}`);
+  const hasEncoder =
+    variant.encoder !== undefined ||
+    encoderDecoderNames.includes(variant.architecture ?? "") ||
+    manifest.tasks.includes("text2text-generation");
+  const { promptTokens: claimed } = receipt.figures;
+  const { length } = receipt.input.tokens;
+  if (!hasEncoder && claimed !== length)
+    refusals.push({
+      code: "contradiction",
+      reason: `it claims ${claimed} tokens of the prompt, and ${reference} reads all ${length}`,
+    });
   for (const reason of disagreementsOfTexts(receipt, await readTokenFacts(manifest), reference))
     refusals.push({ code: "contradiction", reason });
   return {

@@ -1,5 +1,5 @@
 /** Checks of the kernels of a receipt. */
-import { interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
+import { gatherScalarId, interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import type { KernelMachine } from "../kernels/simd-levels.ts";
@@ -80,7 +80,7 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
 /** Whether an id that the registry does not list can be right: other backends report their own, and so do generated kernels and llama.cpp on other devices. */
 function isOutsideRegistry(id: string, target: string): boolean {
   const isOurs = /^(?:native|llamacpp|library):/.test(target);
-  return !isOurs || id === interpreterId || /^Llama_|_Wasm$/.test(id);
+  return !isOurs || id === interpreterId || id === gatherScalarId || /^Llama_|_Wasm$/.test(id);
 }
 
 function listed(ids: readonly string[]): string {

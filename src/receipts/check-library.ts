@@ -2,6 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
+import { findGgmlFiles, readGgmlDigests } from "../libraries/ggml/ggml-files.ts";
 import { type LoadedFile, readLoadedFiles } from "../libraries/ggml/loaded-files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { type FileCheck, isHere } from "./check-files.ts";
@@ -11,13 +12,14 @@ import type { Receipt } from "./receipt.ts";
  * Compares the library and all files that it loads: none may differ, be missing or be there besides. `given`: the path of the library or of its folder; without one the path
  * that the receipt names. Throws INPUT_INVALID for a given file that cannot be read.
  */
-export async function checkLibrary({ library }: Receipt, given: string | undefined): Promise<FileCheck> {
+export async function checkLibrary({ library, computePath }: Receipt, given: string | undefined): Promise<FileCheck> {
   const { path, sha256, files } = library;
   if (files === undefined) {
     if (given === undefined) return unchecked("the receipt names no file of a library");
     return refused([`${given} is given, and the receipt has no digest of a library: ${library.name} ${library.version} ran`]);
   }
-  if (sha256 === undefined) return checkBuild(files, given);
+  if (sha256 === undefined)
+    return checkBuild(files, given, computePath.target.startsWith("native:") ? readGgml : readNativeFiles);
   const named = given ?? path;
   if (named === undefined || (given === undefined && !(await isHere(named))))
     return unchecked(`the library ${path ?? library.name} is not on this machine: its digests were not compared`);
@@ -37,15 +39,20 @@ export async function checkLibrary({ library }: Receipt, given: string | undefin
   return { refusals: [], held: [`${basename(file)} has the digest of the receipt${loaded}`], unchecked: [] };
 }
 
-/** Compares the files of a build of llama.cpp in node-llama-cpp, whose folder the receipt does not name. */
-async function checkBuild(files: Files, given: string | undefined): Promise<FileCheck> {
+/** The files of ggml in a folder, whose kernels `native` calls where a model prefers them. */
+async function readGgml(folder: string): Promise<Files> {
+  return readGgmlDigests(await findGgmlFiles(folder));
+}
+
+/** Compares the files of a folder that the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
+async function checkBuild(files: Files, given: string | undefined, read: (folder: string) => Promise<Files>): Promise<FileCheck> {
   if (given === undefined)
     return unchecked(
       `the receipt names ${files.length} files of the engine, and not where they are: their digests were not compared`,
     );
   let found: Files;
   try {
-    found = await readNativeFiles((await fileStatus(given)).isDirectory() ? given : dirname(given));
+    found = await read((await fileStatus(given)).isDirectory() ? given : dirname(given));
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${messageOf(error)}`, { cause: error });
   }

@@ -109,6 +109,9 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
+/** Greedy runs of a receipt, which are compared with each other. */
+export const recordedRuns = 2;
+
 /** Names of the tests of a run, in their order. */
 export const testNames = [
   "finite logits",

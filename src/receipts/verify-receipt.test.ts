@@ -69,6 +69,16 @@ describe("a receipt", () => {
     ).toEqual([]);
   });
 
+  it("of ggml's kernels lists the gather of rows beside them, which the registry does not have", async () => {
+    const list = [
+      { id: "Q4_K_GGML_CPU", calls: 15 },
+      { id: "GatherRows_Scalar", calls: 2 },
+    ];
+    const library = { ...good.library, files: [{ name: "libggml-base.so", sha256: digest("1") }] };
+    const selected = good.decision.selected && { ...good.decision.selected, library };
+    expect(await codes({ ...withKernels(list), library, decision: { ...good.decision, selected } })).toEqual([]);
+  });
+
   it("of a later version may have kernels that this one has not built", async () => {
     const later = {
       ...withKernels([
@@ -76,6 +86,7 @@ describe("a receipt", () => {
         { id: "I2S_QK256_NEON", calls: 15 },
       ]),
       inferyardVersion: "9.0.0",
+      model: { ...good.model, weightTypes: [...good.model.weightTypes, { type: "I2_S", bytes: 1e5 }] },
       library: { ...good.library, version: "9.0.0" },
       decision: {
         ...good.decision,

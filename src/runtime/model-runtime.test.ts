@@ -48,6 +48,60 @@ function crashing(name: string): ScriptedBackend {
   return scriptedBackend(name, { onRun });
 }
 
+describe("a backend of another's that breaks the contract", () => {
+  const broken = (members: object): ScriptedBackend => ({ ...scriptedBackend("mine"), ...members });
+
+  it("is named with the member by the first call that asks for its capabilities", async () => {
+    const { runtime } = start([broken({ capabilities: () => ({}) }), scriptedBackend("onnx")]);
+    const refusal = {
+      code: "CONTRACT_VIOLATION",
+      message: 'backend "mine" breaks its contract: capabilities(cpu:0).formats is undefined, and must be an object',
+    };
+    await expect(runtime.explain(model)).rejects.toMatchObject(refusal);
+    await expect(runtime.load(model)).rejects.toMatchObject(refusal);
+    await runtime.dispose();
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new TypeError("x is undefined")), "its probe failed: x is undefined"],
+    ["finds nothing", async () => undefined, "probe() is undefined, and must be an object"],
+    [
+      "finds no list of devices",
+      async () => ({ present: true, library: { name: "x", version: "1" } }),
+      "probe().devices is undefined",
+    ],
+  ])("is absent where its probe %s, and the others serve", async (_name, probe, reason) => {
+    const { runtime } = start([broken({ probe }), scriptedBackend("onnx")]);
+    const { decision } = await runtime.load(model);
+    expect(decision.selected?.target).toBe("onnx:cpu");
+    const { candidates } = await runtime.explain(model, { target: "mine" });
+    expect(candidates.find(({ target }) => target.startsWith("mine"))?.reason).toContain(reason);
+    await runtime.dispose();
+  });
+
+  it("is named with the member of what it loads", async () => {
+    for (const [loaded, member] of [
+      [undefined, "load() is undefined, and must be an object"],
+      [{ kind: "tensor" }, "load().library is undefined"],
+      [{ kind: "tensor", library: { name: "x", version: "1" }, memory: {} }, "load().memory.bytes is undefined"],
+    ] as const) {
+      const { runtime } = start([broken({ load: async () => loaded })]);
+      const refusal = {
+        code: "CONTRACT_VIOLATION",
+        message: expect.stringContaining(`backend "mine" breaks its contract: ${member}`),
+      };
+      await expect(runtime.load(model)).rejects.toMatchObject(refusal);
+      await runtime.dispose();
+    }
+  });
+
+  it("is named with the evidence that is none", async () => {
+    const { runtime } = start([scriptedBackend("mine", { evidence: "right" as never })]);
+    await expect(runtime.load(model)).rejects.toThrow(/evidence\(\) is "right", and must be a list/);
+    await runtime.dispose();
+  });
+});
+
 describe("loading", () => {
   it("two first requests for a model load it once, and it stays until both have given it back", async () => {
     const backend = scriptedBackend("onnx");
@@ -413,6 +467,7 @@ describe("a memory budget", () => {
           state: "in use (1 user)",
           bytes: { memory: 8 },
           measure: "allocated",
+          contextLength: null,
           expiresAt: expect.any(Number),
         },
       ],

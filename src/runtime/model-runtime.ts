@@ -25,7 +25,7 @@ import type { BackendReport, MemoryReport } from "./reports.ts";
 import { type MemoryLimits, parseMemoryLimits } from "./selection/memory-budget.ts";
 import { Residency } from "./residency/residency.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
-import { SharedModels } from "./residency/shared-models.ts";
+import { type LoadHooks, SharedModels } from "./residency/shared-models.ts";
 import { LibraryReloader } from "./reloading/library-reloader.ts";
 import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
@@ -151,16 +151,16 @@ export class ModelRuntime {
   /**
    * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory
    * budget, a model that is leased only in this way can be drained and evicted, which a model held by `load` cannot.
-   * `schedulingKey`: the client whose work it is. `whileLoading`: see `ModelRequest`.
+   * `schedulingKey`: the client whose work it is.
    */
   async use<Result>(
     reference: string,
     options: ModelOptions,
     work: (model: ModelHandle) => Promise<Result>,
     schedulingKey?: SchedulingKey,
-    whileLoading?: (manifest: Manifest) => void,
+    loadHooks?: LoadHooks,
   ): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work", schedulingKey, whileLoading);
+    const handle = await this.#acquire(reference, options, "work", schedulingKey, loadHooks);
     try {
       return await work(handle);
     } finally {
@@ -346,11 +346,11 @@ export class ModelRuntime {
     options: ModelOptions,
     leaseKind: "handle" | "work",
     schedulingKey?: SchedulingKey,
-    whileLoading?: (manifest: Manifest) => void,
+    loadHooks?: LoadHooks,
   ): Promise<ModelHandle> {
     this.#checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
-    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
+    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, loadHooks };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 

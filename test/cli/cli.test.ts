@@ -127,9 +127,11 @@ describe.skipIf(skip)(title, () => {
     expect(stderr).toContain("onnx:cuda cannot run tiny-random-bert");
     expect(stderr).toContain(reason);
     expect(stderr).toContain("--prefer onnx:cuda");
-    const { target, decision } = await answer(["embed", ...pooled, "--prefer", "onnx:cuda", "hello"]);
+    const { target, decision } = await answer(["embed", ...pooled, "--prefer", "onnx:cuda", "--quiet", "hello"]);
     expect(target).toBe("onnx:cpu");
     expect(decision.candidates[0]).toMatchObject({ target: "onnx:cuda", verdict: "refused", reason });
+    const told = await inferyard(["embed", ...pooled, "--prefer", "onnx:cuda", "hello"]);
+    expect(told).toMatchObject({ code: 0, stderr: `inferyard: onnx:cpu is used, and not onnx:cuda: device: ${reason}\n` });
   });
 
   it.skipIf(process.platform !== "linux")("Ctrl-C in the middle of a long run ends it at once with 130", async () => {
@@ -280,6 +282,13 @@ describe.skipIf(skipExplain)(explainTitle, () => {
     expect(stdout).toMatch(/^ {2}onnx:cpu +would run +onnxruntime-node \d/m);
     expect(stdout).toMatch(/^ {2}wasm:cpu +refused +you excluded wasm$/m);
   });
+});
+
+it.skipIf(!hasSharedData)("show says how long a text may be: a language model's context, an embedder's limit", async () => {
+  const lines = async (model: string): Promise<string | undefined> =>
+    /^ {2}text +(.*)$/m.exec((await inferyard(["show", model])).stdout)?.[1];
+  expect(await lines(`${sharedData}tinyllm/tinyllm.gguf`)).toBe("128 tokens (context length)");
+  expect(await lines(miniLm)).toMatch(/^256 tokens \(sentence_bert_config\.json max_seq_length\), pooling mean/);
 });
 
 it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses --replicas", async (command) => {

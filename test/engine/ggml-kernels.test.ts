@@ -54,6 +54,9 @@ describe.skipIf(skip || skipModel)(`a model with a preferred kernel of ggml ${mo
       expect(handle.decision.selected?.evidence.join("\n")).toContain(
         "kernel for Q4_K: Q4_K_GGML_CPU (it is preferred; its self-test passed)",
       );
+      expect(handle.decision.selected?.library.files?.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(["libggml-base.so", expect.stringContaining("libggml-cpu")]),
+      );
       await handle.dispose();
     } finally {
       await own.dispose();

@@ -1,7 +1,9 @@
 /** The self-test of engines for GGUF files: its reference agrees with an engine, and it sees an engine that computes one thing otherwise. */
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { native } from "inferyard/backends/native";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../../src/contract/errors.ts";
 import { decodeTensor } from "../../src/formats/gguf/blocks/index.ts";
 import type { LanguageModel, LanguageModelFiles } from "../../src/contract/backend.ts";
@@ -71,6 +73,9 @@ function swapHeads(values: Float32Array): void {
   values.set(first, head);
 }
 
+const folder = mkdtempSync(join(tmpdir(), "inferyard-self-test-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 describe("the self-test of engines for GGUF files", () => {
   it.each(["llama", "qwen2", "qwen3"] as const)("has a reference of %s that agrees with native", async (architecture) => {
     const { difference } = await runSelfTest(kindIn(architecture), open(undefined, kindIn(architecture)));
@@ -95,7 +100,7 @@ describe("the self-test of engines for GGUF files", () => {
   });
 
   it("is remembered by the types of a model's weights, and refuses an engine whose calls fail", async () => {
-    const record = new PassedTests("/nonexistent/folder", { tests: "none" });
+    const record = new PassedTests(join(folder, "record"), { tests: "none" });
     const tensors = new Map([
       ["blk.0.attn_q.weight", { type: "Q4_K" }],
       ["blk.1.attn_q.weight", { type: "Q6_K" }],
@@ -126,7 +131,7 @@ describe("the self-test of engines for GGUF files", () => {
         createSequence: () => right.createSequence(),
         dispose: () => right.dispose(),
         decode: () => Promise.reject(new InferyardError("RUN_FAILED", "no memory of positions")),
-      } as never;
+      };
     };
     await expect(proveEngine(model, undefined, refusing)).rejects.toMatchObject({
       code: "VERIFICATION_FAILED",

@@ -1,10 +1,14 @@
 /** Verification of models of every kind: engines that agree pass, and one that computes something else is found, alone. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
 import { type ModelReport, type VerifyFigures, verifyModel } from "inferyard/measuring";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { writeSpanModel } from "../fixtures/models/span-model.ts";
 import { alteredBackend } from "./altered-backend.ts";
 
 type Report = ModelReport<VerifyFigures>;
@@ -43,6 +47,21 @@ describe.skipIf(skip)(title, () => {
         "agrees with other targets": "pass",
       });
     }
+  });
+
+  it("a model that scores spans against labels passes as a token classifier", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "inferyard-spans-"));
+    const groups = [["the"], ["a"]];
+    writeSpanModel(folder, {
+      tokenizerFolder: `${sharedData}tiny-random-bert`,
+      groups,
+      maxWidth: 4,
+      maxWords: 64,
+      maxTokens: 64,
+    });
+    const report = await verifyModel(runtime, { model: folder, target: ["onnx:cpu", "native:cpu"] });
+    rmSync(folder, { recursive: true });
+    expect([report.kind, verdicts(report)]).toEqual(["token-classifier", { "onnx:cpu": "pass", "native:cpu": "pass" }]);
   });
 
   it("builtin holds its known answers, and targets that cannot run it are skipped with the reason", async () => {

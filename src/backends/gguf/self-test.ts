@@ -115,9 +115,6 @@ async function compareWithReference(model: LanguageModel, kind: SelfTestKind, re
       : "more than any number";
     throw wrong(`gives wrong logits after ${what}: they differ by ${amount} from the right ones, and ${tolerance} is permitted`);
   });
-  const [, actual = new Float32Array(), expected] = rows[0];
-  const [token, right] = [highest(actual), highest(expected)];
-  if (token !== right) throw wrong(`gives the token ${token} after a prompt, and ${right} is right`);
   return Math.max(...differences);
 }
 
@@ -125,12 +122,6 @@ function wrong(what: string): InferyardError {
   return new InferyardError("VERIFICATION_FAILED", `a tiny model ${what}`, {
     remedy: "use another build of the engine, or another backend",
   });
-}
-
-function highest(logits: Float32Array | Float64Array): number {
-  let best = 0;
-  for (const [id, logit] of logits.entries()) if (logit > (logits[best] ?? Number.NEGATIVE_INFINITY)) best = id;
-  return best;
 }
 
 /** Root of the mean square of the difference, relative to the standard deviation of `expected`. NaN counts as infinite. */

@@ -12,6 +12,8 @@ import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
 import type { LlamaBuilds } from "./package.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
+import { proveEngine } from "../gguf/self-test.ts";
+import { openRunRecord } from "./run-record.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { timeTokens } from "./time-tokens.ts";
 
@@ -19,9 +21,9 @@ import { timeTokens } from "./time-tokens.ts";
 const cacheBytes = 2 ** 30;
 
 /**
- * Loads a language model on a device. The file is read by our own parser first, since llama.cpp aborts the process on some damaged files. Throws
- * MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that llama.cpp does not have, BACKEND_UNAVAILABLE if the device computes
- * nothing, and LOAD_FAILED with what llama.cpp says.
+ * Loads a language model on a device, once llama.cpp has passed the self-test that stands for it. The file is read by our own parser first, since llama.cpp aborts the process on
+ * some damaged files. Throws MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that llama.cpp does not have, BACKEND_UNAVAILABLE if the device computes
+ * nothing, LOAD_FAILED with what llama.cpp says, and VERIFICATION_FAILED if it computes wrongly.
  */
 export async function openLanguageModel(
   files: LanguageModelFiles,
@@ -29,10 +31,26 @@ export async function openLanguageModel(
   settings: LoadOptions,
   builds: LlamaBuilds,
 ): Promise<LlamaLanguageModel> {
+  const gguf = await readGgufModel(files.path, basename(files.path));
+  refuseForeignTypes(gguf);
+  // Drivers of other devices change without a trace, so that nothing is remembered there.
+  const record =
+    device.type === "cpu" ? openRunRecord("tiny models before loads on llamacpp:cpu", import.meta.url)?.passed : undefined;
+  const proof = await proveEngine(gguf, record, (tiny) => openUntested(tiny, device, { threads: 1 }, builds));
+  return await openUntested(files, device, settings, builds, [proof]);
+}
+
+/** Loads a language model without the self-test. `proof`: sentences for the evidence. Throws as `openLanguageModel` does. */
+export async function openUntested(
+  files: LanguageModelFiles,
+  device: Device,
+  settings: LoadOptions,
+  builds: LlamaBuilds,
+  proof: readonly string[] = [],
+): Promise<LlamaLanguageModel> {
   const { threads: maxThreads = 1, adapters = [], signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
-  refuseForeignTypes(gguf);
   const vocabulary = vocabularyOf(gguf.tensors.get("token_embd.weight")?.shape[1]);
   const read = await readAdapters(adapters, gguf);
   const wantedContext = contextLengthFor(config, settings);
@@ -58,7 +76,12 @@ export async function openLanguageModel(
       device,
       identity,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
-      evidence: [placement, ...read.evidence, ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")])],
+      evidence: [
+        placement,
+        ...proof,
+        ...read.evidence,
+        ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
+      ],
     });
   });
 }

@@ -1,4 +1,4 @@
-/** The run of the tiny model on the CPU that passed before on this machine. */
+/** The runs of tiny models on the CPU that passed before on this machine. */
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,16 +12,23 @@ export interface RunRecord {
   readonly build: LlamaBuild;
 }
 
+/** Whose runs a record holds: those of probes, whose names are what llama.cpp said of the run, or those before loads, whose names are the kinds of models that they stand for. */
+export type RunRecordTests = "tiny model on llamacpp:cpu" | "tiny models before loads on llamacpp:cpu";
+
 /**
- * Opens the record of the runs of the tiny model that passed with this code, this build of llama.cpp and this processor. The name of a test is what llama.cpp said of its run.
+ * Opens the record of the runs of tiny models that passed with this code, this build of llama.cpp and this processor.
  * `module`: URL of a module that imports all code of the run statically. `forget`: runs that passed before count for nothing. Undefined, so that nothing is remembered, where
  * `buildDigest` does not know our own code, or the native code is not that of a package of node-llama-cpp.
  */
-export function openRunRecord(module: string, { forget = false }: { readonly forget?: boolean } = {}): RunRecord | undefined {
+export function openRunRecord(
+  tests: RunRecordTests,
+  module: string,
+  { forget = false }: { readonly forget?: boolean } = {},
+): RunRecord | undefined {
   const build = findBuild(process.platform, process.arch, false);
   if (build === undefined) return undefined;
   const engine = { package: build.version, build: digestOfFiles(build.folder) };
-  const passed = openSelfTestRecord({ tests: "tiny model on llamacpp:cpu", module, engine }, { forget });
+  const passed = openSelfTestRecord({ tests, module, engine }, { forget });
   return passed === undefined ? undefined : { passed, build };
 }
 

@@ -1,5 +1,5 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import type { Library } from "../../contract/backend.ts";
+import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { openGgmlKernels } from "./ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
@@ -15,6 +15,8 @@ export interface NativeState {
   readonly library: Library;
   /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
+  /** The files of ggml, once a model prefers its kernels. */
+  ggmlFiles?: readonly LibraryFileDigest[];
   /** Calls of machine code, once a model prefers it. */
   machineCode?: MachineCodeSource;
 }
@@ -56,8 +58,9 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
   };
   await open("ggml", async (preferred) => {
     if (blockKernels.machine.ggml === true) return;
-    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(preferred))();
+    const { kernelFor, files } = await (openGgmlKernels ?? refuseInPage(preferred))();
     blockKernels.addGgml(kernelFor);
+    state.ggmlFiles = files;
   });
   await open("machine", async (preferred) => {
     if (state.machineCode !== undefined) return;
@@ -67,6 +70,11 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
   const [failure] = failures.values();
   const hasFallback = kernels.some((id) => ![...failures.keys()].some((kind) => needsNativeCode(id, kind)));
   if (failure !== undefined && !hasFallback) throw failure;
+}
+
+/** The engine of a model, with the files of ggml where the model may call its kernels. */
+export function libraryOf({ library, ggmlFiles }: NativeState, kernels: readonly string[] | undefined): Library {
+  return ggmlFiles === undefined || kernels === undefined ? library : { ...library, files: ggmlFiles };
 }
 
 type NativeKind = "ggml" | "machine";

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 
@@ -9,6 +10,8 @@ import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 export interface GgmlKernels {
   /** Where they come from, for the evidence. */
   readonly source: string;
+  /** Its base library and all its CPU backends, of which the best is taken. */
+  readonly files: readonly LibraryFileDigest[];
   /** The function that multiplies weights of a type; undefined if ggml does not multiply it. */
   kernelFor(type: string): MultiplyBlocks | undefined;
 }
@@ -20,15 +23,17 @@ export interface GgmlKernels {
  */
 export const openGgmlKernels: (() => Promise<GgmlKernels>) | undefined = async () => {
   const folder = ggmlFolder();
-  const [{ GgmlLibrary, findGgmlFiles }, { proveLoads }] = await Promise.all([
+  const [{ GgmlLibrary, findGgmlFiles, readGgmlDigests }, { proveLoads }] = await Promise.all([
     import("../../libraries/ggml/index.ts"),
     import("../../libraries/validation/first-load.ts"),
   ]);
-  const { base, cpu } = await findGgmlFiles(folder);
-  await proveLoads([base, ...cpu]);
+  const found = await findGgmlFiles(folder);
+  const files = await readGgmlDigests(found);
+  await proveLoads([found.base, ...found.cpu], { digests: new Map(files.map(({ path, sha256 }) => [path, sha256])) });
   const library = await GgmlLibrary.open(folder);
   return {
     source: library.cpuPath,
+    files: files.map(({ name, sha256 }) => ({ name, sha256 })),
     kernelFor(type) {
       if (library.types.get(type)?.canMultiply !== true) return undefined;
       return library.multiplier(type);

@@ -13,7 +13,7 @@ import {
   readOnnxModel,
 } from "../../engine/index.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
-import type { NativeState } from "./check-generated-code.ts";
+import { libraryOf, type NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions, traceLimits } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
@@ -85,7 +85,7 @@ async function loadFrom<Model>(
     inputs,
     outputs,
     nonTensorOutputs,
-    library: state.library,
+    library: libraryOf(state, options.kernels),
     weightBytes: file.bytes,
     notes: blockNotes(model),
     identity,

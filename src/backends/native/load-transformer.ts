@@ -3,7 +3,7 @@ import { throwIfAborted } from "../../contract/errors.ts";
 import type { ModelFiles } from "../../contract/backend.ts";
 import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
 import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
-import type { NativeState } from "./check-generated-code.ts";
+import { libraryOf, type NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
@@ -59,7 +59,7 @@ async function loadFrom<Model>(
     encoder: encoderDecoder,
     nonTensorOutputs: [],
     notes: [...notes, ...(packing === undefined ? [] : [packingNote(packing)])],
-    library: state.library,
+    library: libraryOf(state, options.kernels),
     weightBytes: packTo === undefined ? file.bytes : 0,
     identity,
     graphOptimization,

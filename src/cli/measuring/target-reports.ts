@@ -1,7 +1,7 @@
 /** What the commands `verify`, `bench` and `tune` share of their reports by target. */
 import type { ErrorCode } from "../../contract/errors.ts";
 import { FailedResult } from "../output/failed-result.ts";
-import { type ModelReport, type TargetReport, unmetTargets } from "../../measuring/index.ts";
+import type { ModelReport, TargetReport } from "../../measuring/index.ts";
 
 /** Rows of a table for the targets that were skipped, with the reason. */
 export function skippedRows(targets: readonly TargetReport<unknown>[]): string[][] {
@@ -9,12 +9,13 @@ export function skippedRows(targets: readonly TargetReport<unknown>[]): string[]
 }
 
 /** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets that flags or settings name. */
-export function throwUnmet(
+export async function throwUnmet(
   report: ModelReport<unknown>,
   named: string | readonly string[] | undefined,
   code: ErrorCode,
   what: string,
-): void {
+): Promise<void> {
+  const { unmetTargets } = await import("../../measuring/index.ts");
   const unmet = unmetTargets(report, typeof named === "string" ? [named] : named);
   const [first] = unmet;
   if (first === undefined && report.targets.some(({ verdict }) => verdict === "pass")) return;
@@ -25,5 +26,6 @@ export function throwUnmet(
     });
   }
   const reasons = unmet.map(({ target, reason = "" }) => `  ${target}  ${reason}`);
-  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on the targets that were asked for`, ...reasons].join("\n"));
+  const where = named === undefined ? "any target of this machine" : "the targets that were asked for";
+  throw new FailedResult("NO_BACKEND", [`${report.model} cannot run on ${where}`, ...reasons].join("\n"));
 }

@@ -51,7 +51,6 @@ export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-nor
   const request = {
     rows,
     columns,
-    kind: "layer",
     epsilon: operation.epsilon,
     gamma: gamma !== undefined,
     beta: beta !== undefined,

@@ -1,7 +1,10 @@
 /** The files of ggml in a folder: its base library and its CPU backends. */
 import { readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { sha256Of } from "../../platform/node/files.ts";
+import { checkLibrarySize } from "../binaries/library-size.ts";
+import type { LoadedFile } from "./loaded-files.ts";
 
 /** Absolute paths. */
 export interface GgmlFiles {
@@ -35,6 +38,19 @@ export async function findGgmlFiles(folder: string): Promise<GgmlFiles> {
     remedy: "give a folder with both: that of node-llama-cpp's binaries, or bin of a build of llama.cpp with shared libraries",
     data: { folder, missing: [missing] },
   });
+}
+
+/** The files with their digests. Throws errors of Node.js, INPUT_INVALID for a file that is no regular one, and LIMIT_EXCEEDED. */
+export async function readGgmlDigests({ base, cpu }: GgmlFiles): Promise<readonly LoadedFile[]> {
+  const files: LoadedFile[] = [];
+  for (const path of [base, ...cpu]) {
+    // In order: one file at a time is read.
+    // oxlint-disable-next-line no-await-in-loop
+    await checkLibrarySize(path);
+    // oxlint-disable-next-line no-await-in-loop
+    files.push({ name: basename(path), path, sha256: await sha256Of(path) });
+  }
+  return files;
 }
 
 /** One name for each library: of libx.so and libx.so.0, the first. */

@@ -1,3 +1,3 @@
 /** ggml through its C functions: decoders, quantizers and products of all its types. */
-export { findGgmlFiles } from "./ggml-files.ts";
+export { findGgmlFiles, readGgmlDigests } from "./ggml-files.ts";
 export { GgmlLibrary } from "./ggml-library.ts";

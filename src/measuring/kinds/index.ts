@@ -3,10 +3,11 @@ import { usualKind } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { isTextEncoder } from "../../tasks/encoding/encoder-inputs.ts";
+import { isGlinerSpanModel } from "../../tasks/token-classification/gliner/recognize-with-gliner.ts";
 import { encoderDecoderKind, languageKind } from "./language-kinds.ts";
 import type { ModelKind } from "./model-kind.ts";
 import { tensorKind } from "./tensor-kind.ts";
-import { type ModelFacts, textKinds } from "./text-kinds.ts";
+import { type ModelFacts, spanKind, textKinds } from "./text-kinds.ts";
 
 export type { KindName, KindTest, ModelKind, Output, Subject, TokenRates, WorkloadOptions } from "./model-kind.ts";
 
@@ -14,7 +15,8 @@ export type { KindName, KindTest, ModelKind, Output, Subject, TokenRates, Worklo
 export function kindOfLoaded(handle: ModelHandle): ModelKind {
   const { manifest } = handle;
   if (handle.kind === "language" || manifest.text === undefined) return kindOfFiles(manifest);
-  return isTextEncoder(handle.inputs) ? textKind({ manifest, outputs: handle.outputs }) : tensorKind;
+  if (isTextEncoder(handle.inputs)) return textKind({ manifest, outputs: handle.outputs });
+  return isGlinerSpanModel(manifest, handle.inputs) ? spanKind : tensorKind;
 }
 
 /** The kind of a model that is not loaded, as far as its files say it. */

@@ -24,8 +24,8 @@ interface TextKind {
   readonly name: KindName;
   /** Whether a model of texts is of this kind. The first row that says so counts. */
   serves(facts: ModelFacts): boolean;
-  /** true: the model reads pairs of texts. Default: single texts. */
-  readonly readsPairs?: true;
+  /** true: the model reads pairs of texts. Default: false. */
+  readonly readsPairs?: boolean;
   /** Computes texts. Default: the model's floating-point outputs, without pooling or activation. */
   readonly run?: RunTexts;
 }
@@ -68,39 +68,44 @@ const table: readonly TextKind[] = [
   { name: "encoder", serves: () => true },
 ];
 
-/** Kinds of models that read texts, in the order in which they are tried. */
-export const textKinds: readonly (ModelKind & Pick<TextKind, "serves">)[] = table.map(
-  ({ name, serves, readsPairs = false, run = encodeTexts }) => {
-    const inputs = (texts: readonly string[]): readonly TextPair[] =>
-      readsPairs ? withQuestion(texts) : texts.map((text) => ({ text }));
-    const tested = inputs(testTexts);
-    return {
-      name,
-      serves,
-      unit: readsPairs ? "pairs" : "texts",
-      knobs: ["threads", "replicas", "batchTokens"],
-      startTest: () => ({
-        async alone(subject) {
-          const outputs: Output[] = [];
-          for (const [index, text] of tested.entries()) {
-            const { outputs: own } = await run(subject, [text], { keep: true });
-            outputs.push(...own.map((output) => ({ ...output, name: `${output.name} of text ${index}` })));
-          }
-          return outputs;
-        },
-        together: {
-          name: "batch equals one by one",
-          run: async (subject) => (await run(subject, tested, { keep: true })).outputs,
-        },
-      }),
-      workload: async (subject, { count = defaultCount, batchTokens }) => ({
-        count,
-        one: async () => void (await run(subject, inputs([shortText]), { batchTokens, keep: false })),
-        many: async () => (await run(subject, inputs(mixedTexts(count)), { batchTokens, keep: false })).tokens,
-      }),
-    } satisfies ModelKind & Pick<TextKind, "serves">;
-  },
-);
+/** Kinds of models whose inputs are those of a text encoder, in the order in which they are tried. */
+export const textKinds: readonly (ModelKind & Pick<TextKind, "serves">)[] = table.map((row) => ({
+  ...textKind(row),
+  serves: row.serves,
+}));
+
+/** Models that score spans of a text against labels of the caller (GLiNER, Zaratiana et al. 2023), which have inputs of their own. */
+export const spanKind: ModelKind = textKind({ name: "token-classifier", run: recognizeSpans });
+
+function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind, "serves">): ModelKind {
+  const inputs = (texts: readonly string[]): readonly TextPair[] =>
+    readsPairs ? withQuestion(texts) : texts.map((text) => ({ text }));
+  const tested = inputs(testTexts);
+  return {
+    name,
+    unit: readsPairs ? "pairs" : "texts",
+    knobs: ["threads", "replicas", "batchTokens"],
+    startTest: () => ({
+      async alone(subject) {
+        const outputs: Output[] = [];
+        for (const [index, text] of tested.entries()) {
+          const { outputs: own } = await run(subject, [text], { keep: true });
+          outputs.push(...own.map((output) => ({ ...output, name: `${output.name} of text ${index}` })));
+        }
+        return outputs;
+      },
+      together: {
+        name: "batch equals one by one",
+        run: async (subject) => (await run(subject, tested, { keep: true })).outputs,
+      },
+    }),
+    workload: async (subject, { count = defaultCount, batchTokens }) => ({
+      count,
+      one: async () => void (await run(subject, inputs([shortText]), { batchTokens, keep: false })),
+      many: async () => (await run(subject, inputs(mixedTexts(count)), { batchTokens, keep: false })).tokens,
+    }),
+  };
+}
 
 /** Enough texts that replicas share the work (8,192 tokens). */
 const defaultCount = 96;
@@ -115,6 +120,33 @@ async function embedTexts(
   const { embeddings, tokens } = await runtime.embed(given, { model: handle, ...omitUndefined({ batchTokens, signal }) });
   return {
     outputs: embeddings.map((values) => ({ name: "the vector", values })),
+    tokens: tokens.reduce((sum, each) => sum + each, 0),
+  };
+}
+
+/** Labels that spans are scored against. */
+const spanLabels = ["animal", "place"];
+
+/** Scores all spans of each text, in the order of their positions. */
+async function recognizeSpans(
+  { runtime, handle, signal }: Subject,
+  texts: readonly TextPair[],
+  { batchTokens }: RunTextsOptions,
+): Promise<TextResults> {
+  const all = { labels: spanLabels, threshold: 0, nested: true, multiLabel: true };
+  const given = texts.map(({ text }) => text);
+  const { results, tokens } = await runtime.recognize(given, {
+    model: handle,
+    ...all,
+    ...omitUndefined({ batchTokens, signal }),
+  });
+  return {
+    outputs: results.map((entities) => {
+      const sorted = entities.toSorted(
+        (a, b) => a.start - b.start || a.end - b.end || ((a.entityGroup ?? "") < (b.entityGroup ?? "") ? -1 : 1),
+      );
+      return { name: "the scores of spans", values: Float32Array.from(sorted, ({ score }) => score) };
+    }),
     tokens: tokens.reduce((sum, each) => sum + each, 0),
   };
 }

@@ -7,7 +7,7 @@ import { type Verification, reportedEvidence, reportsNothing } from "./verificat
 
 /** Verifies a language model that was loaded: see `verifyAgreement`. Throws VERIFICATION_FAILED. */
 export async function verifyLanguageModel(
-  model: VerifiableLanguageModel & Pick<HostedLanguageModel, "evidence">,
+  model: VerifiableLanguageModel & Pick<HostedLanguageModel, "evidence" | "library">,
   variant: Pick<Variant, "format" | "precision">,
   signal?: AbortSignal,
 ): Promise<Verification> {

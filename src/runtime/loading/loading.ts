@@ -5,6 +5,7 @@
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
+import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";
@@ -249,7 +250,7 @@ async function attempt(
   const backend = context.backends.find(({ name }) => name === target.backend);
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
-  const capabilities = backend.capabilities(target.device);
+  const capabilities = capabilitiesOf(backend, target.device);
   const host = context.hosts[selectHost(context.host, capabilities, variant, backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
   const need = known ?? estimateMemory(target, variant, manifest.requirements, capabilities, host.name);

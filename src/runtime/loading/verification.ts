@@ -7,6 +7,7 @@ import { type TensorInfo, type TensorMap, firstNonFinite } from "../../contract/
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { required } from "../../contract/checked.ts";
+import { checkEvidence } from "../../contract/shapes/held-contract.ts";
 import type { Constraints } from "../targets/constraints.ts";
 import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts";
 
@@ -56,10 +57,10 @@ export const reportsNothing: UnprovenPlacement = { reason: "the engine reports n
 
 /** What the engine reports about where it computed, or why it could not be obtained. */
 export async function reportedEvidence(
-  model: Pick<ModelBase, "evidence">,
+  model: Pick<ModelBase, "evidence" | "library">,
 ): Promise<{ readonly evidence: readonly string[] } | { readonly unproven: UnprovenPlacement }> {
   try {
-    return { evidence: await model.evidence() };
+    return { evidence: checkEvidence(model, await model.evidence()) };
   } catch (error) {
     if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
     const { message: reason, remedy } = error;

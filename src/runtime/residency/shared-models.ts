@@ -4,7 +4,7 @@
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
 import type { InferyardError } from "../../contract/errors.ts";
-import { type Manifest, type ModelReference, resolveReference } from "../../models/index.ts";
+import { type Manifest, type ModelReference, type Variant, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
   type DecisionFactory,
@@ -34,8 +34,18 @@ export interface ModelRequest {
   readonly leaseKind: "handle" | "work";
   /** See `SchedulingKey.admitLoad`. */
   readonly admitLoad?: AdmitLoad | undefined;
-  /** Called when this request begins a load: reads what it needs besides the model. Must not throw. */
-  readonly whileLoading?: ((manifest: Manifest) => void) | undefined;
+  readonly loadHooks?: LoadHooks | undefined;
+}
+
+/** What a request does when it begins a load. */
+export interface LoadHooks {
+  /**
+   * Called before anything is loaded, with the variants that may be: throws what refuses the model for this request, whatever it is loaded on. Such an error
+   * is no failed load, and other requests for the model do not get it.
+   */
+  readonly requireModel?: (manifest: Manifest, variants: readonly Variant[]) => Promise<void>;
+  /** Called beside the load: reads what the request needs besides the model. Must not throw. */
+  readonly whileLoading?: (manifest: Manifest) => void;
 }
 
 /** A caller's lease on a loaded model. */
@@ -103,6 +113,8 @@ export class SharedModels {
   readonly #failed = new WeakMap<object, FailedLoad>();
   /** Errors of `admitLoad`. They concern one client only; others that wait for the same load start their own. */
   readonly #notAdmitted = new WeakSet<object>();
+  /** Errors of `LoadHooks.requireModel`, which concern one request only. */
+  readonly #notServed = new WeakSet<object>();
 
   constructor(options: SharedModelsOptions) {
     this.#options = options;
@@ -123,7 +135,7 @@ export class SharedModels {
         const taken = await this.#resolving.join(key, begin, () => this.#leaseLoaded(key, request.leaseKind), signal);
         if (taken !== undefined) return taken; // otherwise it is already being unloaded, and is loaded again
       } catch (error) {
-        if (began || !this.#isNotAdmitted(error)) throw error;
+        if (began || !this.#isOfOneRequest(error)) throw error;
       }
     }
   }
@@ -173,13 +185,14 @@ export class SharedModels {
       endPreparation = prepare(reference);
       const reservation = { ...(await reservationFor(reference)), leaseKind: "work" as const };
       const outcome = await choose(reference, request.options, true, signal);
+      await this.#requireModel(request, outcome);
       const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
         this.#attempt(key, request, reservation, outcome, { candidate, decide, signal });
       const loading = tryCandidates(outcome, attempt, signal);
-      request.whileLoading?.(outcome.manifest);
+      request.loadHooks?.whileLoading?.(outcome.manifest);
       return await loading;
     } catch (error) {
-      onFailed(request.reference, error);
+      if (typeof error !== "object" || error === null || !this.#notServed.has(error)) onFailed(request.reference, error);
       throw error;
     } finally {
       endPreparation();
@@ -229,12 +242,24 @@ export class SharedModels {
     }
   }
 
+  async #requireModel({ loadHooks }: ModelRequest, { manifest, selections }: SelectionOutcome): Promise<void> {
+    const variants = selections.flatMap((each) => (each.verdict === "eligible" ? [each.variant] : []));
+    await loadHooks?.requireModel?.(manifest, variants).catch((error: object) => {
+      this.#notServed.add(error);
+      throw error;
+    });
+  }
+
   async #admit(admitLoad: AdmitLoad | undefined, signal: AbortSignal): Promise<() => void> {
     if (admitLoad === undefined) return () => {};
     return admitLoad(signal).catch((error: InferyardError) => {
       this.#notAdmitted.add(error);
       throw error;
     });
+  }
+
+  #isOfOneRequest(error: unknown): boolean {
+    return this.#isNotAdmitted(error) || (typeof error === "object" && error !== null && this.#notServed.has(error));
   }
 
   #isNotAdmitted(error: unknown): boolean {

@@ -2,11 +2,12 @@
 import type { Backend } from "../../contract/backend.ts";
 import { isInRange } from "../../devices/versions.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { checkBackend } from "../../contract/shapes/held-contract.ts";
 import { deviceWords } from "../targets/target.ts";
 
 /**
- * Checks the static properties of backends: lower-case names that are unique and not those of devices, contract version 1, and ranges
- * of versions.
+ * Checks the static properties of backends: members of the types of the contract, lower-case names that are unique and not those of devices, contract
+ * version 1, and ranges of versions.
  * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION, and INPUT_INVALID for an empty list.
  */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
@@ -16,7 +17,9 @@ export function validateBackends(backends: readonly Backend[]): readonly Backend
     });
   }
   const seen = new Set<string>();
-  for (const { name, contractVersion, requires = [] } of backends) {
+  for (const [position, backend] of backends.entries()) {
+    checkBackend(backend, position);
+    const { name, contractVersion, requires = [] } = backend;
     if (!/^[a-z][a-z0-9-]*$/.test(name)) throw violation(name, "its name must be a lower-case word");
     if (deviceWords.has(name)) throw violation(name, "that is the name of a device");
     if (seen.has(name)) throw violation(name, "another backend has the same name");

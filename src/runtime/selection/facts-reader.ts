@@ -3,6 +3,7 @@ import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from 
 import type { MachineReader } from "../../devices/machine.ts";
 import { isInRange } from "../../devices/versions.ts";
 import { messageOf } from "../../contract/errors.ts";
+import { cacheEstimateOf, capabilitiesOf, checkAvailability } from "../../contract/shapes/held-contract.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 
@@ -61,8 +62,8 @@ export class FactsReader {
     return {
       name: backend.name,
       availability,
-      capabilities: (device) => backend.capabilities(device),
-      estimateCache: (model, device, settings) => backend.estimateCache?.(model, device, settings),
+      capabilities: (device) => capabilitiesOf(backend, device),
+      estimateCache: (model, device, settings) => cacheEstimateOf(backend, model, device, settings),
     };
   }
 }
@@ -73,7 +74,7 @@ export class FactsReader {
  */
 async function availabilityOf(backend: Backend, options: ProbeOptions): Promise<Availability> {
   try {
-    const availability = await backend.probe(options);
+    const availability = checkAvailability(backend, await backend.probe(options));
     return unsupportedVersion(backend, availability.library) ?? availability;
   } catch (error) {
     return { present: false, reason: `its probe failed: ${messageOf(error)}` };

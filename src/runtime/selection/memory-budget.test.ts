@@ -63,6 +63,7 @@ describe("limits", () => {
 
   it("of a device of another name are taken where a backend computes on it", () => {
     const backend = {
+      name: "own",
       capabilities: ({ type }: Device) => ({ ...capabilities(), formats: type === "xpu" ? { onnx: "any" as const } : {} }),
     };
     expect(parseMemoryLimits({ maxDeviceMemory: { xpu: 5 } }, [backend])?.bytes).toEqual({ "xpu:0": 5 });

@@ -33,7 +33,7 @@ export interface MemoryLimits {
  */
 export function parseMemoryLimits(
   { maxMemory, maxDeviceMemory, maxLoadedModels }: MemoryBudgetSettings,
-  backends: readonly Pick<Backend, "capabilities">[] = [],
+  backends: readonly Pick<Backend, "name" | "capabilities">[] = [],
 ): MemoryLimits | undefined {
   const bytes: Record<string, number> = maxMemory === undefined ? {} : { [machineMemory]: parseSize(maxMemory) };
   for (const [name, size] of Object.entries(maxDeviceMemory ?? {})) {
@@ -47,7 +47,7 @@ export function parseMemoryLimits(
 }
 
 /** The device that `maxDeviceMemory` names. It need not be on this machine: one settings file may serve several. */
-function limitedDevice(name: string, backends: readonly Pick<Backend, "capabilities">[]): Device {
+function limitedDevice(name: string, backends: readonly Pick<Backend, "name" | "capabilities">[]): Device {
   const device = parseDevice(name);
   if (device?.type === "cpu")
     throw invalidDevice(name, "has no memory of its own", "set maxMemory for the memory of the machine");

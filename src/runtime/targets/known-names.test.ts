@@ -12,7 +12,11 @@ describe("names in placement constraints", () => {
     [{ priority: ["wsam"] }, 'priority names the backend "wsam"', 'did you mean "wasm"?'],
     [{ priority: ["onnx", "acmee"] }, 'priority names the backend "acmee"', 'did you mean "acme"?'],
     [{ prefer: "onnx:cpu, lamacpp" }, 'prefer names the backend "lamacpp"', 'did you mean "llamacpp"?'],
-    [{ exclude: ["bogus"] }, 'exclude names the backend "bogus"', "the backends are onnx, acme, llamacpp, native, wasm, library"],
+    [
+      { exclude: ["bogus"] },
+      'exclude names the backend "bogus"',
+      "the backends are onnx, acme, xla, llamacpp, native, wasm, library",
+    ],
     [{ target: "onxn:cpu" }, 'target names the backend "onxn"', 'did you mean "onnx"?'],
     [{ exclude: "native:cudaa" }, 'exclude names the device "cudaa"', 'did you mean "cuda"?'],
     [{ priority: [] }, "priority is an empty list", "name at least one, or leave priority out"],

@@ -1,15 +1,13 @@
 /** Names of backends and devices in settings: one that nothing has is refused, since a misspelled exclusion would exclude nothing. */
 import type { Backend, Device } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { type ConstraintOptions, parseTargets } from "./constraints.ts";
 import { anyBackend, deviceWords, type TargetPattern } from "./target.ts";
 
 /** The backends of this package, which settings may name in a runtime that was created without them. */
-export const ownBackends: readonly string[] = ["onnx", "llamacpp", "native", "wasm", "library"];
-
-/** Backends that are planned: as a target each is refused as not registered. */
-const plannedBackends: ReadonlySet<string> = new Set(["xla"]);
+export const ownBackends: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm", "library"];
 
 /** What is known of a registered backend without a probe. */
 export type RegisteredBackend = Pick<Backend, "name" | "capabilities">;
@@ -62,8 +60,10 @@ export function findUnknownName(
 }
 
 /** Whether there are devices of a type, here or elsewhere: one that this package knows, or one that a registered backend loads models on. */
-export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "capabilities">[]): boolean {
-  return deviceWords.has(type) || registered.some((each) => Object.keys(each.capabilities({ type, index }).formats).length > 0);
+export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "name" | "capabilities">[]): boolean {
+  return (
+    deviceWords.has(type) || registered.some((each) => Object.keys(capabilitiesOf(each, { type, index }).formats).length > 0)
+  );
 }
 
 function unknownName(
@@ -71,7 +71,7 @@ function unknownName(
   registered: readonly RegisteredBackend[],
 ): UnknownName | undefined {
   const backends = [...new Set([...registered.map(({ name }) => name), ...ownBackends])];
-  const isKnown = backend === anyBackend || backends.includes(backend) || plannedBackends.has(backend);
+  const isKnown = backend === anyBackend || backends.includes(backend);
   if (!isKnown) return unknown("backend", backend, backends);
   const meant = registered.filter(({ name }) => backend === anyBackend || backend === name);
   if (deviceType === undefined || isDeviceType({ type: deviceType, index }, meant)) return undefined;

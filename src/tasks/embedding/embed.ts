@@ -10,7 +10,7 @@ import type { Embeddings } from "./embeddings.ts";
 import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
 import { headOutputs, isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
+import { embeddingOutput, truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 
 /**
  * Embeds texts: one float32 vector per text, in order; with pooling "none" one vector per token. A model whose files declare ColBERT
@@ -34,6 +34,7 @@ export async function embed(
   // FlagEmbedding scales the vectors of BGE-M3, and the exports of its heads have no file that says so.
   const settings = headOutputs(encoder.outputs) === undefined ? stated : { ...stated, normalize: options.normalize ?? true };
   const { promptText: prompt, truncate, maxTokens } = settings;
+  embeddingOutput(encoder, settings); // before texts are read
   if (truncate === "windows") {
     const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt } as const;
     const encodings = await encodeTexts(encoder.tokenizer, texts, whole, options.signal);

@@ -23,8 +23,7 @@ export async function poolEncodings(
   signal: AbortSignal | undefined,
   take: (vector: Float32Array, index: number) => void,
 ): Promise<{ dimensions: number }> {
-  const output = vectorOutput(encoder, settings.pooling);
-  if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
+  const output = embeddingOutput(encoder, settings);
   // A graph that pools by itself was exported with its post-pooling modules.
   const isPooledHere = output.level === "token" && settings.pooling !== "none";
   const isForTokens = encoder.manifest.text?.lateInteraction !== undefined;
@@ -49,6 +48,16 @@ export async function poolEncodings(
     take(postPooling === undefined ? vector : postPooling.apply(vector), index);
   });
   return { dimensions: postPooling?.dimensions ?? seen ?? vectorLength(encoder, output) };
+}
+
+/** The output that is embedded with. Throws MODEL_UNSUPPORTED if there is none, and POOLING_UNKNOWN if a pooling is needed and none is stated. */
+export function embeddingOutput(
+  encoder: Pick<Encoder, "outputs" | "manifest">,
+  { pooling }: Pick<EmbedSettings, "pooling">,
+): VectorOutput {
+  const output = vectorOutput(encoder, pooling);
+  if (output.level === "token" && pooling === undefined) throw poolingUnknown(encoder.manifest);
+  return output;
 }
 
 /** Throws MODEL_INVALID if a graph that pools lacks the post-pooling modules of modules.json, as far as the vector length shows it. */

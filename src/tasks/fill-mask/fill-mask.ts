@@ -121,8 +121,9 @@ function topTokens(scores: Float32Array, topK: number, allowed?: readonly number
   return best.ranked;
 }
 
-function headOf({ manifest, outputs }: Encoder): string {
-  if (manifest.tasks.includes("fill-mask")) return logitsOutput(outputs, 3);
+function headOf(encoder: Encoder): string {
+  const { manifest } = encoder;
+  if (manifest.tasks.includes("fill-mask")) return logitsOutput(encoder.outputs, 3);
   throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no masked-language-model head, which fills masks`, {
     remedy: "use a model with one (config.json names such an architecture …ForMaskedLM)",
   });

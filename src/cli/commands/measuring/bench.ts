@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { type Command, Option } from "commander";
 import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { type Benchmark, benchmarkModel, type Figures } from "../../../measuring/index.ts";
+import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
 import { list, openSession } from "../../session.ts";
@@ -27,6 +27,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
     const { targets: target = settings.target, record } = flags;
     const { batchTokens } = settings;
     try {
+      const { benchmarkModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
       const load = loadavg()[0] ?? 0;
       const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
         benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
@@ -39,7 +40,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
         if (benchmark.recorded.length > 0)
           writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
       }
-      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
+      await throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }

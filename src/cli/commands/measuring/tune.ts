@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Knob, type TuneFigures, tuneModel } from "../../../measuring/index.ts";
+import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
@@ -32,6 +32,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       settings: { target },
     } = session;
     try {
+      const { tuneModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
       const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
         const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
         return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
@@ -43,7 +44,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       // First: a file that cannot be written loses nothing.
       writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
       if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
-      throwUnmet(report, target, "RUN_FAILED", "could not be measured");
+      await throwUnmet(report, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }

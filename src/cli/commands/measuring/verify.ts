@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
-import { type ModelReport, type VerifyFigures, verifyModel } from "../../../measuring/index.ts";
+import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
@@ -25,6 +25,7 @@ export function defineVerify(command: Command, terminal: Terminal): void {
     const { signal } = terminal;
     try {
       const answers = await knownAnswers(flags);
+      const { verifyModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
       let tested = "";
       const onTarget = (target: string): void => void (tested = ` on ${target}`);
       const { variant, target } = settings;
@@ -33,7 +34,7 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
       const report = await withNotice(terminal, notice, verifying);
       writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : formatReport(report, terminal));
-      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
+      await throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
     } finally {
       await runtime.dispose();
     }
@@ -65,5 +66,5 @@ function formatReport({ targets }: ModelReport<VerifyFigures>, terminal: Termina
       ...evidence.map((sentence) => ["", "", "evidence", sentence]),
     ];
   });
-  return formatTable([...rows, ...skippedRows(targets)]);
+  return [formatTable(rows), formatTable(skippedRows(targets))].filter((table) => table !== "").join("\n");
 }

@@ -1,2 +1,2 @@
 /** StableHLO text of graphs. */
-export { type ProgramArgument, type StableHloProgram, stateGraph } from "./state-graph.ts";
+export { type StableHloProgram, stateGraph } from "./state-graph.ts";

@@ -296,6 +296,21 @@ describe.skipIf(skip)(name, () => {
     expect(session.length).toBe(10);
   });
 
+  it("gives back most of its memory when it is cut to a small part, and goes on with the same bits", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-llama"));
+    const begin = (): Promise<DecoderSession> => DecoderSession.start({ engine, inputs }, { capacity: 300 });
+    const [cut, whole] = [await begin(), await begin()];
+    await cut.prefill(tokens(250));
+    await whole.prefill(tokens(20));
+    await cut.truncate(20);
+    const { bytes } = engine;
+    const another = await begin();
+    await another.prefill(tokens(250));
+    expect(engine.bytes).toBe(bytes);
+    expect([await cut.next(7), await cut.next(8)]).toEqual([await whole.next(7), await whole.next(8)]);
+    for (const session of [cut, whole, another]) await session.dispose();
+  });
+
   it("takes memory once, however many sessions there were", async () => {
     const { engine, inputs } = load(decoderPath("tiny-random-llama"));
     const round = async (): Promise<void> => {

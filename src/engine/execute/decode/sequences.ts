@@ -51,6 +51,8 @@ interface Progress {
 const minCapacity = 64;
 /** From this capacity on there are two capacities for each power of two: unused positions are read as well. */
 const minHalfStep = 256;
+/** A sequence that is cut moves to a smaller cache where its own has at least this many times the capacity. */
+const minShrunkFactor = 4;
 /** A prompt is padded to a multiple of this many tokens. */
 const chunk = 16;
 /** Sources are padded to this many tokens, or to a power of two times it, so that few executables serve all of them. */
@@ -156,6 +158,7 @@ export class Sequences {
         );
       sequence.length = length;
       if (length === 0) this.#leave(sequence);
+      else await this.#shrink(sequence);
     });
   }
 
@@ -273,6 +276,18 @@ export class Sequences {
     this.#leave(sequence);
     sequence.shared = { cache, users: 1, written: length };
     return cache;
+  }
+
+  /** Moves a sequence that was cut to a small part of its cache to a smaller one: it may be kept for long, as the beginnings of prompts are. */
+  async #shrink(sequence: Sequence): Promise<void> {
+    const { shared, length } = sequence;
+    if (shared?.users !== 1 || shared.cache.capacity < minShrunkFactor * Math.min(capacityFor(length), this.#maxTokens)) return;
+    try {
+      await this.#ownCache(sequence, length, undefined);
+    } catch (error) {
+      // For a moment both are there; where they have no room, the sequence keeps the one that it has.
+      if (!(error instanceof InferyardError) || error.code !== "OUT_OF_MEMORY") throw error;
+    }
   }
 
   /** Sets the length of a sequence whose cache has rows of so many tokens. */

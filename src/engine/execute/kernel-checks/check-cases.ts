@@ -40,6 +40,7 @@ function chainCases(): readonly CheckCase[] {
       chain(type, [2, 3, 5], [3, 1]),
       chain(type, [2, 1], [2, 18]),
     ]),
+    chain("float32", [], []),
     chain("float32", [3, 3001], [3001]),
     chain("int64", [9001], [9001]),
     chain("uint8", [2, 1, 4100], [2, 3, 1]),
@@ -175,7 +176,7 @@ function gridCases(name: string, { operation, types }: ElementwiseFunction): rea
   const error = operation.kind === "unary" ? unitErrors[operation.function] : undefined;
   if (error === undefined && operation.kind !== "gelu") return [];
   const halfPoints = 120;
-  const grid = Float32Array.from({ length: 2 * halfPoints + 1 }, (_, index) => 11 * (index / halfPoints - 1) ** 3);
+  const grid = Float32Array.from({ length: 2 * halfPoints + 1 }, (_, index) => 80 * (index / halfPoints - 1) ** 3);
   const isLogarithm = operation.kind === "unary" && operation.function === "log";
   const x = { dataType: "float32", shape: [grid.length], data: isLogarithm ? grid.map((value) => 2 ** value) : grid } as const;
   const made = single(name, { kind: "elementwise", steps: [{ operation, operands: [0] }] }, [x], (error ?? 4) * 2 ** -23);

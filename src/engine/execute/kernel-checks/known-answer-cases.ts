@@ -7,19 +7,28 @@ import { literalWithStorage } from "../../ir/literal.ts";
 import type { BlockKernel } from "../../lower/lowered-node.ts";
 import { type CheckCase, single } from "./case-builder.ts";
 
-/** Rows of activations: one, which reads the codes as they lie, and several, with a rest. */
-const rowCounts = [1, 6];
+/** Rows of activations: one, which reads the codes as they lie; a whole tile of four and a rest of three; of machine code also a rest of two, and two tiles. */
+const rowCounts: Readonly<Record<KernelEntry["implementation"]["kind"], readonly number[]>> = {
+  wasm: [1, 7],
+  machine: [1, 6, 11],
+  scalar: [1, 3],
+  ggml: [1, 6],
+  llama: [],
+  none: [],
+};
 /** Columns at least: several groups of activations. */
 const minColumns = 256;
 
 /** The self-test of a kernel for weights of a format. The right results are those of the reference decoder, summed in float64. */
 export function knownAnswerCases(
   { type, format }: Pick<QuantizedBlocks, "type" | "format">,
-  { id, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,
+  { id, implementation, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,
   blockKernel: BlockKernel,
 ): readonly CheckCase[] {
   const columns = columnMultiple * Math.ceil(minColumns / columnMultiple) * (columnMultiple >= minColumns ? 2 : 1);
-  const all = formatVariants(type, format).flatMap((variant) => rowCounts.map((rows) => ({ variant, rows })));
+  const all = formatVariants(type, format).flatMap((variant) =>
+    rowCounts[implementation.kind].map((rows) => ({ variant, rows })),
+  );
   return all.map(({ variant, rows }) => {
     const answer = knownAnswer(variant, {
       columns,

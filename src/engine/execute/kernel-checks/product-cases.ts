@@ -166,6 +166,8 @@ export function quantizationCases(): readonly CheckCase[] {
 interface IntegerProductOptions {
   readonly depth?: number;
   readonly largestWeight?: number;
+  /** Whether the activations are quantized in the graph. Default: those of byte-matmul are. */
+  readonly isQuantized?: boolean;
   /** Added to the weights. Default: 0. */
   readonly weightShift?: number;
   readonly columns?: number;
@@ -186,6 +188,7 @@ function integerProduct(
   {
     depth = 38,
     largestWeight = 20,
+    isQuantized = family === "byte-matmul",
     weightShift = 0,
     columns = 21,
     bias = true,
@@ -195,10 +198,11 @@ function integerProduct(
 ): CheckCase {
   const builder = new CaseBuilder();
   const quantized = (): Value => {
-    const operands = [ordinary("float32", [rows, depth]), scale, zeroPoint].map((each) => builder.input(each));
+    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value) => value * (largestWeight < 60 ? 1 : 2.6));
+    const operands = [literalOf("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
-  const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, depth]));
+  const x = isQuantized ? quantized() : builder.input(ordinary("int16", [rows, depth]));
   const integers = Array.from(numbersOf(ordinary("int32", [depth, columns], 2)), (value) =>
     Math.trunc((value * largestWeight) / 20 + weightShift),
   );
@@ -224,21 +228,30 @@ function integerProduct(
   return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance: activation === undefined ? 0 : floatTolerance };
 }
 
+/** Products of quantized activations and weights that do not fit the byte dot product: sums of neighbours overflow, or they span another range than int8. */
+function wideWeightCases(): readonly CheckCase[] {
+  const wide = (rows: number, more: IntegerProductOptions): CheckCase =>
+    integerProduct("integer-matmul", rows, undefined, { isQuantized: true, ...more });
+  return [
+    wide(6, { depth: 66, columns: 24, largestWeight: 127 }),
+    wide(5, { largestWeight: 60, weightShift: 100 }),
+    wide(2, { largestWeight: 60, weightShift: -120, columns: 8 }),
+  ];
+}
+
 /** Products of quantized activations and integer weights. */
 export function integerProductCases(): readonly CheckCase[] {
-  return (["integer-matmul", "byte-matmul"] as const).flatMap((family) => [
+  const common = (["integer-matmul", "byte-matmul"] as const).flatMap((family) => [
     integerProduct(family, 2),
     integerProduct(family, 13),
     integerProduct(family, 5, "none"),
     integerProduct(family, 1, "none", { columns: 16, scales: 1, bias: false }),
     integerProduct(family, 9, "none", { columns: 41, residual: "after-activation" }),
     integerProduct(family, 4, "relu", { columns: 3, scales: 1, residual: "before-activation" }),
-    integerProduct(family, 3, undefined, { columns: 30, depth: 2 }),
-    integerProduct(family, 6, undefined, { depth: 66, largestWeight: 127 }),
-    integerProduct(family, 5, undefined, { largestWeight: 60, weightShift: 100 }),
-    integerProduct(family, 2, undefined, { largestWeight: 60, weightShift: -120, columns: 8 }),
+    integerProduct(family, 3, undefined, { columns: 30, depth: family === "byte-matmul" ? 44 : 2 }),
     // Weights so large that sums do not fit 16 bits, in runs with a rest.
     ...[1, 6].flatMap((rows) => [40, 202].map((depth) => integerProduct(family, rows, undefined, { depth, largestWeight: 60 }))),
     ...activations.map((activation) => integerProduct(family, 5, activation)),
   ]);
+  return [...common, ...wideWeightCases()];
 }

@@ -7,9 +7,11 @@ import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { elementsOf, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
+import type { PackedWeights } from "../../lower/lowered-node.ts";
 import { planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import type { CheckCase } from "./case-builder.ts";
+import { GuardedScratch } from "./guarded-scratch.ts";
 
 /** How cases are run. */
 export interface RunCasesOptions {
@@ -47,26 +49,37 @@ export function runCases(
     const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
-    const run: RunKernel = (kernel, offsets) => {
+    const scratch = new GuardedScratch(memory, plan.kernels);
+    const run: RunKernel = (kernel, given) => {
       const call = kernelFunction(functions, kernel);
       const { pieces } = kernel;
-      if (pieces < 2) return call(...offsets, 0, pieces);
+      const offsets = scratch.place(kernel, given);
+      if (pieces < 2) return scratch.guard(kernel, () => call(...offsets, 0, pieces));
       const middle = pieces >> 1; // in two parts, as threads divide it
-      return call(...offsets, 0, middle) || call(...offsets, middle, pieces);
+      return (
+        scratch.guard(kernel, () => call(...offsets, 0, middle)) || scratch.guard(kernel, () => call(...offsets, middle, pieces))
+      );
     };
     // Before a kernel packs the weights: what is read of them afterwards comes out of the packed ones.
     const expected = cases.map((each) => each.expected?.() ?? interpretedOutputs(each));
+    const weights = plan.weights.filter(({ unpack }) => unpack !== undefined);
+    const constants = new Map(weights.map(({ source }) => [source, elementsOf(source)]));
     const executable = new Executable(plan, memory, run);
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
     executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
     executable.runSteps(0, Number.POSITIVE_INFINITY);
     const results = executable.readOutputs(undefined);
+    const packingProblems = new Map(weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));
     return cases.map((each, index) => {
       // What the interpreter computed says nothing of a kernel.
       const { operation } = at(each.nodes, each.nodes.length - 1);
       if (isExcluded === undefined && each.isDeclined !== true && interpreted.has(operation))
         return `no kernel computes "${operation.kind}" of this case`;
+      for (const { constant } of each.nodes.flatMap((node) => node.inputs)) {
+        const problem = constant && packingProblems.get(constant);
+        if (problem !== undefined) return problem;
+      }
       for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
         const problem = difference(results[`${index}:${at}`] as Literal, right, each);
         if (problem !== undefined) return problem;
@@ -77,6 +90,22 @@ export function runCases(
     machineCode?.free();
     memory.close();
   }
+}
+
+/** Whether packed weights are unpacked to other values, which whoever reads the constant afterwards gets, as a message. */
+function findPackingProblem(
+  memory: EngineMemory,
+  { source, bytes, layout, unpack }: PackedWeights,
+  constants: ReadonlyMap<Literal, ArrayLike<unknown>>,
+): string | undefined {
+  const location = memory.packedLocations(source).find((each) => each.layout === layout);
+  const right = constants.get(source);
+  if (location === undefined || right === undefined || unpack === undefined) return undefined;
+  const unpacked = unpack(new Uint8Array(memory.memory.buffer, location.start, bytes)) as ArrayLike<unknown>;
+  for (let index = 0; index < right.length; index += 1)
+    if (right[index] !== unpacked[index])
+      return `packed weight ${index} is ${String(unpacked[index])}, and ${String(right[index])} is right`;
+  return undefined;
 }
 
 /** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */

@@ -1,6 +1,6 @@
 /** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
 import { InferyardError } from "../../../contract/errors.ts";
-import type { Manifest } from "../../../models/manifest.ts";
+import type { Manifest, Variant } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { PrepareCall, PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
 import type { GenerationOptions } from "../sampling/generation-options.ts";
@@ -22,17 +22,23 @@ export async function prepareRewrite(
 ): Promise<PreparedPrompts> {
   const { task, prefix, sourceLanguage, targetLanguage, stream: _stream, ...generation } = options;
   const { limits, tokenizer } = generator;
-  if (!limits.hasEncoder || tokenizer === undefined) {
-    const lacks = limits.hasEncoder ? "tokenizer.json" : "encoder";
-    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no ${lacks}, so it cannot rewrite texts`, {
-      remedy: limits.hasEncoder ? "add the file" : "use `generate` or `chat`",
-    });
-  }
+  if (!limits.hasEncoder) throw cannotRewrite(manifest, "encoder", "use `generate` or `chat`");
+  if (tokenizer === undefined) throw cannotRewrite(manifest, "tokenizer.json", "add the file");
   const stated = taskFields(manifest, task);
   const before = prefix ?? (typeof stated["prefix"] === "string" ? stated["prefix"] : "");
   const languages = new Languages(tokenizer, manifest, sourceLanguage, targetLanguage);
   const prompts = texts.map((text) => languages.encode(before + text));
-  return generator.prepare(prompts, { ...optionsOf(stated), ...generation }, languages.settings, call);
+  return generator.prepare(prompts, { ...optionsOf(stated, generation), ...generation }, languages.settings, call);
+}
+
+/** Throws MODEL_UNSUPPORTED for a model whose class says that it is a decoder alone, before it is loaded. */
+export function requireEncoder(manifest: Manifest): void {
+  const isDecoder = ({ architecture = "" }: Variant): boolean => /(?:ForCausalLM|LMHeadModel)$/.test(architecture);
+  if (manifest.variants.every(isDecoder)) throw cannotRewrite(manifest, "encoder", "use `generate` or `chat`");
+}
+
+function cannotRewrite({ name }: Manifest, lacks: string, remedy: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${name} has no ${lacks}, so it cannot rewrite texts`, { remedy });
 }
 
 /** The fields of a task in `task_specific_params`. */
@@ -48,15 +54,16 @@ function taskFields({ name, generation = {} }: Manifest, task: string | undefine
   });
 }
 
-/** The settings of a task as options, where there is an option for them. */
-function optionsOf(fields: Readonly<Record<string, unknown>>): GenerationOptions {
+/** The settings of a task as options, where there is an option for them; those of beam search only where there are beams. */
+function optionsOf(fields: Readonly<Record<string, unknown>>, given: GenerationOptions): GenerationOptions {
   const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
+  const hasBeams = (given.numBeams ?? numBeams ?? 1) > 1;
   return {
     ...(maxLength === undefined ? {} : { maxNewTokens: maxLength }),
     ...(minLength === undefined ? {} : { minNewTokens: minLength }),
     ...(numBeams === undefined ? {} : { numBeams }),
-    ...(lengthPenalty === undefined ? {} : { lengthPenalty }),
-    ...(earlyStopping === undefined ? {} : { earlyStopping }),
+    ...(lengthPenalty === undefined || !hasBeams ? {} : { lengthPenalty }),
+    ...(earlyStopping === undefined || !hasBeams ? {} : { earlyStopping }),
     ...(noRepeatNgramSize === undefined ? {} : { noRepeatNgramSize }),
   };
 }

@@ -82,6 +82,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
   checkGenerationOptions(options);
   const { temperature = config.temperature ?? 1, n = 1, lengthPenalty, earlyStopping, logprobs, promptLogprobs, stop } = options;
   const numBeams = options.numBeams ?? (asksForSampling(options) || options.stop !== undefined ? 1 : config.numBeams) ?? 1;
+  if (numBeams === 1) refuseBeamOptions(options);
   const asksForLength = options.maxNewTokens !== undefined || config.maxNewTokens !== undefined;
   const doSample = samples(options, config) && temperature > 0;
   return {
@@ -131,6 +132,15 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
     draftTokens: options.draftTokens ?? defaultDraftTokens,
   };
+}
+
+/** Throws INPUT_INVALID for an option of beam search that would change nothing without beams. Neutral values are accepted, since clients send them always. */
+function refuseBeamOptions({ lengthPenalty = 1, earlyStopping = false }: GenerationOptions): void {
+  const name = lengthPenalty !== 1 ? "lengthPenalty" : earlyStopping === false ? undefined : "earlyStopping";
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `${name} has no effect without beams`, {
+    remedy: `set numBeams to 2 or more, or leave ${name} out`,
+  });
 }
 
 function asksForSampling({ doSample, temperature = 0, topK, topP, minP, typicalP }: GenerationOptions): boolean {

@@ -180,6 +180,16 @@ describe("the settings of a generation", () => {
     expect(resolve({ temperature: 1 }, { num_beams: 4 }).beams).toBeUndefined();
   });
 
+  it("of beam search are refused without beams, unless they are neutral or the model's own", () => {
+    const refused = (name: string): unknown =>
+      expect.objectContaining({ code: "INPUT_INVALID", message: `${name} has no effect without beams` });
+    expect(() => resolve({ lengthPenalty: 2 })).toThrow(refused("lengthPenalty"));
+    expect(() => resolve({ earlyStopping: true, temperature: 1 }, { num_beams: 4 })).toThrow(refused("earlyStopping"));
+    expect(resolve({ lengthPenalty: 1, earlyStopping: false }).beams).toBeUndefined();
+    expect(resolve({}, { length_penalty: 2, early_stopping: true }).beams).toBeUndefined();
+    expect(resolve({ lengthPenalty: 2 }, { num_beams: 4 }).beams).toMatchObject({ lengthPenalty: 2 });
+  });
+
   it("refuse what generation_config.json asks for and is not computed, and wrong values", () => {
     const codeOf = (fields: Fields): string => {
       try {

@@ -20,7 +20,7 @@ const byLength: Readonly<Record<string, (tokens: number) => Kernel>> = {
     batchedMatmul({ m: tokens, n: tokens, k: 8, batch: [1, 4], a: heads(tokens), b: keys(tokens), c: scores(tokens) }),
   context: (tokens) =>
     batchedMatmul({ m: tokens, n: 8, k: tokens, batch: [1, 4], a: scores(tokens), b: heads(tokens), c: heads(tokens) }),
-  softmax: (tokens) => softmax({ shape: [1, 4, tokens, tokens], scale: 0.5, maskStrides: [tokens, 0, 0, 1] }),
+  softmax: (tokens) => softmax({ shape: [1, 4, tokens, tokens], maskStrides: [tokens, 0, 0, 1] }),
   "the range of a tensor": (tokens) => quantizationRange({ rows: 1, columns: tokens * 32 }),
 };
 

@@ -38,12 +38,12 @@ function writeColumn(view: DataView, start: number, layout: BlockLayout, column:
   for (let group = 0; group < groups; group += 1) {
     const at = start + headerBytes + group * groupBytes;
     if (hasGroupScales) {
-      view.setInt8(at + column, block.groupScales[group] ?? 0);
-      if (hasMins) view.setUint8(at + tileColumns + column, block.groupMins[group] ?? 0);
+      view.setInt8(at + column, block.groupScales[group] as number);
+      if (hasMins) view.setUint8(at + tileColumns + column, block.groupMins[group] as number);
     }
     const codes = at + groupHeaderBytes;
     for (let element = 0; element < groupElements; element += 1) {
-      const code = (block.codes[group * groupElements + element] ?? 0) - smallestCode;
+      const code = (block.codes[group * groupElements + element] as number) - smallestCode;
       if (lowBits === 8) view.setInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1), code);
       else {
         orField(view, codes, { bits: lowBits, depth, column, element, value: code & (2 ** lowBits - 1) });

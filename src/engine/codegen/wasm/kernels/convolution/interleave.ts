@@ -2,6 +2,7 @@
  * Interleaves the phases of a decomposed transposed convolution: with stride s, the output element at position u is element floor(u / s) of phase
  * u mod s.
  */
+import { required } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
@@ -36,7 +37,7 @@ export interface InterleaveRequest {
  */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);
-  const { phases, phaseLength, skip, length } = axes.at(-1) ?? { phases: 1, phaseLength: 1, skip: 0, length: 1 };
+  const { phases, phaseLength, skip, length } = required(axes.at(-1), "the last axis");
   const outerPlaces = product(outer.map((axis) => axis.phaseLength));
   const head = Math.min(length, (phases - (skip % phases)) % phases);
   const blocks = Math.floor((length - head) / (phases * laneCount));

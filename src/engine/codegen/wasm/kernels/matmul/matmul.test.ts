@@ -124,13 +124,4 @@ describe("matmul", () => {
     memory.run(matmul({ m: 2, n: 1, k: 2, residual: "after-activation" }), [a.offset, packed.offset, c.offset, c.offset]);
     expect([...c.data]).toEqual([217, 438]);
   });
-
-  it("packs transposed weights alike", () => {
-    const rows = Float32Array.of(1, 2, 3, 4, 5, 6);
-    const columns = Float32Array.of(1, 4, 2, 5, 3, 6);
-    const [one, other] = [new Float32Array(16), new Float32Array(16)];
-    packMatmulWeights(one, rows, { k: 2, n: 3 });
-    packMatmulWeights(other, columns, { k: 2, n: 3, transposed: true });
-    expect(one).toEqual(other);
-  });
 });

@@ -9,19 +9,17 @@ export function packedMatmulLength(k: number, n: number): number {
   return Math.ceil(n / tileColumns) * tileColumns * k;
 }
 
-/** Packs weights, given as [k, n] row-major, or as [n, k] row-major if `transposed`, into `packed`. `packed` must have `packedMatmulLength(k, n)` elements. */
+/** Packs weights [k, n], row-major, into `packed`, which must have `packedMatmulLength(k, n)` elements. */
 export function packMatmulWeights(
   packed: Float32Array,
   weights: ArrayLike<number>,
-  shape: { readonly k: number; readonly n: number; readonly transposed?: boolean },
+  { k, n }: { readonly k: number; readonly n: number },
 ): void {
-  const { k, n, transposed = false } = shape;
-  const [rowStep, columnStep] = transposed ? [1, k] : [n, 1];
   let place = 0;
   for (let first = 0; first < n; first += tileColumns)
     for (let row = 0; row < k; row += 1)
       for (let column = first; column < first + tileColumns; column += 1, place += 1)
-        packed[place] = column < n ? (weights[row * rowStep + column * columnStep] ?? 0) : 0;
+        packed[place] = column < n ? (weights[row * n + column] as number) : 0;
 }
 
 /** Unpacks weights packed by `packMatmulWeights` and returns them as [k, n] row-major. */

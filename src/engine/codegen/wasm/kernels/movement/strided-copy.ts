@@ -60,11 +60,11 @@ function planCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const [sourceStep = 0, targetStep = 0] = inner.strides;
   if (sourceStep === 1 && targetStep === 1)
     return axes.length === 1 ? contiguous(inner.size * bytes) : contiguousRows(axes, inner.size * bytes, bytes);
-  if (sourceStep === 0 && targetStep === 1) return fillRows(axes, bytes);
+  if (sourceStep === 0 && targetStep === 1) return fillRows(axes, inner.size * bytes, bytes);
   const crossing = axes.findIndex(({ strides }) => strides[0] === 1);
   const isForward = axes.every(({ strides }) => strides.every((stride) => stride >= 0)); // constant offsets cannot be negative
-  if (bytes === 4 && targetStep === 1 && crossing >= 0 && isForward) return tiledTranspose(axes, crossing);
-  return elementwiseCopy(axes, bytes);
+  if (bytes === 4 && targetStep === 1 && crossing >= 0 && isForward) return tiledTranspose(axes, crossing, inner);
+  return elementwiseCopy(axes, inner, bytes);
 }
 
 /** Copies one contiguous range of `length` bytes. Pieces: blocks of 16 KiB. */
@@ -96,9 +96,8 @@ function contiguousRows(axes: readonly Axis[], length: number, bytes: ElementByt
 }
 
 /** Fills each row of the target with one element of the source, whose last axis has stride 0. */
-function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
+function fillRows(axes: readonly Axis[], length: number, bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
-  const length = (axes.at(-1)?.size ?? 1) * bytes;
   const blocks = outer.length === 0 ? Math.ceil(length / blockBytes) : 1;
   const splat = { 1: v128.load8Splat, 2: v128.load16Splat, 4: v128.load32Splat, 8: v128.load64Splat }[bytes];
   return {
@@ -136,10 +135,9 @@ function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
 }
 
 /** Copies element by element along the last axis. */
-function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
+function elementwiseCopy(axes: readonly Axis[], { size, strides }: Axis, bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
-  const { size, strides } = axes.at(-1) ?? { size: 1, strides: [] };
-  const [sourceStep = 0, targetStep = 0] = strides;
+  const [sourceStep, targetStep] = [at(strides, 0), at(strides, 1)];
   return {
     pieces: product(outer.map((axis) => axis.size)),
     pieceNanoseconds: size + 8,
@@ -158,10 +156,9 @@ function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrate
  * Transposes tiles of 4 x 4 elements of 32 bits. The axis with index `crossing` is contiguous in the source, the last axis in the target. Pieces:
  * groups of four positions along `crossing`.
  */
-function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
+function tiledTranspose(axes: readonly Axis[], crossing: number, along: Axis): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
-  const across = axes[crossing] ?? { size: 1, strides: [] };
-  const along = axes.at(-1) ?? { size: 1, strides: [] };
+  const across = at(axes, crossing);
   const step = (axis: Axis, operand: 0 | 1): number => at(axis.strides, operand) * 4;
   const groups = Math.ceil(across.size / 4);
   return {
@@ -185,13 +182,12 @@ function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
           });
         });
       const whole = (): void => {
-        if (tiles > 0)
-          f.repeat(tiles, () => {
-            const rows = indices(4).map((row) => f.value(v128.load(source, row * step(along, 0))));
-            transposed(f, rows).forEach((column, k) => f.run(v128.store(target, column, k * step(across, 1))));
-            f.increase(source, 4 * step(along, 0));
-            f.increase(target, 4 * step(along, 1));
-          });
+        f.repeat(tiles, () => {
+          const rows = indices(4).map((row) => f.value(v128.load(source, row * step(along, 0))));
+          transposed(f, rows).forEach((column, k) => f.run(v128.store(target, column, k * step(across, 1))));
+          f.increase(source, 4 * step(along, 0));
+          f.increase(target, 4 * step(along, 1));
+        });
         if (along.size % 4 > 0) single(i32.const(4), along.size % 4);
       };
       if (across.size % 4 === 0) whole();

@@ -9,11 +9,10 @@ export type WeightBytes = 1 | 2;
 
 /** Unpacked 8-bit weights [k, n] with their zero points. */
 export interface IntegerWeights {
-  /** Weights [k, n] row-major, or [n, k] when `transposed`. */
+  /** Row-major. */
   readonly values: Uint8Array | Int8Array;
   readonly k: number;
   readonly n: number;
-  readonly transposed?: boolean;
   /** One zero point, or one per column. Default: 0. */
   readonly zeroPoints?: ArrayLike<number>;
 }
@@ -41,13 +40,12 @@ export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights):
 /** As `packIntegerWeights`, for weights of any integer type whose differences from their zero points fit `weightBytes`. */
 export function packDifferences(
   packed: Uint8Array,
-  { values, k, n, transposed = false, zeroPoints = [0] }: Omit<IntegerWeights, "values"> & { readonly values: ArrayLike<number> },
+  { values, k, n, zeroPoints = [0] }: Omit<IntegerWeights, "values"> & { readonly values: ArrayLike<number> },
   weightBytes: WeightBytes,
 ): void {
   const { buffer, byteOffset, byteLength } = packed;
   const isByte = weightBytes === 1;
   const target = isByte ? new Int8Array(buffer, byteOffset, byteLength) : new Int16Array(buffer, byteOffset, byteLength / 2);
-  const [rowStep, columnStep] = transposed ? [1, k] : [n, 1];
   const zeros = Int16Array.from({ length: n }, (_, column) => zeroPoints[zeroPoints.length === 1 ? 0 : column] ?? 0);
   let place = 0;
   for (let first = 0; first < n; first += tileColumns) {
@@ -55,10 +53,10 @@ export function packDifferences(
     for (let row = 0; row < k; row += 2, place += 2 * tileColumns) {
       const hasPair = row + 1 < k;
       for (let column = first, to = place; column < last; column += 1, to += 2) {
-        const from = row * rowStep + column * columnStep;
+        const from = row * n + column;
         const zero = zeros[column] as number; // per element: unchecked
         target[to] = (values[from] as number) - zero;
-        target[to + 1] = hasPair ? (values[from + rowStep] as number) - zero : 0;
+        target[to + 1] = hasPair ? (values[from + n] as number) - zero : 0;
       }
       if (last < first + tileColumns) target.fill(0, place + 2 * (last - first), place + 2 * tileColumns);
     }

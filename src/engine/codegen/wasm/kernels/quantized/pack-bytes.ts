@@ -26,8 +26,8 @@ const maxPairSum = 128;
 export function fitsBytes({ values, k, n }: ByteWeights): boolean {
   for (let row = 0; row < k; row += 2)
     for (let column = 0; column < n; column += 1) {
-      const one = values[row * n + column] ?? 0;
-      const other = row + 1 < k ? (values[(row + 1) * n + column] ?? 0) : 0;
+      const one = values[row * n + column] as number;
+      const other = row + 1 < k ? (values[(row + 1) * n + column] as number) : 0;
       if (one < -128 || one > 127 || other < -128 || other > 127) return false;
       if (Math.max(one, 0) + Math.max(other, 0) > maxPairSum || Math.min(one, 0) + Math.min(other, 0) < -maxPairSum) return false;
     }
@@ -61,7 +61,7 @@ export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): vo
         halves[run.sumsAt + column * 2] = even;
         halves[run.sumsAt + column * 2 + 1] = odd;
         const sum = (panel + columnSumsOffset) / 4 + column;
-        words[sum] = (words[sum] ?? 0) + even + odd;
+        words[sum] = (words[sum] as number) + even + odd;
         if (square > largest) largest = square;
       }
       place = run.weightsAt + (run.end - start) * stepBytes;
@@ -91,7 +91,7 @@ function packColumn(
   let at = weightsAt + column * stepDepth;
   for (let row = start * stepDepth; row < end * stepDepth; row += stepDepth, at += stepBytes)
     for (let within = 0; within < stepDepth && row + within < k; within += 1) {
-      const value = values[(row + within) * n + first + column] ?? 0;
+      const value = values[(row + within) * n + first + column] as number;
       target[at + within] = value;
       const lane = within < 2 ? 0 : 1;
       sums[lane] += value;

@@ -132,7 +132,7 @@ function scanColumns(
   const groups = indices(Math.ceil(columns / laneCount)).map((group) => ({
     offset: group * laneCount * bytes,
     lanes: Math.min(laneCount, columns - group * laneCount),
-    totals: indices(type === "int32" ? 1 : 2).map(() => f.value(identityOf(type, name))),
+    totals: (type === "int32" ? ["whole"] : ["low", "high"]).map(() => f.value(identityOf(type, name))),
   }));
   const combine = name === "sum" ? "add" : "mul";
   const lanesOf = { float32: f64x2, int32: i32x4, int64: i64x2 }[type];

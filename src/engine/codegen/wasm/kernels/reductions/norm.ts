@@ -1,57 +1,35 @@
-/** Layer normalization and RMS normalization over the last axis, with the residual addition that precedes them in transformers. */
+/** Layer normalization over the last axis. */
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { I32, Local } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
-/** Shape and fused operations of one normalization kernel. x and y are [rows, columns] float32, contiguous; each row is normalized. */
+/** Shape and parameters of one normalization kernel. x and y are [rows, columns] float32, contiguous; each row is normalized. */
 export interface NormRequest {
   readonly rows: number;
   readonly columns: number;
-  /**
-   * `layer`: (x - mean) / sqrt(variance + epsilon), with the population variance (Ba et al. 2016). `rms`: x / sqrt(mean of squares + epsilon) (Zhang and
-   * Sennrich 2019).
-   */
-  readonly kind: "layer" | "rms";
   readonly epsilon: number;
   /** Multiplies the result by gamma [columns]. */
   readonly gamma?: boolean;
   /** Adds beta [columns] to the result. */
   readonly beta?: boolean;
-  /** Adds a residual of x's shape before normalization. */
-  readonly residual?: boolean;
-  /** Adds inputBias [columns] before normalization. */
-  readonly inputBias?: boolean;
-  /** Also stores x + inputBias + residual, the input of the normalization, to the parameter `sum`. */
-  readonly keepSum?: boolean;
 }
 
 const sumReducer = { combine: f32x4.add, identity: v128.zero };
 
 /**
- * Generates the kernel of layer or RMS normalization of each row. Parameters: x, then gamma, beta, residual, inputBias, sum if requested, then y. y
- * and sum may be x or the residual. One piece (unit of parallel work) is one row.
+ * Generates the kernel of layer normalization of each row: (x - mean) / sqrt(variance + epsilon), with the population variance (Ba et al. 2016). Parameters: x, then
+ * gamma and beta if requested, then y, which may be x. One piece (unit of parallel work) is one row.
  */
-export function norm(request: NormRequest): Kernel {
-  const {
-    rows,
-    columns,
-    kind,
-    epsilon,
-    gamma = false,
-    beta = false,
-    residual = false,
-    inputBias = false,
-    keepSum = false,
-  } = request;
+export function norm({ rows, columns, epsilon, gamma, beta }: NormRequest): Kernel {
   return defineKernel({
     family: "norm",
-    request: { columns, kind, epsilon, gamma, beta, residual, inputBias, keepSum },
+    request: { columns, epsilon, gamma: gamma === true, beta: beta === true },
     inputs: ["x"],
-    optional: { gamma, beta, residual, inputBias, sum: keepSum },
+    optional: { gamma: gamma === true, beta: beta === true },
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.7 + 10,
@@ -60,13 +38,9 @@ export function norm(request: NormRequest): Kernel {
         const rowOf = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));
         const x = rowOf(offsets.x);
         const y = rowOf(offsets.y);
-        const added = { residual: offsets.residual && rowOf(offsets.residual), bias: offsets.inputBias };
-        const isAdded = residual || inputBias || keepSum;
-        const total = isAdded ? addTerms(f, columns, x, added, offsets.sum === undefined ? y : rowOf(offsets.sum)) : x;
-        const { mean, factor } = statistics(f, request, total);
+        const { mean, factor } = statistics(f, columns, epsilon, x);
         forVectors(f, columns, (offset, lanes) => {
-          const centred = mean === undefined ? loadVector(total, offset) : f32x4.sub(loadVector(total, offset), mean);
-          const scaled = f32x4.mul(centred, factor);
+          const scaled = f32x4.mul(f32x4.sub(loadVector(x, offset), mean), factor);
           const multiplied = offsets.gamma === undefined ? scaled : f32x4.mul(scaled, loadVector(offsets.gamma, offset));
           const result = offsets.beta === undefined ? multiplied : f32x4.add(multiplied, loadVector(offsets.beta, offset));
           storeLanes(f, f.value(offsetBy(y, offset, 1)), result, lanes);
@@ -76,41 +50,18 @@ export function norm(request: NormRequest): Kernel {
   });
 }
 
-interface AddedTerms {
-  readonly residual: I32 | undefined;
-  readonly bias: I32 | undefined;
-}
-
-function addTerms(f: FunctionBuilder, columns: number, x: I32, added: AddedTerms, to: Local<"i32">): Local<"i32"> {
-  forVectors(f, columns, (offset, lanes) => {
-    const terms = [added.bias, added.residual].flatMap((term) => (term === undefined ? [] : [loadVector(term, offset)]));
-    const sum = terms.reduce<V128>((all, term) => f32x4.add(all, term), loadVector(x, offset));
-    storeLanes(f, f.value(offsetBy(to, offset, 1)), sum, lanes);
-  });
-  return to;
-}
-
-/**
- * Generates code for the mean and the inverse standard deviation of a row, in two passes. A single pass loses precision if the mean is large. For
- * `rms` the mean is undefined.
- */
+/** Generates code for the mean and the inverse standard deviation of a row, in two passes. A single pass loses precision if the mean is large. */
 function statistics(
   f: FunctionBuilder,
-  { columns, kind, epsilon }: NormRequest,
+  columns: number,
+  epsilon: number,
   row: I32,
-): { readonly mean: Local<"v128"> | undefined; readonly factor: Local<"v128"> } {
+): { readonly mean: Local<"v128">; readonly factor: Local<"v128"> } {
   const share = f32x4.const(1 / columns);
-  const mean =
-    kind === "rms"
-      ? undefined
-      : f.value(
-          f32x4.mul(
-            reduceRow(f, columns, sumReducer, (offset) => loadVector(row, offset)),
-            share,
-          ),
-        );
+  const sum = reduceRow(f, columns, sumReducer, (offset) => loadVector(row, offset));
+  const mean = f.value(f32x4.mul(sum, share));
   const squares = reduceRow(f, columns, sumReducer, (offset) => {
-    const x = f.value(mean === undefined ? loadVector(row, offset) : f32x4.sub(loadVector(row, offset), mean));
+    const x = f.value(f32x4.sub(loadVector(row, offset), mean));
     return f32x4.mul(x, x);
   });
   const deviation = f32x4.sqrt(f.madd(squares, share, f32x4.const(epsilon)));

@@ -9,8 +9,8 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, storeLanes } from "../loops/lanes.ts";
 import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 
-/** `sum-square`: sum of squares. `l1`: sum of magnitudes. `l2`: square root of the sum of squares. */
-export type Reduction = "sum" | "mean" | "max" | "min" | "prod" | "sum-square" | "l1" | "l2";
+/** How elements are combined. */
+export type Reduction = "sum" | "mean" | "max" | "min" | "prod";
 
 /** Shape and kind of one reduction: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ReduceRequest {
@@ -19,7 +19,7 @@ export interface ReduceRequest {
   readonly n: number;
   readonly inner: number;
   readonly kind: Reduction;
-  /** int32 supports sum, max, min, prod, sum-square and l1; sums wrap around. Default: float32. */
+  /** int32 has no mean; its sums and products wrap around. Default: float32. */
   readonly type?: "float32" | "int32";
 }
 
@@ -46,7 +46,7 @@ export function reduce(request: ReduceRequest): Kernel {
       f.range(from, to, 1, (piece) => {
         if (inner === 1) {
           const row = f.value(offsetBy(x, piece, n * floatBytes));
-          const total = reduceRow(f, n, steps, (offset) => steps.map(f, loadVector(row, offset)));
+          const total = reduceRow(f, n, steps, (offset) => loadVector(row, offset));
           storeLanes(f, offsetBy(y, piece, floatBytes), steps.end(total), 1);
           return;
         }
@@ -63,7 +63,6 @@ export function reduce(request: ReduceRequest): Kernel {
 }
 
 interface ReductionSteps extends Reducer {
-  map(f: FunctionBuilder, x: V128): V128;
   end(total: V128): V128;
 }
 
@@ -79,7 +78,7 @@ function reduceColumns(
   const totals = vectors.map(() => f.value(steps.identity));
   const row = f.value(x);
   f.repeat(n, () => {
-    totals.forEach((total, vector) => f.set(total, steps.combine(total, steps.map(f, v128.load(row, vector * 16)))));
+    totals.forEach((total, vector) => f.set(total, steps.combine(total, v128.load(row, vector * 16))));
     f.increase(row, inner * floatBytes);
   });
   totals.forEach((total, vector) => storeLanes(f, y, steps.end(total), Math.min(4, columns - vector * 4), vector * 16));
@@ -88,11 +87,7 @@ function reduceColumns(
 function reductionSteps(kind: Reduction, type: "float32" | "int32", n: number): ReductionSteps {
   const lanes = type === "float32" ? f32x4 : { ...i32x4, min: i32x4.minS, max: i32x4.maxS };
   const [min, max] = type === "float32" ? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] : [-(2 ** 31), 2 ** 31 - 1];
-  const steps: ReductionSteps = { combine: lanes.add, identity: lanes.const(0), map: (_f, x) => x, end: (total) => total };
-  const square = (f: FunctionBuilder, x: V128): V128 => {
-    const value = f.value(x);
-    return lanes.mul(value, value);
-  };
+  const steps: ReductionSteps = { combine: lanes.add, identity: lanes.const(0), end: (total) => total };
   switch (kind) {
     case "sum":
       return steps;
@@ -104,11 +99,5 @@ function reductionSteps(kind: Reduction, type: "float32" | "int32", n: number): 
       return { ...steps, combine: lanes.min, identity: lanes.const(max) };
     case "prod":
       return { ...steps, combine: lanes.mul, identity: lanes.const(1) };
-    case "sum-square":
-      return { ...steps, map: square };
-    case "l1":
-      return { ...steps, map: (_f, x) => lanes.abs(x) };
-    case "l2":
-      return { ...steps, map: square, end: (total) => f32x4.sqrt(total) };
   }
 }

@@ -1,4 +1,4 @@
-/** Softmax and log-softmax over the last axis, with the scale and mask of attention. */
+/** Softmax and log-softmax over the last axis, with the mask of attention. */
 import { at } from "../../../../../contract/checked.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
@@ -11,24 +11,22 @@ import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../
 import { floatBytes, laneCount, storeLanes } from "../loops/lanes.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
-/** Shape, scale and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */
+/** Shape and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */
 export interface SoftmaxRequest {
   /** Shape of x. The last axis is normalized. */
   readonly shape: readonly number[];
   readonly logarithm?: boolean;
-  /** Factor of x. Default: 1. */
-  readonly scale?: number;
-  /** Strides in elements of a mask that is added after scaling, one per axis of `shape`; 0 on broadcast axes. The last one is 0 or 1. Default: no mask. */
+  /** Strides in elements of a mask that is added to x, one per axis of `shape`; 0 on broadcast axes. The last one is 0 or 1. Default: no mask. */
   readonly maskStrides?: readonly number[];
 }
 
 /**
- * Generates the kernel of softmax along the last axis, with an optional scale and additive mask. Parameters: x, mask if there is one, y (may be x).
+ * Generates the kernel of softmax along the last axis, with an optional additive mask. Parameters: x, mask if there is one, y (may be x).
  * One piece (unit of parallel work) is one row. Relative error below 4e-7; absolute below 1.6e-38 near 0.
  */
 export function softmax(request: SoftmaxRequest): Kernel {
-  const { shape, logarithm = false, scale = 1, maskStrides } = request;
-  const columns = shape.at(-1) ?? 1;
+  const { shape, logarithm = false, maskStrides } = request;
+  const columns = at(shape, shape.length - 1);
   const rest = columns % laneCount;
   const rowShape = shape.slice(0, -1);
   const maskStep = maskStrides?.at(-1) ?? 0;
@@ -36,7 +34,7 @@ export function softmax(request: SoftmaxRequest): Kernel {
   const axes = maskAxes(rowShape, maskStrides, (name, size) => (dynamicSizes[name] = size));
   return defineKernel({
     family: "softmax",
-    request: { rest, logarithm, scale, mask: axes && { axes: axes.length, step: maskStep } },
+    request: { rest, logarithm, mask: axes && { axes: axes.length, step: maskStep } },
     dynamicSizes,
     inputs: ["x"],
     optional: { mask: axes !== undefined },
@@ -51,7 +49,7 @@ export function softmax(request: SoftmaxRequest): Kernel {
         const rowX = f.value(offsetBy(x, row, rowBytes));
         const rowY = f.value(offsetBy(y, row, rowBytes));
         const given = mask && dynamicAxes && f.value(maskRow(f, mask, row, dynamicAxes));
-        softmaxRow(f, length, { rowX, rowY, scale, mask: given, maskStep, logarithm });
+        softmaxRow(f, length, { rowX, rowY, mask: given, maskStep, logarithm });
       });
     },
   });
@@ -93,7 +91,6 @@ function maskRow(f: FunctionBuilder, mask: I32, row: I32, axes: readonly MaskAxi
 export interface SoftmaxRow {
   readonly rowX: I32;
   readonly rowY: I32;
-  readonly scale: number;
   readonly mask: I32 | undefined;
   readonly maskStep: number;
   readonly logarithm: boolean;
@@ -101,13 +98,13 @@ export interface SoftmaxRow {
 
 /** Generates the softmax or log-softmax of one row of `columns` elements. rowY may equal rowX. */
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
-  const { rowX, rowY, scale, mask, logarithm } = row;
-  if (mask === undefined && scale > 0) {
-    normalize(f, columns, { from: rowX, to: rowY, max: rowMaximum(f, columns, rowX), scale, logarithm });
+  const { rowX, rowY, mask, logarithm } = row;
+  if (mask === undefined) {
+    normalize(f, columns, { from: rowX, to: rowY, max: rowMaximum(f, columns, rowX), logarithm });
     return;
   }
-  const max = scaleAndMask(f, columns, row);
-  normalize(f, columns, { from: rowY, to: rowY, max, scale: 1, logarithm });
+  const max = addMask(f, columns, row, mask);
+  normalize(f, columns, { from: rowY, to: rowY, max, logarithm });
 }
 
 const maxReducer = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
@@ -117,13 +114,11 @@ function rowMaximum(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v1
   return reduceRow(f, columns, maxReducer, (offset) => loadVector(row, offset));
 }
 
-/** Stores scale * x + mask of one row to y and returns its maximum in every lane. */
-function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
+/** Stores x + mask of one row to y and returns its maximum in every lane. */
+function addMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow, maskAt: I32): Local<"v128"> {
   return reduceRow(f, columns, maxReducer, (offset, lanes) => {
-    const x = loadVector(given.rowX, offset);
-    const scaled = given.scale === 1 ? x : f32x4.mul(x, f32x4.const(given.scale));
-    const mask = given.mask && (given.maskStep === 0 ? v128.load32Splat(given.mask) : loadVector(given.mask, offset));
-    const element = f.value(mask === undefined ? scaled : f32x4.add(scaled, mask));
+    const mask = given.maskStep === 0 ? v128.load32Splat(maskAt) : loadVector(maskAt, offset);
+    const element = f.value(f32x4.add(loadVector(given.rowX, offset), mask));
     storeLanes(f, place(f, given.rowY, offset), element, lanes);
     return element;
   });
@@ -133,20 +128,15 @@ interface NormalizedRow {
   readonly from: I32;
   readonly to: I32;
   readonly max: Local<"v128">;
-  /** Above 0, so that the maximum stays the maximum after scaling. */
-  readonly scale: number;
   readonly logarithm: boolean;
 }
 
 /** Lower bound of the arguments of `clampedExp`. */
 const minExponent = -87;
 
-/** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), with d = scale * (x - maximum). */
-function normalize(f: FunctionBuilder, columns: RowLength, { from, to, max, scale, logarithm }: NormalizedRow): void {
-  const below = (offset: I32): V128 => {
-    const difference = f32x4.sub(loadVector(from, offset), max);
-    return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));
-  };
+/** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), with d = x - maximum. */
+function normalize(f: FunctionBuilder, columns: RowLength, { from, to, max, logarithm }: NormalizedRow): void {
+  const below = (offset: I32): V128 => f32x4.sub(loadVector(from, offset), max);
   const power = (offset: I32, lanes: number): V128 => {
     const difference = f.value(below(offset));
     // Exactly 0 below the range, as for masked elements: e^-87 over the sum is subnormal, and products of subnormal numbers take ten times as long.

@@ -1,0 +1,36 @@
+/** Scratch memory of kernels under check, apart from everything else: what lies behind it must not change, and what was in it before must not matter. */
+import type { KernelCall } from "../../codegen/wasm/index.ts";
+import { literalOf } from "../../ir/literal.ts";
+import type { EngineMemory } from "../../memory/engine-memory.ts";
+
+/** Bytes behind the scratch memory that no kernel may write. */
+const guardBytes = 256;
+const filling = 0xff; // NaN as float32, -1 as integer
+
+/** A region of the memory that all kernels of a check use as scratch, one after the other. */
+export class GuardedScratch {
+  readonly #memory: EngineMemory;
+  readonly #start: number;
+
+  /** Takes what the kernels need from the memory. */
+  constructor(memory: EngineMemory, kernels: readonly Pick<KernelCall, "scratchBytes">[]) {
+    this.#memory = memory;
+    const bytes = Math.max(0, ...kernels.map(({ scratchBytes }) => scratchBytes)) + guardBytes;
+    this.#start = memory.pack({ source: literalOf("uint8", [0], []), layout: "scratch", bytes, packStored: () => {} }, false);
+  }
+
+  /** The offsets of a call, with the scratch memory in its place. */
+  place({ dynamicSizes, parameters, scratchBytes }: KernelCall, offsets: readonly number[]): readonly number[] {
+    return scratchBytes > 0 ? offsets.with(dynamicSizes.length + parameters.length - 1, this.#start) : offsets;
+  }
+
+  /** Runs a kernel. Throws if it writes behind its scratch memory. */
+  guard({ scratchBytes, family }: Pick<KernelCall, "scratchBytes" | "family">, run: () => number): number {
+    if (scratchBytes === 0) return run();
+    const bytes = new Uint8Array(this.#memory.memory.buffer, this.#start, scratchBytes + guardBytes).fill(filling);
+    const status = run();
+    if (bytes.subarray(scratchBytes).some((byte) => byte !== filling))
+      throw new Error(`${family} writes behind its ${scratchBytes} bytes of scratch memory`);
+    return status;
+  }
+}
