@@ -79,6 +79,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/contract/index.ts",
     "src/contract/checked.ts",
     "src/contract/sequence-table.ts",
+    "src/concurrency/abort-listeners.ts",
     "src/concurrency/mutex.ts",
     "src/hosts/exit-gate.ts",
     "src/hosts/model-server.ts",

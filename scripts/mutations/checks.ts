@@ -75,11 +75,12 @@ const all = [
 const [first, file] = process.argv.slice(2);
 if (first === "--blocks" && file !== undefined) {
   const entered = ((globalThis as { enteredBlocks?: Set<number> }).enteredBlocks ??= new Set());
+  const atStart = [...entered]; // by all groups: tables that modules make when they are loaded
   const blocksOfGroups = all.map((run) => {
     entered.clear();
     const problem = run();
     if (problem !== undefined) throw new Error(`the checks fail without a mutation: ${problem}`);
-    return [...entered];
+    return [...new Set([...atStart, ...entered])];
   });
   writeFileSync(file, JSON.stringify(blocksOfGroups));
 } else {

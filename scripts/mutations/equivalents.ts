@@ -241,4 +241,50 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: "result.data !== output",
     reason: "copies elements that are there",
   },
+  {
+    file: "src/engine/codegen/wasm/kernels/movement/gather-scatter-nd.ts",
+    code: "const isOneBatch =",
+    reason: "the row of a batch is computed where there may be several",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/matmul/tiling.ts",
+    code: "return rowsPerTile === tileRows ? rest",
+    reason: "part of the key of a kernel, which may say more than it needs",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/reductions/top-k.ts",
+    code: "const passes =",
+    reason: "two ways to find the same elements",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/movement/strided-copy.ts",
+    code: "crossing >= 0 && isForward",
+    reason: "tiles are transposed where that is faster than copying element by element",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/loops/copy-bytes.ts",
+    code: "done + 16 <= bytes",
+    reason: "16 bytes may be copied as two times 8",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/matmul/gemv.ts",
+    code: "panels % 2 === 0 ? pair",
+    reason: "a panel without a partner is told by its own condition",
+  },
+  {
+    file: "src/engine/codegen/wasm/assembler/features.ts",
+    code: "builder.build({ shared: false })",
+    reason: "a probe may have any memory",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/matmul/panel-copy.ts",
+    code: "const fours =",
+    reason: "rows behind the last are copied to room that is there",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/blocks/block-matmul.ts",
+    code: "layout.smallestCode === 0",
+    reason: "a sum times 0 is the same as no sum",
+  },
+  { file: "src/formats/scaled-blocks/encode.ts", code: "return code < -8 ?", reason: "no value lies more than 8.4 steps from 0" },
 ];

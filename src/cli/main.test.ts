@@ -60,6 +60,17 @@ it("tells variables of other runtimes, which are not read: where models run to e
   expect((await type(["explain", "--quiet"], { environment })).stderr).toBe("");
 });
 
+it("tells settings of models that are not there", async () => {
+  await writeFile(join(directory, "named.yaml"), "models: { ./bultin-model: { exclude: onnx }, builtin: { exclude: wasm } }\n");
+  const { code, stderr } = await type(["explain", "--config", join(directory, "named.yaml")]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(
+      /^inferyard: \.\/bultin-model has settings in "models", which concern no model on this machine: there is no file or folder .*\n$/,
+    ),
+  ]);
+});
+
 it("takes every accelerator as --gpu, and says why it is not here", async () => {
   const { code, stdout } = await type(["explain", "--gpu", "DML"]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/onnx:directml +refused .*\n/)]);

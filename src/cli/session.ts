@@ -18,6 +18,7 @@ import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
 import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { refuseUnknownNames } from "../runtime/targets/known-names.ts";
 import { foreignVariables } from "../settings/foreign-variables.ts";
+import { missingModels } from "../settings/missing-models.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, type Settings, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
@@ -190,8 +191,11 @@ export interface SessionExtras {
   readonly textThreads?: TextThreadSettings;
   /** Threads that compile constraints. */
   readonly constraintThreads?: ConstraintThreadSettings;
-  /** Whether all variables of other runtimes are told, and not those alone that say where models run. Default: false. */
-  readonly tellsAllVariables?: boolean;
+  /**
+   * Whether the command says what is here and why. It tells all variables of other runtimes, and not those alone that say where models run, and models of the setting
+   * `models` that are not there. Default: false.
+   */
+  readonly isReport?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
   /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
@@ -211,10 +215,10 @@ export async function openSession(
   if (ignoredVariables.length > 0 && quiet !== true)
     writeLine(terminal.stderr, `inferyard: ${describeIgnored(ignoredVariables)}`);
   if (quiet !== true) {
-    const told = foreignVariables(terminal.environment).filter(
-      (each) => each.isPlacement === true || more.tellsAllVariables === true,
-    );
-    for (const { name, note } of told) writeLine(terminal.stderr, `inferyard: ${name} ${note}`);
+    const isReport = more.isReport === true;
+    const variables = foreignVariables(terminal.environment).filter((each) => isReport || each.isPlacement === true);
+    for (const { name, note } of [...variables, ...(isReport ? await missingModels(values) : [])])
+      writeLine(terminal.stderr, `inferyard: ${name} ${note}`);
   }
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {

@@ -258,7 +258,16 @@ export interface ModuleWeights {
  */
 export type ModelProbe =
   | { readonly kind: "text"; readonly answers: readonly KnownAnswer[] }
-  | { readonly kind: "tensors"; readonly inputs: TensorMap };
+  | { readonly kind: "tensors"; readonly inputs: TensorMap }
+  | { readonly kind: "tokens"; readonly answers: readonly KnownContinuation[] };
+
+/** Tokens, and those with the highest logits after them, one after the other. */
+export interface KnownContinuation {
+  /** Tokens that the encoder reads; for models with an encoder, and only for these. */
+  readonly source?: readonly number[];
+  readonly prompt: readonly number[];
+  readonly continuation: readonly number[];
+}
 
 /** A text and the vector that the model must give for it. */
 export interface KnownAnswer {

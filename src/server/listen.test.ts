@@ -48,7 +48,7 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
     budget: () => {},
     startup: () => {},
     ignoredVariables: () => {},
-    foreignVariables: () => {},
+    notes: () => {},
   };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });
   const made = { count: 0, maxAtOnce: 0 };

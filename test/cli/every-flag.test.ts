@@ -73,7 +73,11 @@ vi.mock("../../src/tokenizers/index.ts", async (importOriginal) => {
   const { recordedTokenizer } = await import("./flags/recorded-library.ts");
   return { ...(await importOriginal<object>()), loadTokenizer: async () => recordedTokenizer };
 });
-const noKernels = vi.hoisted(() => ({ kernels: [], closest: {} }));
+const noKernels = vi.hoisted(() => ({
+  machine: { architecture: "x64", simd: [], best: "scalar", cuda: { engines: [] } },
+  kernels: [],
+  closest: {},
+}));
 vi.mock("../../src/kernel-capabilities/index.ts", async () => ({
   kernelCapabilities: (await import("./flags/recorded-library.ts")).recorded("kernelCapabilities", () => noKernels),
 }));

@@ -113,11 +113,11 @@ const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
   codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
 const builtin: Backends = () => [native()];
 
-/** `onnx` with a language model. */
+/** `native` with a language model. */
 const writers: ScriptedLanguageModel[] = [];
 const writing: Backends = () => {
   const backend: Backend = {
-    ...scriptedBackend("onnx", { capabilities: { languageFormats: { onnx: "any" } } }),
+    ...scriptedBackend("native", { capabilities: { languageFormats: { gguf: "any" } } }),
     loadLanguage: async () => {
       const made = scriptedLanguageModel();
       writers.push(made);
@@ -129,7 +129,7 @@ const writing: Backends = () => {
 /** Has 17 clients write a text each, one more than run at once, and returns how often texts were parked, and how many tokens the model computed. */
 async function write({ runtime }: Scene): Promise<{ readonly preemptions: number; readonly computed: number }> {
   const texts = Array.from({ length: 17 }, (_, index) =>
-    runtime.use(model, { kind: "language" }, (handle) => runtime.generate([index], { model: handle, maxNewTokens: 20 }), {
+    runtime.use(quantized, { kind: "language" }, (handle) => runtime.generate([index], { model: handle, maxNewTokens: 20 }), {
       client: String(index),
       priority: "normal",
     }),

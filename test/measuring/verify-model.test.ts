@@ -24,7 +24,13 @@ const [skip, title] = needsData("verification of models of every kind");
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
   beforeAll(async () => {
-    const backends = [onnx(), native(), alteredBackend("wrong", noise), alteredBackend("right", (values) => values)];
+    const backends = [
+      onnx(),
+      native(),
+      alteredBackend("wrong", noise),
+      alteredBackend("right", (values) => values),
+      alteredBackend("broken", (values) => values.map(() => Number.NaN)),
+    ];
     runtime = await createRuntime({ backends, host: "inline" });
   });
   afterAll(() => runtime.dispose());
@@ -91,6 +97,12 @@ describe.skipIf(skip)(title, () => {
       );
     },
   );
+
+  it("a target that loading finds to be wrong fails, with what was found", async () => {
+    const report = await verify("vision/mnist.onnx", ["broken:cpu", "native:cpu"]);
+    expect(verdicts(report)).toEqual({ "broken:cpu": "fail", "native:cpu": "pass" });
+    expect(report.targets.find(({ target }) => target === "broken:cpu")?.reason).toContain("a value that is not a number");
+  });
 
   it("of two that contradict each other nothing tells which is right: both fail", async () => {
     const report = await verify("vision/mnist.onnx", ["native:cpu", "wrong:cpu"]);

@@ -53,7 +53,9 @@ const [skip, name] = needsData("goldens");
 
 // minilm.test.ts runs wasm each time
 for (const [isSkipped, title, targets] of sampled(`${name} on %s`, ["onnx:cpu", "wasm:cpu"], (target) => target === "onnx:cpu"))
-  describe.skipIf(skip || isSkipped).each(targets)(title, (target) => goldensOn(target));
+  describe.skipIf(skip || isSkipped).each(targets)(title, (target) => {
+    goldensOn(target);
+  });
 
 function goldensOn(target: string): void {
   let runtime: Runtime;

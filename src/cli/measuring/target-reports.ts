@@ -1,7 +1,7 @@
 /** What the commands `verify`, `bench` and `tune` share of their reports by target. */
 import type { ErrorCode } from "../../contract/errors.ts";
 import { FailedResult } from "../output/failed-result.ts";
-import type { ModelReport, TargetReport } from "../../measuring/index.ts";
+import { type ModelReport, type TargetReport, unmetTargets } from "../../measuring/index.ts";
 
 /** Rows of a table for the targets that were skipped, with the reason. */
 export function skippedRows(targets: readonly TargetReport<unknown>[]): string[][] {
@@ -9,13 +9,12 @@ export function skippedRows(targets: readonly TargetReport<unknown>[]): string[]
 }
 
 /** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets that flags or settings name. */
-export async function throwUnmet(
+export function throwUnmet(
   report: ModelReport<unknown>,
   named: string | readonly string[] | undefined,
   code: ErrorCode,
   what: string,
-): Promise<void> {
-  const { unmetTargets } = await import("../../measuring/index.ts");
+): void {
   const unmet = unmetTargets(report, typeof named === "string" ? [named] : named);
   const [first] = unmet;
   if (first === undefined && report.targets.some(({ verdict }) => verdict === "pass")) return;

@@ -27,4 +27,13 @@ describe("classes by exports", () => {
     const own = [...shims, "cublasDgemm_v2", "cublasGetVersion_v2", "cublasGetProperty"];
     expect(classes(exporting(...own), "libcublas.so.12")).toEqual(["cublas certain"]);
   });
+
+  it.each([
+    ["libggml-cpu-armv8.2_1.so", "armv8.2_1"],
+    ["libggml-cpu-zen4.so.0", "zen4"],
+    ["ggml-cpu-x64.dll", "x64"],
+    ["libggml-cpu.so.0.9.4", undefined],
+  ])("the build of %s by its name", (name, variant) => {
+    expect(classify(exporting(), name)[0]).toMatchObject({ name: "ggml-cpu", variant });
+  });
 });

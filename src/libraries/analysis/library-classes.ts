@@ -54,7 +54,7 @@ export const classRules: readonly ClassRule[] = [
     title: "ggml for CPUs",
     functions: ["ggml_backend_cpu_init", "ggml_graph_compute", "ggml_cpu_has_avx2"],
     fileName: /^(?:lib)?ggml-cpu\b/,
-    variant: /^(?:lib)?ggml-cpu-([a-z0-9_]+)/,
+    variant: /^(?:lib)?ggml-cpu-([a-z0-9_.]+?)(?:\.(?:so|dylib|dll)[.\d]*)?$/,
   },
   {
     name: "ggml-cuda",

@@ -80,6 +80,7 @@ describe("libraryVersion", () => {
     ["libllama.v0.5.0.so", "llama", "0.5.0"],
     ["libllama.cuda.v0.5.0.so", "llama", "0.5.0"],
     ["libggml-cpu.so.0.9.4", "ggml-cpu", "0.9.4"],
+    ["libggml.0.9.4.dylib", "ggml", "0.9.4"],
     ["libopenblasp-r0.3.21.so", "openblas", "0.3.21"],
     ["libcudart.so.12.4.127", "cuda-runtime", "12.4.127"],
   ])("%s: %s by its name", (file, name, version) => {
@@ -90,6 +91,7 @@ describe("libraryVersion", () => {
     ["libomp.so.5", "openmp", ["GOMP_5.0"]],
     ["libggml-cpu-zen4.so", "ggml-cpu", []],
     ["libggml-cpu-armv8.2_1.so", "ggml-cpu", []],
+    ["libggml.v0.5.0.so", "ggml", []],
     ["onnxruntime.dll", "onnxruntime", []],
     ["cudart64_12.dll", "cuda-runtime", []],
     // Numbers of interfaces.

@@ -5,15 +5,16 @@ import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 
 /**
- * Decodes the field `probe` of inferyard.json, the input with which a loaded model is verified. Returns undefined if it has both
- * or neither of its two forms. Problems are appended to `problems` as sentences.
+ * Decodes the field `probe` of inferyard.json, the input with which a loaded model is verified. Returns undefined unless it has
+ * one of its three forms. Problems are appended to `problems` as sentences.
  */
 export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | undefined {
-  const { texts, inputs } = stated;
-  if ((texts === undefined) === (inputs === undefined)) {
-    problems.push('probe: give "texts" or "inputs", one of the two');
+  const { texts, inputs, continuations } = stated;
+  if ([texts, inputs, continuations].filter((each) => each !== undefined).length !== 1) {
+    problems.push('probe: give one of the two "texts" and "inputs", or "continuations" for a language model');
     return undefined;
   }
+  if (continuations !== undefined) return { kind: "tokens", answers: continuations };
   if (inputs !== undefined) {
     const entries = Object.entries(inputs).map(
       ([name, tensor]) => [name, readTensor(tensor, `probe.inputs.${name}: `, problems)] as const,

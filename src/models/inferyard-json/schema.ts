@@ -3,7 +3,7 @@
  */
 import * as z from "zod";
 import type { DataType } from "../../contract/tensor.ts";
-import type { Requirements } from "../manifest.ts";
+import type { KnownContinuation, Requirements } from "../manifest.ts";
 import type { TextOverrides } from "../huggingface/text-settings.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
@@ -23,12 +23,13 @@ export interface InferyardJson extends TextOverrides {
 }
 
 /**
- * The field `probe` of inferyard.json: how the model is verified after a load. Exactly one of the two fields is set. `embedding`
+ * The field `probe` of inferyard.json: how the model is verified after a load. Exactly one of the fields is set. `embedding`
  * is the base64 of little-endian 32-bit floats.
  */
 export interface ProbeJson {
   readonly texts?: readonly { readonly text: string; readonly embedding: string; readonly tolerance: number }[];
   readonly inputs?: Readonly<Record<string, ProbeTensorJson>>;
+  readonly continuations?: readonly KnownContinuation[];
 }
 
 /** A tensor in JSON, row-major. 16-bit floating-point types are not supported. Integers beyond 2^53 are strings. */
@@ -95,12 +96,21 @@ const tensor = z.strictObject({
   data: z.array(z.union([z.number(), z.string(), z.boolean()])).describe("Row by row; whole numbers beyond 2^53 as text."),
 });
 
+const tokens = z.array(z.int().nonnegative()).min(1);
+
 const probe = z.strictObject({
   texts: z.array(answer).min(1).exactOptional().describe("Texts with the vectors the model must give; checked after every load."),
   inputs: z
     .record(z.string(), tensor)
     .exactOptional()
     .describe("An input for a first run, by the model's input names; its outputs must be finite."),
+  continuations: z
+    .array(z.strictObject({ source: tokens.exactOptional(), prompt: tokens, continuation: tokens }))
+    .min(1)
+    .exactOptional()
+    .describe(
+      "Token ids with those that a language model must give the highest logits after them, one after the other; checked after every load. `source`: ids that an encoder reads.",
+    ),
 });
 
 /** The schema that validates the content of inferyard.json. Unknown fields are errors. */
@@ -147,7 +157,7 @@ export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
   requirements: requirements.exactOptional().describe("What a machine must have."),
   license: z.string().exactOptional().describe("SPDX expression. Default: what README.md says in its front matter."),
   provenance: z.unknown().exactOptional().describe("Where the model comes from, in any form; for people."),
-  probe: probe.exactOptional().describe("A check that is run after every load: `texts` or `inputs`."),
+  probe: probe.exactOptional().describe("A check that is run after every load: `texts`, `inputs` or `continuations`."),
 });
 
 /** The JSON schema of inferyard.json, as it is written to schemas/inferyard.json. */

@@ -1,7 +1,7 @@
 /** Verification of a loaded language model: it decodes a few tokens, its logits are finite and agree, and the engine reports where it computed. */
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
-import type { Variant } from "../../models/manifest.ts";
+import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
 import { type Agreement, type VerifiableLanguageModel, agreementTolerance, verifyAgreement } from "./sequence-agreement.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 
@@ -9,14 +9,46 @@ import { type Verification, reportedEvidence, reportsNothing } from "./verificat
 export async function verifyLanguageModel(
   model: VerifiableLanguageModel & Pick<HostedLanguageModel, "evidence" | "library">,
   variant: Pick<Variant, "format" | "precision">,
+  probe: ModelProbe | undefined,
   signal?: AbortSignal,
 ): Promise<Verification> {
   const agreement = await verifyAgreement(model, agreementTolerance(variant), signal);
   const evidence = ["probe tokens were decoded, and their logits are finite", ...agreementSentences(agreement)];
+  if (probe?.kind === "tokens") evidence.push(await verifyContinuations(model, probe.answers, signal));
   const reported = await reportedEvidence(model);
   if ("unproven" in reported) return { evidence, unproven: reported.unproven };
   if (reported.evidence.length === 0) return { evidence, unproven: reportsNothing };
   return { evidence: [...evidence, ...reported.evidence] };
+}
+
+/** Continues prompts with the tokens of the highest logits. Throws VERIFICATION_FAILED for a token that is not the known one. */
+async function verifyContinuations(
+  model: VerifiableLanguageModel,
+  answers: readonly KnownContinuation[],
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const options = signal === undefined ? {} : { signal };
+  for (const [index, { source, prompt, continuation }] of answers.entries()) {
+    const sequence = await model.createSequence({ ...options, ...(source === undefined ? {} : { source }) });
+    try {
+      let tokens = prompt;
+      for (const [position, known] of continuation.entries()) {
+        const [logits = new Float32Array()] = await model.decode([{ sequence, tokens }], options);
+        const given = logits.indexOf(logits.reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY));
+        if (given !== known) {
+          throw new InferyardError(
+            "VERIFICATION_FAILED",
+            `known continuation ${index} of the manifest does not hold: token ${position} is ${given}, and ${known} is right`,
+            { remedy: "the engine computes this model wrongly on this target: try another target or variant" },
+          );
+        }
+        tokens = [known];
+      }
+    } finally {
+      await model.releaseSequence(sequence);
+    }
+  }
+  return `${answers.length} known ${answers.length === 1 ? "continuation" : "continuations"} of its manifest held`;
 }
 
 function agreementSentences({ rows, difference, readsContext }: Agreement): readonly string[] {

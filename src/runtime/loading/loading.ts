@@ -290,7 +290,7 @@ async function attempt(
         try {
           const verification =
             model.kind === "language"
-              ? await verifyLanguageModel(model, variant, loadSignal)
+              ? await verifyLanguageModel(model, variant, manifest.probe, loadSignal)
               : await verify(model, manifest, context.checkAnswers, loadSignal);
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;

@@ -14,14 +14,15 @@ interface Waiting {
 
 /** Maximum time in milliseconds that a client waits between its runs for those of others. */
 const maxGapMs = 20;
+/** Time in milliseconds after which a client that holds the model is not waited for: programs may hold one without a run. */
+const maxHoldMs = 1000;
 /** Interval of the checks for them, in milliseconds. */
 const checkMs = 1;
 
 /** Limits the concurrent runs of one model and orders waiting ones fairly. */
 export class RunScheduler {
   readonly #queue = new FairQueue<Waiting>();
-  /** Number of holds on the model, by client. */
-  readonly #holders = new Map<string, number>();
+  readonly #holders = new Set<{ readonly client: string; readonly since: number }>();
   readonly #isBusy: () => boolean;
   #running = 0;
 
@@ -32,12 +33,9 @@ export class RunScheduler {
 
   /** Says that a client holds the model and may run it soon, until the returned function is called. */
   hold(client: string): () => void {
-    this.#holders.set(client, (this.#holders.get(client) ?? 0) + 1);
-    return () => {
-      const left = (this.#holders.get(client) ?? 0) - 1;
-      if (left > 0) this.#holders.set(client, left);
-      else this.#holders.delete(client);
-    };
+    const holder = { client, since: performance.now() };
+    this.#holders.add(holder);
+    return () => void this.#holders.delete(holder);
   }
 
   /**
@@ -71,8 +69,9 @@ export class RunScheduler {
 
   /** Whether a client other than this one holds the model and has not brought a run yet. */
   #mayBringRuns(client: string): boolean {
-    const isAlone = this.#holders.size === (this.#holders.has(client) ? 1 : 0);
-    return !isAlone && !this.#isBusy() && this.#queue.hasOnly(client);
+    if (this.#isBusy() || !this.#queue.hasOnly(client)) return false;
+    const oldest = performance.now() - maxHoldMs;
+    return [...this.#holders].some((holder) => holder.client !== client && holder.since >= oldest);
   }
 
   async #beginAfterOthers(client: string): Promise<void> {

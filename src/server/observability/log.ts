@@ -20,8 +20,8 @@ export interface Log {
   startup(report: StartupReport): void;
   /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
   ignoredVariables(names: readonly string[]): void;
-  /** Variables of other runtimes that are set, each with a note on what has its effect here. */
-  foreignVariables(variables: readonly { readonly name: string; readonly note: string }[]): void;
+  /** Variables and settings that have no effect, each with a note that says why. */
+  notes(notes: readonly { readonly name: string; readonly note: string }[]): void;
 }
 
 /** Options of a log. */
@@ -85,8 +85,8 @@ export function createLog({ level, stream }: LogOptions): Log {
     ignoredVariables(names) {
       if (names.length > 0) lines.info({ names }, "ignoring variables of a Service, which are no settings");
     },
-    foreignVariables(variables) {
-      for (const { name, note } of variables) lines.warn({ name }, `${name} ${note}`);
+    notes(notes) {
+      for (const { name, note } of notes) lines.warn({ name }, `${name} ${note}`);
     },
     event(event) {
       const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");

@@ -134,6 +134,7 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
     verify: {
       on: ["m"],
       flags: {
+        "--target": targetFlag,
         "--answers": {
           value: [file("answers.json")],
           arrives: { request: { answers: [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 1e-5 }] } },
@@ -268,8 +269,15 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
   };
 }
 
+/** A flag that holds for the runtime, and names the targets that must pass. */
+const targetFlag: FlagRow = {
+  value: ["onnx:cpu"],
+  arrives: { settings: { target: ["onnx:cpu"] }, request: { target: ["onnx:cpu"] } },
+};
+
 /** Flags of the commands that measure. */
 const measuringFlags: Readonly<Record<string, FlagRow>> = {
+  "--target": targetFlag,
   "--rounds": sets(["4"], { rounds: 4 }),
   "--count": sets(["9"], { count: 9 }),
 };

@@ -4,7 +4,6 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
 import { list, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -27,20 +26,24 @@ export function defineBench(command: Command, terminal: Terminal): void {
     const { targets: target = settings.target, record } = flags;
     const { batchTokens } = settings;
     try {
-      const { benchmarkModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
+      // With the tasks, which --help does not need.
+      const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+      ]);
       const load = loadavg()[0] ?? 0;
       const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
         benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
       );
       if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
-      else await print(terminal, runtime, benchmark, load);
+      else await print(terminal, runtime, benchmark, skippedRows(benchmark.targets), load);
       if (flags.quiet !== true && flags.json !== true) {
         for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
         const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
         if (benchmark.recorded.length > 0)
           writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
       }
-      await throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
+      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }
@@ -66,7 +69,13 @@ const columns: readonly Column[] = [
   { title: () => "memory", cell: ({ memoryBytes }) => formatBytes(Math.max(0, memoryBytes)) },
 ];
 
-async function print(terminal: Terminal, runtime: Runtime, { model, targets }: Benchmark, load: number): Promise<void> {
+async function print(
+  terminal: Terminal,
+  runtime: Runtime,
+  { model, targets }: Benchmark,
+  skipped: readonly string[][],
+  load: number,
+): Promise<void> {
   const { cpu, platform } = await runtime.machine();
   const busy = platform === "win32" ? [] : [`load ${load.toFixed(1)} before`]; // Windows has no such figure
   const measured = targets.flatMap(({ target, figures }) => (figures === undefined ? [] : [{ target, figures }]));
@@ -80,6 +89,6 @@ async function print(terminal: Terminal, runtime: Runtime, { model, targets }: B
     writeLine(terminal.stdout, formatTable(rows, ["target", ...used.map(({ title }) => title(first.figures.unit))]));
   }
   const failed = targets.flatMap(({ target, verdict, reason = "" }) => (verdict === "fail" ? [[target, "failed", reason]] : []));
-  const others = [...failed, ...skippedRows(targets)];
+  const others = [...failed, ...skipped];
   if (others.length > 0) writeLine(terminal.stdout, formatTable(others));
 }

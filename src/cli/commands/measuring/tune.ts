@@ -4,8 +4,6 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
-import { formatTuning } from "../../measuring/tuning-report.ts";
 import { formatTable } from "../../output/table.ts";
 import { effectiveSettings, list, openSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -32,7 +30,12 @@ export function defineTune(command: Command, terminal: Terminal): void {
       settings: { target },
     } = session;
     try {
-      const { tuneModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
+      // With the tasks, which --help does not need.
+      const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+        import("../../measuring/tuning-report.ts"),
+      ]);
       const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
         const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
         return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
@@ -44,7 +47,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       // First: a file that cannot be written loses nothing.
       writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
       if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
-      await throwUnmet(report, target, "RUN_FAILED", "could not be measured");
+      throwUnmet(report, target, "RUN_FAILED", "could not be measured");
     } finally {
       await runtime.dispose();
     }

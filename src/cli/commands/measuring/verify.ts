@@ -4,7 +4,6 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
-import { skippedRows, throwUnmet } from "../../measuring/target-reports.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
@@ -25,7 +24,11 @@ export function defineVerify(command: Command, terminal: Terminal): void {
     const { signal } = terminal;
     try {
       const answers = await knownAnswers(flags);
-      const { verifyModel } = await import("../../../measuring/index.ts"); // with the tasks, which --help does not need
+      // With the tasks, which --help does not need.
+      const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+      ]);
       let tested = "";
       const onTarget = (target: string): void => void (tested = ` on ${target}`);
       const { variant, target } = settings;
@@ -33,8 +36,11 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
       const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
       const report = await withNotice(terminal, notice, verifying);
-      writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : formatReport(report, terminal));
-      await throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
+      writeLine(
+        terminal.stdout,
+        flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
+      );
+      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
     } finally {
       await runtime.dispose();
     }
@@ -51,7 +57,7 @@ async function knownAnswers(flags: Record<string, unknown>): Promise<readonly Kn
   return readAnswers(text, path, tolerance);
 }
 
-function formatReport({ targets }: ModelReport<VerifyFigures>, terminal: Terminal): string {
+function formatReport({ targets }: ModelReport<VerifyFigures>, skipped: readonly string[][], terminal: Terminal): string {
   const words = { pass: colorize(terminal, "good", "PASS"), fail: colorize(terminal, "bad", "FAIL"), skipped: "----" };
   const rows = targets.flatMap(({ target, verdict, reason = "", figures }) => {
     if (figures === undefined) return verdict === "skipped" ? [] : [[target, words[verdict], "load", reason]];
@@ -66,5 +72,5 @@ function formatReport({ targets }: ModelReport<VerifyFigures>, terminal: Termina
       ...evidence.map((sentence) => ["", "", "evidence", sentence]),
     ];
   });
-  return [formatTable(rows), formatTable(skippedRows(targets))].filter((table) => table !== "").join("\n");
+  return [formatTable(rows), formatTable(skipped)].filter((table) => table !== "").join("\n");
 }

@@ -11,7 +11,7 @@ import { formatBytes } from "../../output/units.ts";
 export function defineExplain(command: Command, terminal: Terminal): void {
   addPlacementFlags(command.argument("[model]", "model reference")).action(
     async (model: string | undefined, flags: Record<string, unknown>) => {
-      const session = await openSession(terminal, flags, model, { tellsAllVariables: true });
+      const session = await openSession(terminal, flags, model, { isReport: true });
       const { variant } = session.settings;
       const decision = await session.runtime.explain(session.model, variant === undefined ? {} : { variant });
       if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));

@@ -16,7 +16,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
       "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",
     );
   command.action(async (flags: Record<string, unknown>) => {
-    const { runtime } = await openSession(terminal, flags, undefined, { tellsAllVariables: true });
+    const { runtime } = await openSession(terminal, flags, undefined, { isReport: true });
     const machine = await runtime.machine();
     const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
     const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));

@@ -7,6 +7,7 @@ import { parseDuration } from "../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
 import { foreignVariables } from "../../../settings/foreign-variables.ts";
+import { missingModels } from "../../../settings/missing-models.ts";
 import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
@@ -54,7 +55,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const host = values.host ?? "process"; // isolates crashes of one model from the others
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   log.ignoredVariables(ignoredVariables);
-  log.foreignVariables(foreignVariables(terminal.environment));
+  log.notes([...foreignVariables(terminal.environment), ...(await missingModels(values))]);
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
   const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
   const runTimeout = values.runTimeout ?? maxRequestTimeout(section);

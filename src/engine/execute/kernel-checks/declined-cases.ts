@@ -1,8 +1,9 @@
 /** Checks of the conditions of lowering: what a kernel must compute, and what it must leave to the interpreter. */
+import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { int64Literal, type Literal, literalOf } from "../../ir/literal.ts";
 import type { ElementOperation, Operation } from "../../ir/operations.ts";
-import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
 
 /** Steps of chains that lowering translates to several steps of a kernel, or tells apart by type: a kernel must compute each. */
@@ -96,6 +97,7 @@ export function declinedCases(): readonly CheckCase[] {
     declined("cumulative sum float32", { kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, x),
     declined("top-k float32", { kind: "top-k", axis: 2, count: 2, largest: true }, x),
     declined("pool2d max", { kind: "max-pool", ...pool, columnMajor: false }, image),
+    positionsOfPool(),
     declined("pool2d average", { kind: "average-pool", ...pool, countPadding: true }, image),
     declined("conv2d", { kind: "convolution", groups: 1, ...plane }, image, weights),
     declined(
@@ -156,6 +158,15 @@ export function declinedCases(): readonly CheckCase[] {
       constant: literalOf("int32", [2, 2], [-300, 0, -256, -60]),
     }),
   ];
+}
+
+/** A max-pool whose positions are read, which no kernel computes. */
+function positionsOfPool(): CheckCase {
+  const builder = new CaseBuilder();
+  const window = { kernel: [2, 2], strides: [1, 1], dilations: [1, 1], pads: [0, 0, 0, 0], ceil: false, columnMajor: false };
+  const [, positions] = builder.node({ kind: "max-pool", ...window }, [builder.input(ordinary("float32", [1, 2, 4, 5]))]);
+  builder.node({ kind: "arg", function: "max", axis: 3, last: false }, [required(positions, "the positions")]);
+  return { name: "pool2d max", nodes: builder.nodes, inputs: builder.inputs, tolerance: 0, isDeclined: true };
 }
 
 function strings(...data: readonly string[]): Literal {

@@ -2,6 +2,7 @@
 import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { BinaryFunction, ElementOperation, UnaryFunction } from "../../ir/operations.ts";
+import { literalOf } from "../../ir/literal.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
 import { type KernelFunction, kernelFunctionsOf } from "../../lower/kernel-functions.ts";
 import { lowerElementwise } from "../../lower/elementwise.ts";
@@ -83,15 +84,19 @@ export function elementwiseFunctions(): readonly KernelFunction[] {
     ...Object.entries(binaryTypes).flatMap(([name, types]) =>
       types.map((type) => step({ kind: "binary", function: name as BinaryFunction }, [type, type])),
     ),
+    ...[-1, 1, 2, 3].map((exponent) => step({ kind: "binary", function: "pow" }, ["float32", "float32"], exponent)),
     ...(["none", "tanh"] as const).map((approximate) => step({ kind: "gelu", approximate }, ["float32"])),
     ...[...numeric, "bool" as const].map((type) => step({ kind: "select" }, ["bool", type, type])),
     ...casts,
   ].flat();
 }
 
-/** The function that a chain of this one step computes; none when the interpreter computes it. */
-function step(operation: ElementOperation, types: readonly ElementType[]): readonly KernelFunction[] {
-  const inputs = types.map((dataType) => ({ type: { dataType, shape: [1] } }));
+/** The function that a chain of this one step computes; none when the interpreter computes it. `exponent`: a constant second operand. */
+function step(operation: ElementOperation, types: readonly ElementType[], exponent?: number): readonly KernelFunction[] {
+  const inputs = types.map((dataType, index) => {
+    if (index === 0 || exponent === undefined) return { type: { dataType, shape: [1] } };
+    return { type: { dataType, shape: [] }, constant: literalOf(dataType, [], [exponent]) };
+  });
   const chain = { kind: "elementwise", steps: [{ operation, operands: types.map((_, index) => index) }] } as const;
   const type = at(
     inferTypes(

@@ -68,6 +68,7 @@ function copyCases(): readonly CheckCase[] {
       ),
     ),
     copy({ kind: "concat", axis: 0 }, ordinary("int64", [2, 3]), ordinary("int64", [1, 3], 2), ordinary("int64", [3, 3], 3)),
+    copy({ kind: "concat", axis: 0 }, ordinary("float32", [1]), ordinary("float32", [3], 2), ordinary("float32", [1], 3)),
     copy({ kind: "slice", starts: [1, 2, 0], steps: [-1, -2, 3], sizes: [2, 2, 2] }, x),
     copy({ kind: "slice", starts: [1, 1, 2], steps: [1, 1, 1], sizes: [1, 2, 2] }, x),
     copy({ kind: "transpose", permutation: [2, 1, 0] }, x),
