@@ -287,4 +287,29 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     reason: "a sum times 0 is the same as no sum",
   },
   { file: "src/formats/scaled-blocks/encode.ts", code: "return code < -8 ?", reason: "no value lies more than 8.4 steps from 0" },
+  {
+    file: "src/engine/interpret/random.ts",
+    code: "for (let at = 0; at < values.length; at += 2)",
+    reason: "a typed array has no element there to write",
+  },
+  {
+    file: "src/engine/interpret/random.ts",
+    code: "upTo.findIndex((end) => at < end)",
+    reason: "a drawn number of 53 bits is no bound",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "for (let index = 0; index < data.length; index += 1)",
+    reason: "a typed array has no element there to write",
+  },
+  {
+    file: "src/engine/interpret/tree-ensembles.ts",
+    code: "for (let steps = 0; node >= 0",
+    reason: "a cycle is found after as many steps as there are nodes, or one less",
+  },
+  {
+    file: "src/engine/interpret/quantized.ts",
+    code: 'to: "uint8", saturate: true',
+    reason: "a zero point of a range that contains 0 lies from 0 to 255",
+  },
 ];
