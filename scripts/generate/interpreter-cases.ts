@@ -142,14 +142,13 @@ function patternCases(): readonly InterpreterCase[] {
         texts.map((text) => javascript.test(text)),
       );
     }),
-    ...patternsOfRe2
-      .map(([pattern, right, wrong]) =>
-        matching(
-          pattern,
-          [...right, ...wrong],
-          [...right, ...wrong].map((_, index) => index < right.length),
-        ),
+    ...patternsOfRe2.map(([pattern, right, wrong]) =>
+      matching(
+        pattern,
+        [...right, ...wrong],
+        [...right, ...wrong].map((_, index) => index < right.length),
       ),
+    ),
     ...invalidPatterns.map((pattern) => ({
       ...call("regex-full-match", { pattern }, [{ dataType: "bool", shape: [1] }], [strings("a")]),
       outputs: [],

@@ -70,7 +70,7 @@ function elementwiseCases(): readonly InterpreterCase[] {
     binary("pow", floats([4], 1, 2, -8, 0.5), floats([3, 1], NaN, 3, -0.5)),
     binary("equal", strings([2, 1], "a", "b"), strings([3], "b", "a", "")),
     refuse({ kind: "binary", function: "less" }, strings([1], "a"), strings([1], "b")),
-    refuse({ kind: "binary", function: "and" }, signed, signed),
+    ...(["and", "or", "xor"] as const).map((name) => refuse({ kind: "binary", function: name }, signed, signed)),
     ...(["float32", "int64", "float16", "bool"] as const).map((type) =>
       operate({ kind: "select" }, literalOf("bool", [2, 1], [0, 1]), ordinary(type, [2, 3]), ordinary(type, [3], 2)),
     ),

@@ -132,6 +132,116 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     reason: "scales are above 0: codes grow with the values",
   },
   {
+    file: "src/engine/interpret/erf.ts",
+    code: "if (magnitude > 6)",
+    reason: "erf(x) is 1 in float64 from 5.93 on",
+  },
+  {
+    file: "src/engine/interpret/erf.ts",
+    code: "return magnitude < 2.5",
+    reason: "the series and the continued fraction agree on both sides of 2.5",
+  },
+  {
+    file: "src/engine/interpret/erf.ts",
+    code: "Math.abs(term) > 1e-17",
+    reason: "more or fewer terms than float64 can represent",
+  },
+  {
+    file: "src/engine/interpret/erf.ts",
+    code: "let index = 60",
+    reason: "more terms than float64 can represent",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "if (rest & 1n) result =",
+    reason: "literals of 64 bits wrap around, so that wider intermediate results give the same bits",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "square = BigInt.asIntN",
+    reason: "literals of 64 bits wrap around, so that wider intermediate results give the same bits",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "min: (a, b) => (a < b",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "max: (a, b) => (a > b",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/reductions.ts",
+    code: "min: (sum, value) => (value < sum",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/reductions.ts",
+    code: "max: (sum, value) => (value > sum",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/gather-scatter.ts",
+    code: "min: (old, update)",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/gather-scatter.ts",
+    code: "max: (old, update)",
+    reason: "equal integers are the same",
+  },
+  {
+    file: "src/engine/interpret/fused.ts",
+    code: "for (let at = 0; at < offsets.length",
+    reason: "a typed array has no element there to read or write",
+  },
+  {
+    file: "src/engine/interpret/products.ts",
+    code: "for (let image = 0; image < batch",
+    reason: "a typed array has no element there to write",
+  },
+  {
+    file: "src/engine/interpret/random.ts",
+    code: "found < 0 ? classes - 1",
+    reason: "a sum of float64 that is rounded below the last bound is not drawn",
+  },
+  {
+    file: "src/engine/interpret/determinant.ts",
+    code: "for (let row = column + 1; row < size",
+    reason: "a matrix has no row there, or none below the pivot that is larger",
+  },
+  {
+    file: "src/engine/interpret/regex-syntax.ts",
+    code: "const isRange =",
+    reason: "a range that the pattern does not end is refused either way",
+  },
+  {
+    file: "src/engine/lower/convolution-transpose.ts",
+    code: "const maxZeroFillRatio",
+    reason: "decides whether a kernel or the interpreter computes",
+  },
+  {
+    file: "src/engine/lower/convolution-transpose.ts",
+    code: "const maxDynamicTaps",
+    reason: "decides whether a kernel or the interpreter computes",
+  },
+  {
+    file: "src/engine/lower/quantized.ts",
+    code: "{ values: new Int8Array(0), k, n }",
+    reason: "lengths depend on sizes and on whether there are zero points, not on elements",
+  },
+  {
+    file: "src/engine/lower/quantized.ts",
+    code: "{ values: new Uint8Array(0), k, n, zeroPoints",
+    reason: "lengths depend on sizes and on whether there are zero points, not on elements",
+  },
+  {
+    file: "src/engine/lower/blocks.ts",
+    code: "result.data !== output",
+    reason: "copies elements that are there",
+  },
+  {
     file: "src/engine/codegen/wasm/kernels/movement/gather-scatter-nd.ts",
     code: "const isOneBatch =",
     reason: "the row of a batch is computed where there may be several",
@@ -181,5 +291,30 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     file: "src/engine/codegen/wasm/kernels/convolution/window.ts",
     code: "<= maxUnrolledTaps",
     reason: "loops over the taps are unrolled where that is faster",
+  },
+  {
+    file: "src/engine/interpret/random.ts",
+    code: "for (let at = 0; at < values.length; at += 2)",
+    reason: "a typed array has no element there to write",
+  },
+  {
+    file: "src/engine/interpret/random.ts",
+    code: "upTo.findIndex((end) => at < end)",
+    reason: "a drawn number of 53 bits is no bound",
+  },
+  {
+    file: "src/engine/interpret/elementwise.ts",
+    code: "for (let index = 0; index < data.length; index += 1)",
+    reason: "a typed array has no element there to write",
+  },
+  {
+    file: "src/engine/interpret/tree-ensembles.ts",
+    code: "for (let steps = 0; node >= 0",
+    reason: "a cycle is found after as many steps as there are nodes, or one less",
+  },
+  {
+    file: "src/engine/interpret/quantized.ts",
+    code: 'to: "uint8", saturate: true',
+    reason: "a zero point of a range that contains 0 lies from 0 to 255",
   },
 ];

@@ -1,8 +1,9 @@
 /** Checks of how operations are lowered: ranks, axes, offsets, groups and temporaries, each in the shapes that take another path to the same kernels. */
 import type { ElementType } from "../../ir/element-types.ts";
-import { int64Literal, type Literal, literalOf } from "../../ir/literal.ts";
+import { type Literal, literalOf } from "../../ir/literal.ts";
 import type { Activation, Operation, Window } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { chainCases, declinedCases } from "./declined-cases.ts";
 import { indices, ordinary } from "./check-values.ts";
 
 function padCases(): readonly CheckCase[] {
@@ -67,6 +68,7 @@ function copyCases(): readonly CheckCase[] {
       ),
     ),
     copy({ kind: "concat", axis: 0 }, ordinary("int64", [2, 3]), ordinary("int64", [1, 3], 2), ordinary("int64", [3, 3], 3)),
+    copy({ kind: "concat", axis: 0 }, ordinary("float32", [1]), ordinary("float32", [3], 2), ordinary("float32", [1], 3)),
     copy({ kind: "slice", starts: [1, 2, 0], steps: [-1, -2, 3], sizes: [2, 2, 2] }, x),
     copy({ kind: "slice", starts: [1, 1, 2], steps: [1, 1, 1], sizes: [1, 2, 2] }, x),
     copy({ kind: "transpose", permutation: [2, 1, 0] }, x),
@@ -296,136 +298,11 @@ function productCases(): readonly CheckCase[] {
   ];
 }
 
-/** Types and shapes without a kernel: the interpreter computes them, and kernels of the family must not. */
-function declinedCases(): readonly CheckCase[] {
-  const declined = (name: string, operation: Operation, ...inputs: readonly CaseInput[]): CheckCase => ({
-    ...single(name, operation, inputs),
-    isDeclined: true,
-  });
-  const plane = { strides: [1, 1], dilations: [1, 1], pads: [0, 1, 1, 0] };
-  const pool = { ...plane, kernel: [2, 2], ceil: false };
-  const epilogue = { bias: false, activation: "none", residual: "none" } as const;
-  const x = ordinary("float64", [2, 3, 4]);
-  const image = ordinary("float64", [1, 2, 4, 5]);
-  const weights = ordinary("float64", [2, 2, 2, 3], 2);
-  const at = int64Literal([1, 0, 1, 1], [2, 2]);
-  return [
-    declined("matmul", { kind: "linear", ...epilogue }, x, { constant: ordinary("float64", [4, 5], 2) }),
-    declined("matmul", { kind: "linear", ...epilogue }, ordinary("float32", [2, 3]), ordinary("float32", [3, 4], 2)),
-    declined("batched-matmul", { kind: "matmul" }, x, ordinary("float64", [2, 4, 3], 2)),
-    declined(
-      "batched-matmul",
-      { kind: "fused-matmul", a: [0, 1], b: [0, 1], result: [0, 1], alpha: 3 },
-      ordinary("int32", [3, 4]),
-      ordinary("int32", [4, 2]),
-    ),
-    declined(
-      "batched-matmul",
-      { kind: "fused-matmul", a: [0, 1], b: [0, 1], result: [1, 0], alpha: 1 },
-      ordinary("float32", [3, 4]),
-      ordinary("float32", [4, 2]),
-    ),
-    ...["softmax", "softmax-columns"].map((name, index) =>
-      declined(name, { kind: "softmax", axis: 2 - index, logarithm: false }, x),
-    ),
-    declined(
-      "softmax",
-      { kind: "softmax", axis: 1, logarithm: false },
-      ordinary("float32", [2, 3, 1]),
-      ordinary("float32", [3, 1], 2),
-    ),
-    declined(
-      "softmax-columns",
-      { kind: "softmax", axis: 1, logarithm: false },
-      ordinary("float32", [2, 3, 4]),
-      ordinary("float32", [3, 4], 2),
-    ),
-    declined("norm", { kind: "layer-norm", axis: 2, epsilon: 0.01 }, x, ordinary("float64", [4], 2)),
-    declined(
-      "norm",
-      { kind: "layer-norm", axis: 2, epsilon: 0.01 },
-      ordinary("float32", [2, 3, 4]),
-      ordinary("float32", [3, 1], 2),
-    ),
-    declined("reduce sum float32", { kind: "reduce", function: "sum", axes: [1], keep: false }, x),
-    declined("reduce sum float32", { kind: "reduce", function: "sum", axes: [1], keep: false }, ordinary("float32", [2, 0])),
-    declined("reduce sum float32", { kind: "reduce", function: "sum", axes: [], keep: false }, ordinary("float32", [2, 3])),
-    declined("reduce mean float32", { kind: "reduce", function: "mean", axes: [1], keep: false }, ordinary("int32", [2, 4])),
-    declined("reduce-wide sum int64", { kind: "reduce", function: "mean", axes: [1], keep: false }, ordinary("int64", [2, 4])),
-    declined("arg-reduce max float32", { kind: "arg", function: "max", axis: 1, last: false }, x),
-    declined("cumulative sum float32", { kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, x),
-    declined("top-k float32", { kind: "top-k", axis: 2, count: 2, largest: true }, x),
-    declined("pool2d max", { kind: "max-pool", ...pool, columnMajor: false }, image),
-    declined("pool2d average", { kind: "average-pool", ...pool, countPadding: true }, image),
-    declined("conv2d", { kind: "convolution", groups: 1, ...plane }, image, weights),
-    declined(
-      "conv2d",
-      { kind: "convolution", groups: 1, ...plane, activation: "relu" },
-      ordinary("int32", [1, 2, 4, 5]),
-      ordinary("int32", [2, 2, 2, 3], 2),
-    ),
-    declined("interleave", { kind: "convolution-transpose", groups: 1, outputPads: [0, 0], ...plane }, image, weights),
-    declined("strided-copy", { kind: "concat", axis: 0 }, strings("a", "b"), strings("c")),
-    declined("strided-copy", { kind: "slice", starts: [1], steps: [1], sizes: [1] }, strings("a", "b")),
-    declined("strided-copy", { kind: "pad", mode: "reflect", before: [3], after: [0] }, ordinary("float32", [3])),
-    declined("strided-copy", { kind: "pad", mode: "wrap", before: [0], after: [4] }, ordinary("float32", [3])),
-    declined("gather", { kind: "gather", axis: 0 }, strings("a", "b"), int64Literal([1, 0])),
-    declined("gather-elements", { kind: "gather-elements", axis: 0 }, strings("a", "b"), int64Literal([1])),
-    declined("gather-blocks", { kind: "gather-nd", batchAxes: 0 }, strings("a", "b"), int64Literal([1], [1, 1])),
-    declined(
-      "scatter-elements",
-      { kind: "scatter-elements", axis: 0, reduction: "none" },
-      strings("a", "b"),
-      int64Literal([1]),
-      strings("c"),
-    ),
-    declined(
-      "scatter-elements add float32",
-      { kind: "scatter-elements", axis: 0, reduction: "add" },
-      ordinary("float64", [2, 2]),
-      at,
-      ordinary("float64", [2, 2], 2),
-    ),
-    declined(
-      "scatter-blocks",
-      { kind: "scatter-nd", reduction: "none" },
-      strings("a", "b"),
-      int64Literal([1], [1, 1]),
-      strings("c"),
-    ),
-    declined(
-      "scatter-blocks add float32",
-      { kind: "scatter-nd", reduction: "add" },
-      ordinary("float64", [2, 2]),
-      at,
-      ordinary("float64", [2], 2),
-    ),
-    declined("subtract-zero-point", { kind: "subtract-zero-point" }, ordinary("uint8", [3, 5]), literalOf("uint8", [], [7])),
-    declined(
-      "quantize",
-      { kind: "quantize" },
-      ordinary("float32", [3, 5]),
-      literalOf("float32", [], [0.05]),
-      literalOf("uint8", [], [7]),
-    ),
-    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 5]), { constant: ordinary("int32", [5, 4]) }),
-    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
-      constant: literalOf("int32", [2, 2], [-200, 1, 2, 200]),
-    }),
-    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
-      constant: literalOf("int32", [2, 2], [-300, 0, -256, -60]),
-    }),
-  ];
-}
-
-function strings(...data: readonly string[]): Literal {
-  return { dataType: "string", shape: [data.length], data };
-}
-
 /** All cases. */
 export function loweringCases(): readonly CheckCase[] {
   return [
     ...declinedCases(),
+    ...chainCases(),
     ...padCases(),
     ...copyCases(),
     ...axisCases(),
