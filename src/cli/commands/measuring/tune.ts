@@ -65,7 +65,7 @@ function refuseTuned(flags: Readonly<Record<string, unknown>>): void {
   });
 }
 
-/** With `--write`, writes the found settings into the settings file. Prints environment variables or flags that would override them. */
+/** With `--write`, writes the found settings into the settings file. Prints notes on configured values that differ from the result. */
 async function keep(terminal: Terminal, flags: TuneFlags, figures: TuneFigures): Promise<void> {
   const { config, write = false } = flags;
   const before = await effectiveSettings(terminal, config === undefined ? {} : { config });
