@@ -26,8 +26,8 @@ export interface LibraryClass {
 export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
 
 /**
- * The accelerators that a library computes with, judged by symbol and import tables: its own, its dependencies', and those of ggml backends in its
- * folder. Libraries loaded at run time by other means cannot be seen in tables.
+ * The accelerators that a library computes with, judged by the symbol and import tables of the library, of its dependencies, and of the ggml backends
+ * in its folder. Libraries loaded at run time by other means cannot be seen in tables.
  */
 export interface ComputeVerdict {
   /** Accelerator interfaces that the library or its dependencies use or implement. Empty: it computes on the CPU only. */
