@@ -279,12 +279,12 @@ export class Generation {
   }
 }
 
-/** One call of a language model, as `#start` sees it. */
+/** A call of a language model before `#start` begins it. */
 interface StartedCall {
   readonly verb: string;
   readonly optionNames: readonly string[];
   readonly request: SpeculativeRequest;
-  /** Throws what refuses a model by its files, before it is loaded. Default: nothing does. */
+  /** Throws for a model that cannot serve the call, judged by its files before it is loaded. Default: no check. */
   readonly requireModel?: (manifest: Manifest) => void;
 }
 

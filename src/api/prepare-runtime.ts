@@ -11,18 +11,22 @@ import { Runtime } from "./runtime.ts";
 
 /** Settings of a runtime and its backends. */
 export interface RuntimeConfig extends RuntimeSettings {
-  /** Backends of the runtime. Default: those of `standardBackends`. */
+  /** Backends of the runtime. Default: the result of `standardBackends`. */
   readonly backends?: readonly Backend[];
   /**
-   * Path of a llama.cpp library of your own, which the backend `library` runs GGUF models with. It is used where that backend is chosen: by `target` or `prefer`, or where no
-   * other can. Default: the first that the environment variable LLAMA_CPP_DIR leads to. Not beside `backends`.
+   * Path of your own llama.cpp library, with which the backend `library` runs GGUF models. The library is used if that backend is chosen by `target`
+   * or `prefer`, or if no other backend can run the model. Default: the first library found through the environment variable LLAMA_CPP_DIR. Cannot be
+   * combined with `backends`.
    */
   readonly library?: string;
-  /** Facts about the machine that selection and backends are given, for tests of where a model would run. Default: they are read. */
+  /**
+   * Facts about the machine, passed to target selection and to the backends; for tests of where a model would run. Default: facts read from this
+   * machine.
+   */
   readonly machine?: MachineFacts;
 }
 
-/** As `createRuntime`, without loading the models that the settings name for preloading: `Runtime.preload` does. */
+/** Creates a runtime as `createRuntime` does, but does not load the models that the settings name for preloading; `Runtime.preload` loads them. */
 export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
   const { library, machine, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
   if (library !== undefined && config.backends !== undefined) {

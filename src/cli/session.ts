@@ -108,7 +108,7 @@ export function addPlacementFlags(command: Command): Command {
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"));
 }
 
-/** The flag of the setting `library`, also for commands that load no model. */
+/** The command-line flag for the setting `library`. Commands that load no model have it too. */
 export function libraryOption(): Option {
   return new Option("--library <path>", "llama.cpp library of your own, for the target library");
 }
@@ -171,7 +171,7 @@ export async function effectiveSettings(
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
-  /** The settings of the runtime that somebody chose: defaults are left out. */
+  /** Settings of the runtime that were set by flags, environment or file; defaults are left out. */
   readonly config: RuntimeConfig;
   /** Model of the command: the argument, else the setting, else builtin. */
   readonly model: string;
@@ -192,13 +192,13 @@ export interface SessionExtras {
   /** Threads that compile constraints. */
   readonly constraintThreads?: ConstraintThreadSettings;
   /**
-   * Whether the command says what is here and why. It tells all variables of other runtimes, and not those alone that say where models run, and models of the setting
-   * `models` that are not there. Default: false.
+   * Whether the command reports on the machine and its settings. Such a command prints notes on all environment variables of other runtimes, not only
+   * on variables about placement, and on models in the setting `models` that are not on this machine. Default: false.
    */
   readonly isReport?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
-  /** Whether the models that the settings name for it are loaded before the session opens. Default: true. */
+  /** Whether models that the settings name for preloading are loaded before the session opens. Default: true. */
   readonly preloads?: boolean;
 }
 
@@ -254,7 +254,7 @@ export async function openSession(
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
   const reference = model ?? defaultModel;
-  // Flags are for the model of the command, which is refused where they do not concern it, and defaults for a model beside it.
+  // Flags apply to the command's model, which is refused if a flag has no effect on it. For any other model of the session they are defaults.
   const ofModel = Object.fromEntries(
     loadSettingNames.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );
@@ -270,10 +270,10 @@ export async function openSession(
   return { runtime, settings: values, config, model: reference, notice, fetch };
 }
 
-/** Columns of a reason in a note. */
+/** Maximum length of a reason in a note, in columns. */
 const maxReasonColumns = 300;
 
-/** One line on a target that is used in place of another; the engine's own message may have several. */
+/** A note of one line that a fallback target is used. Line breaks in the engine's message are removed. */
 function describeFallback({ from, to, reason }: Extract<RuntimeEvent, { type: "fallback" }>): string {
   return `${to} is used, and not ${from}: ${printable(reason, maxReasonColumns)}`;
 }

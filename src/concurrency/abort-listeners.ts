@@ -1,6 +1,6 @@
 /**
- * Listeners of abort signals. Many requests wait on one signal: that of a call with hundreds of prompts, or of the server's end. They share one listener of the signal, since Node.js
- * warns of a leak (MaxListenersExceededWarning) from the eleventh on.
+ * Listeners of abort signals. Many requests wait on one signal, such as the signal of a call with hundreds of prompts, or of the server's shutdown.
+ * All callbacks of a signal share one listener, since Node.js warns of a leak (MaxListenersExceededWarning) from the eleventh listener on.
  */
 
 interface SharedListener {
@@ -8,7 +8,7 @@ interface SharedListener {
   readonly listener: () => void;
 }
 
-/** Those that are set, by signal. */
+/** Active shared listeners, by signal. */
 const shared = new WeakMap<AbortSignal, SharedListener>();
 
 /** Calls `callback` once when the signal is aborted. Does nothing without a signal, and for one that is aborted already. */
@@ -18,7 +18,7 @@ export function addAbortListener(signal: AbortSignal | undefined, callback: () =
   known.callbacks.add(callback);
 }
 
-/** Takes back a callback. The signal keeps no listener for callbacks that are all taken back. */
+/** Removes a callback. When the last callback of a signal is removed, its listener is removed too. */
 export function removeAbortListener(signal: AbortSignal | undefined, callback: () => void): void {
   const known = signal && shared.get(signal);
   if (signal === undefined || known === undefined) return;

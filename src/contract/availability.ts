@@ -55,13 +55,13 @@ export type Availability =
 export interface Library {
   readonly name: string;
   readonly version: string;
-  /** All files of native code that compute: the library and what it loads. Default: the engine does not say. */
+  /** All files of native code that take part in computing: the library and the libraries it loads. Absent if the engine does not report them. */
   readonly files?: readonly LibraryFileDigest[];
 }
 
-/** A file of native code with its content. */
+/** A file of native code with the digest of its content. */
 export interface LibraryFileDigest {
-  /** Name by which it is loaded, without folders but those that tell files of one name apart. */
+  /** Name by which the file is loaded. Contains a folder only where it distinguishes files of the same name. */
   readonly name: string;
   /** Hexadecimal SHA-256. */
   readonly sha256: string;

@@ -10,7 +10,7 @@ export interface LibraryFile extends Library {
   readonly path: string;
   /** Hexadecimal SHA-256 of the file. */
   readonly sha256: string;
-  /** The file, then those that it loads. */
+  /** The library file, then the files that it loads. */
   readonly files: readonly LibraryFileDigest[];
 }
 

@@ -69,7 +69,7 @@ export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<
   );
 }
 
-/** A reader of facts that never change. */
+/** A machine reader that always returns the same facts. */
 export function fixedMachine(facts: MachineFacts): MachineReader {
   return { read: async () => facts, availableMemory: async () => facts.memory.available };
 }

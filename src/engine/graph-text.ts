@@ -9,13 +9,16 @@ import { optimize } from "./passes/index.ts";
 /** Shapes of inputs by name; dimensions that are not given are 1. */
 type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** The text form of the graph that the model becomes after all passes. Throws what `modelGraph` throws. */
+/** Text of the model's graph after all optimization passes. Throws the errors of `modelGraph`. */
 export function optimizedGraphText(model: OnnxModel, shapes: Shapes): string {
   const builder = new Builder();
   return printGraph(optimize(modelGraph(model, shapes, builder), { budget: builder.budget }));
 }
 
-/** The graph as a StableHLO program; comments say what its arguments are. Throws what `modelGraph` and `stateGraph` throw. */
+/**
+ * The model's graph as a StableHLO program; comments map its arguments and results to inputs, weights and outputs. Throws the errors of `modelGraph`
+ * and `stateGraph`.
+ */
 export function stableHloText(model: OnnxModel, shapes: Shapes): string {
   const program = stateGraph(modelGraph(model, shapes, new Builder()));
   const comments = program.arguments.map(

@@ -11,19 +11,19 @@ import { testKernel } from "./kernel-test.ts";
 /** Whether a kernel can be used, and why. */
 export interface KernelCapable {
   readonly capable: boolean;
-  /** A sentence without a full stop: what refuses it, or that its known-answer test passed. */
+  /** Why the kernel cannot be used, or that its known-answer test passed; a sentence without a full stop. */
   readonly reason: string;
 }
 
 /** Options of `isCapableOf`. */
 export interface IsCapableOfOptions {
-  /** Facts about this machine. Default: they are read. */
+  /** Facts about this machine. Default: read from the machine. */
   readonly machine?: MachineFacts;
 }
 
 /**
- * Whether this machine runs the kernel with this id ("Q4_K_AVX2"), which is tried: it must be built, the machine must have its instructions, and its
- * known-answer test must pass. Of an id that does not exist the closest one is named.
+ * Tests whether this machine runs the kernel with this id ("Q4_K_AVX2"): the kernel must be built, the machine must support its instructions, and its
+ * known-answer test must pass. For an unknown id, the reason names the closest known id.
  */
 export async function isCapableOf(kernelId: string, options: IsCapableOfOptions = {}): Promise<KernelCapable> {
   const kernel = kernelRegistry.find(({ id }) => id === kernelId);

@@ -20,7 +20,7 @@ export interface KernelCapabilitiesOptions {
   readonly bench?: boolean;
   /** Facts about this machine. Default: they are read. */
   readonly machine?: MachineFacts;
-  /** A runtime whose loaded models are listed. Default: none. */
+  /** Runtime whose loaded models are listed. Default: no models are listed. */
   readonly runtime?: { memory(): MemoryReport };
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,7 +28,7 @@ export interface KernelCapabilitiesOptions {
 /** This machine, its kernels, and the models that a runtime has loaded on it. */
 export interface KernelCapabilities {
   readonly machine: KernelMachineReport;
-  /** The loaded models of the runtime in the options. Absent without one. */
+  /** The loaded models of the runtime in the options. Absent if no runtime is given. */
   readonly models?: readonly LoadedContext[];
   readonly kernels: readonly KernelCapability[];
   /** Bytes that one thread reads from memory each second at best, in units of 1e9, measured in the same run. Set with `bench`. */
@@ -37,7 +37,7 @@ export interface KernelCapabilities {
   readonly closest: Readonly<Record<string, ClosestFormat>>;
 }
 
-/** A loaded model, and the longest context that it can take. */
+/** A loaded model and its maximum context length in tokens. */
 export type LoadedContext = Pick<ModelMemory, "reference" | "target" | "contextLength">;
 
 /** One kernel. */
@@ -54,8 +54,8 @@ export interface KernelCapability extends KernelTest {
 }
 
 /**
- * The kernel registry on this machine: what the machine has, which kernels are built, which run here, and what their known-answer tests say. If node-llama-cpp and
- * koffi are installed, ggml's kernels are loaded into this process to be tested.
+ * Reports the kernel registry on this machine: instruction sets and devices, which kernels are built, which run here, and the results of their
+ * known-answer tests. If node-llama-cpp and koffi are installed, ggml's kernels are loaded into this process to be tested.
  */
 export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}): Promise<KernelCapabilities> {
   const { formats, bench = false, signal } = options;

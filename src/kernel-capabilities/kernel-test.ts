@@ -1,21 +1,21 @@
-/** Whether this machine runs a kernel, and what its known-answer test says. */
+/** Whether this machine runs a kernel, with the result of the kernel's known-answer test. */
 import { hasBuild, installedVersion } from "../backends/llamacpp/package.ts";
 import type { KernelFacts } from "../backends/native/kernel-facts.ts";
 import type { KernelEntry, KernelSelfTest } from "../kernels/kernel-entry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import { type KernelMachine, levelRefusal } from "../kernels/simd-levels.ts";
 
-/** A kernel on this machine. */
+/** Result of testing a kernel on this machine. */
 export interface KernelTest {
-  /** Whether it is built and this machine runs it. */
+  /** Whether the kernel is built and this machine supports it. */
   readonly here: boolean;
-  /** Why it is not here, or how it is chosen, as a sentence without a full stop. */
+  /** Why the kernel is not available, or how it is selected; a sentence without a full stop. */
   readonly reason?: string;
-  /** Absent: it is not here, or llama.cpp's own. */
+  /** Result of the known-answer test. Absent for a kernel that is not available or belongs to llama.cpp. */
   readonly selfTest?: KernelSelfTest;
 }
 
-/** Tests a kernel, whose code runs if it is here. */
+/** Tests a kernel. Runs its code if it is available. */
 export function testKernel(kernel: KernelEntry, machine: KernelMachine, facts: KernelFacts): KernelTest {
   const absence = machineRefusal(kernel, machine) === undefined ? llamaAbsence(kernel) : reasonFor(kernel, machine);
   if (absence !== undefined) return { here: false, reason: absence };
@@ -24,7 +24,7 @@ export function testKernel(kernel: KernelEntry, machine: KernelMachine, facts: K
   return { here: true, ...(reason === undefined ? {} : { reason }), ...(selfTest === undefined ? {} : { selfTest }) };
 }
 
-/** Why the kernels of llama.cpp are not here, as far as is known without loading them. Undefined for other kernels. */
+/** Why the kernels of llama.cpp are not available, as far as is known without loading llama.cpp. Undefined for other kernels. */
 function llamaAbsence({ implementation, level }: KernelEntry): string | undefined {
   if (implementation.kind !== "llama") return undefined;
   if (installedVersion() === undefined) return "node-llama-cpp is not installed";
@@ -33,7 +33,7 @@ function llamaAbsence({ implementation, level }: KernelEntry): string | undefine
   return `node-llama-cpp has no build for ${gpu === false ? "cpu" : gpu} here`;
 }
 
-/** The machine comes first: that a kernel for another one is not built matters less. */
+/** The reason of a kernel. A missing instruction set or device takes precedence over a kernel that is not built. */
 function reasonFor({ level, implementation, isOptional = false }: KernelEntry, machine: KernelMachine): string | undefined {
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return implementation.kind === "none" ? `${refusal}; not built yet` : refusal;

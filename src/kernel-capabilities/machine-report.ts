@@ -1,4 +1,4 @@
-/** What this machine has for kernels: instruction sets, CUDA, and the formats of weights that kernels multiply here. */
+/** Report of what this machine offers to kernels: instruction sets, CUDA, and the weight formats that kernels multiply here. */
 import { llamacpp } from "../backends/llamacpp/index.ts";
 import { hasBuild } from "../backends/llamacpp/package.ts";
 import { onnx } from "../backends/onnx/index.ts";
@@ -9,48 +9,48 @@ import { kernelRegistry } from "../kernels/registry.ts";
 import { isSelectable, machineRefusal } from "../kernels/select-kernel.ts";
 import { type KernelLevel, type KernelMachine, kernelLevels, levelRefusal } from "../kernels/simd-levels.ts";
 
-/** This machine, as kernels see it. */
+/** Properties of this machine that decide which kernels run. */
 export interface KernelMachineReport {
   /** Processor architecture as Node.js names it: "x64", "arm64". */
   readonly architecture: string;
-  /** All SIMD levels, from the least to the most. */
+  /** All SIMD levels, from lowest to highest. */
   readonly simd: readonly SimdLevel[];
-  /** The highest of `simd` that is here; "scalar" if none is. */
+  /** The highest supported level of `simd`; "scalar" if no level is supported. */
   readonly best: KernelLevel;
   readonly cuda: CudaReport;
-  /** Formats of weights that a kernel of the registry multiplies here, by their GGUF names and those of packed blocks. */
+  /** Weight formats that a kernel of the registry multiplies on this machine: names of GGUF types and of packed block formats. */
   readonly formats: readonly string[];
 }
 
 /** A SIMD level of kernels. */
 export interface SimdLevel {
   readonly level: KernelLevel;
-  /** Whether this machine has it. */
+  /** Whether this machine supports the level. */
   readonly here: boolean;
-  /** Why not, as a sentence without a full stop. Absent if it is here. */
+  /** Why the level is not supported; a sentence without a full stop. Absent if it is supported. */
   readonly reason?: string;
 }
 
-/** CUDA on this machine: `compiledIn` and `runs` if any of the engines has it. */
+/** CUDA on this machine. `compiledIn` and `runs` are true if they are true for any engine. */
 export interface CudaReport {
   readonly compiledIn: boolean;
   readonly runs: boolean;
   readonly engines: readonly CudaEngine[];
 }
 
-/** CUDA in one engine. */
+/** CUDA support of one engine. */
 export interface CudaEngine {
-  /** "native:cuda", "onnx:cuda", "llamacpp:cuda". */
+  /** The engine's target: "native:cuda", "onnx:cuda" or "llamacpp:cuda". */
   readonly target: string;
-  /** Whether its installed build contains code for CUDA. */
+  /** Whether the installed build of the engine contains CUDA code. */
   readonly compiledIn: boolean;
-  /** Whether it has computed something on a CUDA device in this call. */
+  /** Whether the engine has run a computation on a CUDA device in this call. */
   readonly runs: boolean;
-  /** A sentence without a full stop. */
+  /** Explanation of the two flags; a sentence without a full stop. */
   readonly reason: string;
 }
 
-/** Makes the report. An engine with code for CUDA is run on a CUDA device, in a process of its own, if the machine has one. */
+/** Creates the report. If the machine has a CUDA device, each engine with CUDA code is run on it, in a child process. */
 export async function reportMachine(
   machine: MachineFacts,
   known: KernelMachine,
@@ -82,7 +82,7 @@ export async function reportMachine(
   };
 }
 
-/** Our own engine: its kernels of the level CUDA. */
+/** CUDA support of the native engine, from its kernels of the level CUDA. */
 function nativeCuda(known: KernelMachine): CudaEngine {
   const own = kernelRegistry.filter(({ level, implementation }) => level === "CUDA" && implementation.kind !== "llama");
   const compiledIn = own.some(isSelectable);

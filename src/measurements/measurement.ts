@@ -31,14 +31,17 @@ export interface MeasuredModel {
   readonly modifiedMs: number;
 }
 
-/** What one input of a measurement is: a text, a pair of texts, a generation (64 tokens of prompt and 16 behind them), or a run on tensors. */
+/**
+ * Unit in which the inputs of a measurement are counted: texts, pairs of texts, generations (64 tokens of prompt and 16 generated tokens), or runs on
+ * tensors.
+ */
 export type Unit = "texts" | "pairs" | "generations" | "runs";
 
 /** Figures of one measurement. Each is the median over the rounds. */
 export interface Figures {
   /** Number of rounds. Each ran in its own process, alternating with other targets. */
   readonly rounds: number;
-  /** What one input is. */
+  /** Unit of the inputs. */
   readonly unit: Unit;
   /** Milliseconds to load and verify. */
   readonly loadMs: number;
@@ -47,9 +50,9 @@ export interface Figures {
   readonly latencyRangeMs: readonly [min: number, max: number];
   /** Inputs per second with many inputs in one call. */
   readonly perSecond: number;
-  /** Tokens per second of that call. Absent for models of tensors. */
+  /** Tokens per second in the bulk call. Absent for models on tensors. */
   readonly tokensPerSecond?: number;
-  /** For models that generate: tokens of the prompt, and of those behind it, per second, of one generation at a time. */
+  /** For language models: prompt tokens per second (prefill), and generated tokens per second (decode), with one generation at a time. */
   readonly promptTokensPerSecond?: number;
   readonly decodeTokensPerSecond?: number;
   /** Growth of resident memory since before the load, in bytes. */

@@ -9,13 +9,15 @@ import { type PlacementOptions, targetsOf } from "./on-targets.ts";
 import { figuresOf, type RoundOptions, runRounds, type RoundsOutcome } from "./rounds.ts";
 import type { ModelReport, TargetReport } from "./target-report.ts";
 
-/** What is measured, and how. Settings of a runtime are those of `createRuntime`, but nothing that only this process has: no functions and no `backends`. */
+/**
+ * Options shared by `benchmarkModel` and `tuneModel`. Each round runs in a child process, so that `settings` may not contain functions or `backends`.
+ */
 export interface MeasuringOptions extends PlacementOptions, Pick<RoundOptions, "onRound"> {
-  /** Settings of the runtimes that measure. Default: none. */
+  /** Settings of `createRuntime` for the measured runtimes. Default: none. */
   readonly settings?: RuntimeConfig | undefined;
-  /** How often each target is measured, each time in a process of its own. Default: 3. */
+  /** Number of measurements of each target. Each measurement runs in its own process. Default: 3. */
   readonly rounds?: number | undefined;
-  /** Number of inputs of the call with many. Default: 96 texts, pairs or runs; 4 generations. */
+  /** Number of inputs in the bulk call, which measures throughput. Default: 96 texts, pairs or runs; 4 generations. */
   readonly count?: number | undefined;
 }
 
@@ -23,7 +25,7 @@ export interface MeasuringOptions extends PlacementOptions, Pick<RoundOptions, "
 export interface BenchmarkOptions extends MeasuringOptions {
   /** Maximum size of one batch of texts in tokens, padding included. Default: 512. */
   readonly batchTokens?: number | undefined;
-  /** Whether the figures are kept for the policy "fastest". Default: false. */
+  /** Whether the figures are stored for the selection policy "fastest". Default: false. */
   readonly record?: boolean | undefined;
 }
 
@@ -33,10 +35,10 @@ export interface Benchmark extends ModelReport<Figures> {
   readonly recorded: readonly string[];
 }
 
-/** Rounds of a benchmark where nobody says. */
+/** Default number of rounds of a benchmark. */
 export const defaultRounds = 3;
 
-/** Names of the options that all functions that measure have. */
+/** Names of the options shared by all measuring functions. */
 export const measuringOptionNames: readonly string[] = [
   "model",
   "settings",
@@ -49,12 +51,12 @@ export const measuringOptionNames: readonly string[] = [
 ];
 
 /**
- * Measures a model on each target: medians over rounds of the time to load and verify, of the time for one input, of the inputs per second in a call with many, of the
- * tokens per second, and of the memory. One input is a text, a pair of texts, a generation (64 tokens of prompt, 16 behind them) or a run on tensors,
- * by the kind of the model.
+ * Measures a model on each target. The figures are medians over rounds: time to load and verify, latency of one input, inputs per second in a bulk
+ * call, tokens per second, and memory. The kind of the model decides what one input is: a text, a pair of texts, a generation (64 prompt tokens and
+ * 16 generated tokens), or a run on tensors.
  *
- * Throws INPUT_INVALID for unknown options, settings that no other process can have, and numbers out of range; MODEL_NOT_FOUND; and OUTPUT_FAILED where
- * figures cannot be written.
+ * Throws INPUT_INVALID for unknown options, settings that cannot be passed to another process, and numbers out of range; MODEL_NOT_FOUND; and
+ * OUTPUT_FAILED if figures cannot be written.
  */
 export async function benchmarkModel(options: BenchmarkOptions): Promise<Benchmark> {
   refuseUnknown(options, [...measuringOptionNames, "batchTokens", "record"], "benchmarkModel");
@@ -93,7 +95,7 @@ function measurementOf({ rounds }: RoundsOutcome, target: string, machine: Measu
   return [{ at: new Date().toISOString(), machine, model, target, library, threads, settings, figures: figuresOf(rounds) }];
 }
 
-/** Throws INPUT_INVALID for numbers out of range, and for settings that do not reach the processes that measure. */
+/** Throws INPUT_INVALID for numbers out of range, and for settings that cannot be passed to the measuring processes. */
 export function checkMeasuring(options: MeasuringOptions, minRounds: number): void {
   const { rounds = defaultRounds, count, settings = {} } = options;
   const { batchTokens } = options as BenchmarkOptions;

@@ -2,27 +2,28 @@
 import type { Precision } from "../contract/model-files.ts";
 import type { Output } from "./kinds/index.ts";
 
-/** How far the outputs of a run are from those of another. */
+/** Difference between the outputs of two runs, for the output that differs most. */
 export interface OutputDifference {
   /** The largest relative error of an output: the length of the difference, divided by the length of the longer vector. */
   readonly relativeError: number;
-  /** Cosine of the angle between the two vectors of that output. */
+  /** Cosine similarity of the two vectors of the output. */
   readonly cosine: number;
-  /** Name of that output. */
+  /** Name of the output. */
   readonly output: string;
 }
 
-/** Largest relative errors of correct engines. */
+/** Maximum relative errors that are accepted. */
 export interface Tolerance {
-  /** Between two targets. */
+  /** Maximum between two targets. */
   readonly targets: number;
-  /** Between inputs that run together and one after the other. */
+  /** Maximum between inputs computed in one call and the same inputs computed one by one. */
   readonly together: number;
 }
 
 /**
- * Tolerances by the precision of the weights. Engines multiply float32 in different orders; those for quantized weights also quantize activations, each by its
- * own rule and some by the values of a whole batch: 0.15 between targets is a cosine of 0.99, as llama.cpp's own activations in 8 bits need.
+ * Tolerances by the precision of the weights. Engines sum float32 products in different orders. Engines for quantized weights also quantize
+ * activations, each by its own rule, and some with one scale for a whole batch. 0.15 between targets corresponds to a cosine of 0.99, which
+ * llama.cpp's 8-bit activations need.
  */
 const tolerances: Readonly<Record<Precision | "unknown", Tolerance>> = {
   fp32: { targets: 1e-3, together: 1e-3 },
@@ -33,12 +34,15 @@ const tolerances: Readonly<Record<Precision | "unknown", Tolerance>> = {
   unknown: { targets: 0.15, together: 0.35 },
 };
 
-/** The tolerance for weights of a precision; undefined: the file does not state one, as GGUF files with weights of several types. */
+/** The tolerance for weights of a precision. Undefined precision: the file does not state one, as in GGUF files with several weight types. */
 export function toleranceOf(precision: Precision | undefined): Tolerance {
   return tolerances[precision ?? "unknown"];
 }
 
-/** The output that differs most. Outputs are paired by their order; where their number or sizes differ, the error is Infinity. */
+/**
+ * Compares two lists of outputs and returns the largest difference. Outputs are paired by position; if their number or sizes differ, the error is
+ * Infinity.
+ */
 export function compareOutputs(reference: readonly Output[], tested: readonly Output[]): OutputDifference {
   const [first] = tested;
   if (reference.length !== tested.length || first === undefined)

@@ -25,7 +25,7 @@ function tested(target: string, values: readonly number[], over: Partial<TestedT
   };
 }
 
-/** The verdict of the last check, and that of the calls with many, by target. */
+/** By target, the verdict of the last check, and the verdict of the check that compares batched and single inputs. */
 const judge = (...targets: TestedTarget[]): Record<string, string> =>
   Object.fromEntries([...compareTargets(targets)].map(([target, checks]) => [target, checks.at(-1)!.verdict]));
 

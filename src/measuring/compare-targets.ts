@@ -3,8 +3,9 @@ import { compareOutputs, type OutputDifference, toleranceOf } from "./compare-ou
 import { formatError, type Check, type TestedTarget } from "./test-target.ts";
 
 /**
- * The checks of each target, by its name: its own, and whether it agrees with the others. Targets that computed with the same weights are compared. Right is what
- * holds known answers, else what most targets agree on; where no two agree, nothing tells which is right, and all fail.
+ * All checks of each target, by target name: its own checks, and a check that it agrees with the other targets. Only targets with the same weights
+ * are compared. The reference is a target that gives the known answers; otherwise, the result that most targets agree on. If no two targets agree,
+ * the correct result is unknown, and all fail.
  */
 export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<string, readonly Check[]> {
   return new Map(
@@ -20,8 +21,8 @@ export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<str
 }
 
 /**
- * Some graphs mix the rows of a batch. Where all targets, two at least, compute the same together and none as it does alone, the model is like that, and no target is
- * to blame.
+ * Removes failures that the model causes: some graphs mix the rows of a batch. If at least two targets agree on the batched outputs, and for every
+ * target they differ from the outputs one by one, the model depends on the batch, and no target fails.
  */
 function excuseModel(group: readonly TestedTarget[]): readonly TestedTarget[] {
   const [first, ...others] = group;
@@ -66,7 +67,7 @@ function checkIn(group: readonly TestedTarget[], tested: TestedTarget): Check {
   return { name, verdict: agrees(reference, tested) ? "pass" : "fail", detail: describe(reference, tested) };
 }
 
-/** The target that the others are held to; undefined if no two agree and none holds known answers. */
+/** The reference target that the others are compared with; undefined if no two targets agree and none gives the known answers. */
 function referenceOf(candidates: readonly TestedTarget[]): TestedTarget | undefined {
   const known = candidates.find(({ hasAnswers }) => hasAnswers);
   if (known !== undefined) return known;

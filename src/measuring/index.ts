@@ -1,4 +1,4 @@
-/** Proof and speed of a model by target: verification, benchmark and tuning, for models of every kind. */
+/** Verification, benchmark and tuning of a model on each target, for models of every kind. */
 export { type Benchmark, benchmarkModel, type BenchmarkOptions, type MeasuringOptions } from "./benchmark-model.ts";
 export type { KindName } from "./kinds/index.ts";
 export type { PlacementOptions } from "./on-targets.ts";

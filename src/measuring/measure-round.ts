@@ -1,4 +1,4 @@
-/** One round of measuring a model on one target: time to load, time of one input, speed with many, and memory. */
+/** One round of measuring a model on one target: load time, latency of one input, throughput of a bulk call, and memory. */
 import type { Library } from "../contract/backend.ts";
 import { stat } from "node:fs/promises";
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
@@ -11,7 +11,7 @@ import { mergeLoadSettings } from "../runtime/options/options.ts";
 import { kindOfLoaded, type KindName, type TokenRates, type WorkloadOptions } from "./kinds/index.ts";
 import { median } from "./statistics.ts";
 
-/** What is measured in a round. It survives JSON, so that a process of its own can be told. */
+/** Request for one round. Serializable as JSON, since it is passed to a child process. */
 export interface RoundRequest extends WorkloadOptions {
   readonly model: string;
   readonly variant?: string | undefined;
@@ -27,19 +27,20 @@ export interface Round
     Pick<Figures, "unit" | "loadMs" | "latencyMs" | "perSecond" | "memoryBytes">,
     Partial<TokenRates> {
   readonly kind: KindName;
-  /** Tokens per second of the call with many; 0 for tensors. */
+  /** Tokens per second of the bulk call; 0 for tensors. */
   readonly tokensPerSecond: number;
 }
 
-/** Calls before the measured ones, and the time after which no further one is made. */
+/** Warm-up before measuring: maximum number of calls, and the time after which no further call begins. */
 const warmUp = { calls: 3, milliseconds: 2000 };
 /**
- * Calls are repeated for about `milliseconds`, at least `min` and at most `max` times. Of calls so slow that `min` of them take longer than `limit`, fewer are made.
+ * Calls are repeated for about `milliseconds`, at least `min` and at most `max` times. Fewer than `min` calls are made if they would take longer than
+ * `limit` milliseconds.
  */
 const latencyTime = { milliseconds: 1000, min: 10, max: 100, limit: 10_000 };
 const bulkTime = { milliseconds: 1000, min: 1, max: 5, limit: 10_000 };
 
-/** Loads the model on the target and measures it, with a runtime of its own. Throws what loading and running throw. */
+/** Loads the model on the target in a new runtime and measures it. Throws the errors of loading and running. */
 export async function measureRound({ settings, model, variant, target, ...options }: RoundRequest): Promise<Round> {
   const before = process.memoryUsage().rss;
   const runtime = await createRuntime(settings);
@@ -92,7 +93,7 @@ function medianRates(rates: readonly TokenRates[]): Partial<TokenRates> {
   };
 }
 
-/** Without the files: the version has a digest of them. */
+/** Name and version of a library, without its files; the version contains their digest. */
 function nameAndVersion({ name, version }: Library = { name: "", version: "" }): Library {
   return { name, version };
 }

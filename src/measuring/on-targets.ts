@@ -1,4 +1,4 @@
-/** Runs work with a model on each target that can run it, and says of the others why they cannot. */
+/** Finds the targets that can run a model, and the reasons why the other targets cannot. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { type ErrorCode, InferyardError, messageOf } from "../contract/errors.ts";
@@ -7,20 +7,20 @@ import type { Manifest } from "../models/manifest.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import { isNamed, type TargetReport } from "./target-report.ts";
 
-/** Which model is run, and where. */
+/** The model to run, and the targets to run it on. */
 export interface PlacementOptions {
   /** Reference of the model. */
   readonly model: string;
-  /** Variant of the model. Default: that of a load on each target. */
+  /** Variant of the model. Default: the variant that a load on each target selects. */
   readonly variant?: string | undefined;
-  /** Targets to run it on. Default: all that can run it. */
+  /** Targets to run the model on. Default: all targets that can run it. */
   readonly target?: string | readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The targets of a model on this machine. */
 export interface ModelTargets {
-  /** Those that can run it as far as its files say, in the order in which selection tries them. */
+  /** Targets that can run the model, judged by its files, in the order in which selection tries them. */
   readonly able: readonly string[];
   readonly skipped: readonly TargetReport<never>[];
   /** Options of a load on one target, without `target`. */
@@ -48,7 +48,7 @@ export async function targetsOf(runtime: Runtime, { model, variant, target, sign
   };
 }
 
-/** Errors of a target that runs the model, and not rightly. With any other it cannot run the model, or not the inputs that were made for it. */
+/** Error codes of a target that runs the model incorrectly. Any other error means that the target cannot run the model or the generated inputs. */
 const wrongCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CONTRACT_VIOLATION",
   "HOST_DIED",
@@ -58,10 +58,12 @@ const wrongCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "VERIFICATION_FAILED",
 ]);
 
-/** Errors about the call and not about a target. */
+/** Error codes that concern the call, not a target. */
 const callCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["ABORTED", "DISPOSED", "CONFIG_INVALID", "MODEL_NOT_FOUND"]);
 
-/** The report on a target where loading or running threw. Throws errors that are about the call, and defects. */
+/**
+ * Creates the report on a target from the error of loading or running. Throws errors that concern the call, and errors that are not InferyardErrors.
+ */
 export function reportFailure(target: string, error: unknown): TargetReport<never> {
   const cause = error instanceof InferyardError && error.cause instanceof InferyardError ? error.cause : error;
   if (!(cause instanceof InferyardError) || callCodes.has(cause.code)) throw error;

@@ -1,4 +1,4 @@
-/** The program of the process that measures one round: its argument is the request, and it prints the round, or the error, as JSON. */
+/** Program of the child process that measures one round. Its argument is the request; it prints the result or the error as JSON. */
 import { wrapError } from "../contract/errors.ts";
 import { measureRound, type RoundRequest } from "./measure-round.ts";
 import type { RoundReport } from "./rounds.ts";

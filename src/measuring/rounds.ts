@@ -1,4 +1,4 @@
-/** Rounds of measuring: each subject in a process of its own, one after the other, in an order that rotates from round to round. */
+/** Runs measuring rounds: each subject in its own process, one after the other, in an order that rotates from round to round. */
 import { fileURLToPath } from "node:url";
 import { InferyardError, type SerializedError, throwIfAborted } from "../contract/errors.ts";
 import type { Figures } from "../measurements/index.ts";
@@ -8,12 +8,12 @@ import { reportFailure } from "./on-targets.ts";
 import { median } from "./statistics.ts";
 import type { TargetReport } from "./target-report.ts";
 
-/** What the process of one round reports. */
+/** Report of the process of one round. */
 export type RoundReport =
   | { readonly round: Round; readonly error?: never }
   | { readonly round?: never; readonly error: SerializedError };
 
-/** Something to measure, and how progress names it. */
+/** A subject to measure, and its name in progress reports. */
 export interface RoundSubject {
   readonly name: string;
   readonly request: RoundRequest;
@@ -21,21 +21,21 @@ export interface RoundSubject {
 
 /** The progress of a benchmark. */
 export interface RoundProgress {
-  /** What is measured now. */
+  /** Name of the subject that is measured now. */
   readonly name: string;
-  /** Number of this round, from 1, and of all. */
+  /** Number of this round, from 1, and total number of rounds. */
   readonly round: number;
   readonly rounds: number;
 }
 
-/** How rounds are run. */
+/** Options for running rounds. */
 export interface RoundOptions {
   readonly rounds: number;
   readonly onRound?: ((progress: RoundProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Its rounds, or the report on why it could not be measured. */
+/** Outcome for one subject: its rounds, or the report of why it could not be measured. */
 export type RoundsOutcome =
   | { readonly rounds: readonly Round[]; readonly failure?: never }
   | { readonly rounds?: never; readonly failure: TargetReport<never> };

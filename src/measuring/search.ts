@@ -14,7 +14,7 @@ export interface Point {
 /** A setting that the search varies. */
 export type Knob = keyof Point;
 
-/** The settings in the order in which they are tried. */
+/** All knobs, in the order in which the search varies them. */
 export const knobs: readonly Knob[] = ["threads", "replicas", "batchTokens"];
 
 /** Result of one round of a point. */

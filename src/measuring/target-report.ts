@@ -2,30 +2,33 @@
 import { matches, parseDevice, parseTarget } from "../runtime/targets/target.ts";
 import type { KindName } from "./kinds/index.ts";
 
-/** What became of one target. */
+/** Result for one target. */
 export interface TargetReport<Figures> {
-  /** For example "onnx:cpu". */
+  /** Name of the target, such as "onnx:cpu". */
   readonly target: string;
-  /** "pass": it held, or was measured. "fail": it runs the model, and not rightly. "skipped": it cannot run the model here. */
+  /**
+   * "pass": the target passed verification, or was measured. "fail": it runs the model incorrectly. "skipped": it cannot run the model on this
+   * machine.
+   */
   readonly verdict: "pass" | "fail" | "skipped";
-  /** Why it failed or was skipped. */
+  /** Why the target failed or was skipped. */
   readonly reason?: string;
-  /** What was measured. */
+  /** Measured figures. Absent if nothing was measured. */
   readonly figures?: Figures;
 }
 
-/** A model on the targets of this machine. */
+/** Results of a model on the targets of this machine. */
 export interface ModelReport<Figures> {
   /** The reference of the model. */
   readonly model: string;
   readonly kind: KindName;
-  /** In the order in which selection tries them, those that cannot run the model last. */
+  /** Results by target, in the order in which selection tries the targets; targets that cannot run the model come last. */
   readonly targets: readonly TargetReport<Figures>[];
 }
 
 /**
- * The targets that were asked for and did not pass: those that failed, and those that the caller named (`named`) and that were skipped while none of the
- * same name passed. Without names, all where none passed.
+ * Requested targets that did not pass: targets that failed, and skipped targets that match a name in `named` for which no target passed. Without
+ * names, all targets if none passed.
  */
 export function unmetTargets(
   { targets }: Pick<ModelReport<unknown>, "targets">,
@@ -39,7 +42,7 @@ export function unmetTargets(
   });
 }
 
-/** Whether a target, "onnx:cpu", is one that a name, "onnx", stands for. */
+/** Whether a target, such as "onnx:cpu", matches a name, such as "onnx". */
 export function isNamed(target: string, name: string): boolean {
   const [backend = "", ...device] = target.split(":");
   return matches(parseTarget(name), { backend, device: parseDevice(device.join(":")) ?? { type: "cpu", index: 0 } });

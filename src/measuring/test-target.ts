@@ -1,4 +1,4 @@
-/** The checks of a model on one target: finite outputs, known answers, repeatability, and independence of the other inputs of a call. */
+/** The checks of a model on one target: finite outputs, known answers, repeatability, and independence from the other inputs of a batch. */
 import type { Precision } from "../contract/model-files.ts";
 import type { KnownAnswer } from "../models/manifest.ts";
 import { maxAbsDifference } from "../tasks/verification/known-answers.ts";
@@ -10,30 +10,30 @@ export interface Check {
   readonly name: string;
   /** "skipped": there was nothing to check. */
   readonly verdict: "pass" | "fail" | "skipped";
-  /** What was measured, for people. */
+  /** Measured result, as text for people. */
   readonly detail: string;
 }
 
-/** A target after its own checks. */
+/** Result of the checks of one target, before the comparison with other targets. */
 export interface TestedTarget {
   readonly target: string;
   readonly variant: string;
-  /** Tells apart which weights it computed with: targets are compared where they computed with the same. */
+  /** Key of the weights that the target computed with. Only targets with the same key are compared. */
   readonly weights: string;
   readonly precision: Precision | undefined;
-  /** Outputs of the inputs one after the other, and together where the kind has such a call. */
+  /** Outputs of the inputs computed one by one; `together`: computed in one call, if the kind supports batches. */
   readonly outputs: readonly Output[];
   readonly together: readonly Output[] | undefined;
   readonly checks: readonly Check[];
-  /** The check of `together` against `outputs`. */
+  /** Check that `together` equals `outputs`. */
   readonly unaffected: Check | undefined;
-  /** Whether it was held to known answers. */
+  /** Whether the target was compared with known answers. */
   readonly hasAnswers: boolean;
-  /** What held when the model was loaded: see `Selected.evidence`. */
+  /** Evidence from loading the model: see `Selected.evidence`. */
   readonly evidence: readonly string[];
 }
 
-/** Runs the checks. Throws what loading and running throw. */
+/** Runs the checks of one target. Throws the errors of loading and running. */
 export async function testTarget(subject: Subject, test: KindTest, given: readonly KnownAnswer[]): Promise<TestedTarget> {
   const { target, decision, manifest } = subject.handle;
   const { variant = "", packedFrom, digest = "" } = decision.model;
@@ -99,7 +99,7 @@ function errorCheck(name: string, reference: readonly Output[], tested: readonly
   return { name, verdict: passed ? "pass" : "fail", detail: `largest relative error ${formatError(relativeError)}${where}` };
 }
 
-/** A relative error for people. */
+/** Formats a relative error for messages. */
 export function formatError(error: number): string {
   return error === 0 ? "0" : error < 1e-3 ? error.toExponential(1) : error.toPrecision(2);
 }

@@ -1,4 +1,4 @@
-/** Searches the settings with which a model runs fastest on one target of this machine. */
+/** Searches for the settings with which a model runs fastest on one target of this machine. */
 import { createRuntime } from "../api/create-runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
@@ -14,29 +14,29 @@ import type { ModelReport, TargetReport } from "./target-report.ts";
 
 /** Options of `tuneModel`. */
 export interface TuneOptions extends MeasuringOptions {
-  /** Settings to try. Default: all that change something for the kind of the model. */
+  /** Settings to vary. Default: all settings that affect the kind of the model. */
   readonly only?: readonly Knob[] | undefined;
 }
 
-/** What was measured of a target. */
+/** Result of tuning on one target. */
 export interface TuneFigures extends SearchResult {
-  /** The defaults, with which everything is compared. */
+  /** The default values, which are the baseline of all comparisons. */
   readonly start: Point;
-  /** Settings whose values are confirmed to be better than the defaults. Empty: none is. */
+  /** Settings whose new values were confirmed to be better than the defaults. Empty if none was. */
   readonly settings: Partial<Point>;
 }
 
-/** Rounds of the last comparison, in addition to those of the others. */
+/** Number of additional rounds in the final comparison with the defaults. */
 const extraFinalRounds = 2;
 const batchSizes = [256, 512, 1024, 2048];
 
 /**
- * Measures values of `threads`, `replicas` and `batchTokens` against the defaults, by coordinate descent, on the first target that can run the model, or on the one
- * that `target` names. Each value is measured side by side with the best so far, and the result once more with the defaults; a value that does not win by more than the
- * rounds differ is dropped.
+ * Measures values of `threads`, `replicas` and `batchTokens` against the defaults, by coordinate descent, on the first target that can run the model,
+ * or on the target that `target` names. Each value is measured alternating with the best value so far, and the final result is compared once more
+ * with the defaults. A value is dropped unless its gain exceeds the spread between rounds.
  *
- * Throws INPUT_INVALID for unknown options, numbers out of range, fewer than two rounds, settings that it varies itself, and settings in `only` that change
- * nothing for the kind of the model; MODEL_NOT_FOUND.
+ * Throws INPUT_INVALID for unknown options, numbers out of range, fewer than two rounds, runtime settings that tuning varies itself, and settings in
+ * `only` that do not affect the kind of the model. Throws MODEL_NOT_FOUND.
  */
 export async function tuneModel(options: TuneOptions): Promise<ModelReport<TuneFigures>> {
   refuseUnknown(options, [...measuringOptionNames, "only"], "tuneModel");
@@ -86,7 +86,7 @@ async function tuneTarget(
   return { target, verdict: "pass", figures: { start: plan.start, ...result, settings } };
 }
 
-/** Starts from the defaults: as many threads as the CPU quota, automatic replicas, batches of 512 tokens. */
+/** Plan of a search that starts from the defaults: as many threads as the CPU quota, automatic replicas, batches of 512 tokens. */
 function planFor(cores: number, rounds: number, only: readonly Knob[], kind: ModelKind): SearchPlan {
   const powers = [1, 2, 4, 8, 16, 32, 64].filter((number) => number < cores);
   const tried = (knob: Knob): boolean => only.includes(knob) && kind.knobs.includes(knob);

@@ -1,4 +1,4 @@
-/** Verifies a model on each target: against known answers, against itself, and against the other targets. */
+/** Verifies a model on each target: known answers, repeatability, and agreement with the other targets. */
 import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { KnownAnswer } from "../models/manifest.ts";
@@ -9,30 +9,31 @@ import { type PlacementOptions, reportFailure, targetsOf } from "./on-targets.ts
 import type { ModelReport, TargetReport } from "./target-report.ts";
 import { type Check, testTarget, type TestedTarget } from "./test-target.ts";
 
-/** What is verified. */
+/** Options of `verifyModel`. */
 export interface VerifyOptions extends PlacementOptions {
-  /** Vectors that an embedding model must give for texts, in addition to those of its manifest. Default: none. */
+  /** Known answers for an embedding model (texts and expected vectors), in addition to the known answers in its manifest. Default: none. */
   readonly answers?: readonly KnownAnswer[] | undefined;
-  /** Called before each target is tested. Default: nothing is. */
+  /** Called before each target is tested. Default: no callback. */
   readonly onTarget?: ((target: string) => void) | undefined;
 }
 
-/** What was measured of a target. */
+/** Result of verifying one target. */
 export interface VerifyFigures {
   readonly variant: string;
   readonly checks: readonly Check[];
-  /** What held when the model was loaded: see `Selected.evidence`. */
+  /** Evidence from loading the model: see `Selected.evidence`. */
   readonly evidence: readonly string[];
-  /** Milliseconds of loading and testing. */
+  /** Time of loading and testing in milliseconds. */
   readonly milliseconds: number;
 }
 
 const optionNames = ["model", "variant", "target", "answers", "onTarget", "signal"];
 
 /**
- * Loads a model on each target that can run it, and runs the same inputs on all of them: texts, pairs of texts, a prompt and the tokens behind it, or tensors
- * filled with fixed values, by the kind of the model. A target fails where outputs are not finite, differ from one call to the next, depend on their neighbours in a
- * batch, miss a known answer, or differ from the other targets by more than the tolerance of the weights' precision. Never throws for what a target does wrong.
+ * Loads a model on each target that can run it, and runs the same inputs on all of them: texts, pairs of texts, a prompt with its continuation, or
+ * tensors filled with fixed values, depending on the kind of the model. A target fails if outputs are not finite, differ between two calls, depend on
+ * other inputs in the batch, miss a known answer, or differ from the other targets by more than the tolerance for the precision of the weights.
+ * Errors of a target are reported, not thrown.
  *
  * Throws INPUT_INVALID for unknown options and for `answers` of a model that gives no vectors, and MODEL_NOT_FOUND.
  */

@@ -1,20 +1,20 @@
-/** How many tokens a model reads, by what its files say. */
+/** The context length of a model in tokens, as stated by its files. */
 import { usualKind } from "./language-tasks.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Names of the context length in config.json, in the order in which transformers' families use them. */
 const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
 
-/** Maximum tokens of a text, or of a prompt with its answer, as the model's files say; undefined if they do not. */
+/** Maximum number of tokens of a text, or of a prompt and its answer together, as stated by the model's files; undefined if they state none. */
 export function contextLengthOf(manifest: Manifest): number | undefined {
   const config = textConfigOf(manifest);
   const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
   const tokens = manifest.text?.maxTokens;
-  // Engines hold a model that writes text to its positions alone.
+  // For a language model, engines enforce the maximum position in config.json, not the tokenizer's limit.
   return usualKind(manifest) === "language" ? (stated ?? tokens) : (tokens ?? stated);
 }
 
-/** The part of config.json about text: that of a model for text and images is below `text_config`. */
+/** The part of config.json that describes the text model: the section `text_config` of a model for text and images, otherwise the whole file. */
 export function textConfigOf(manifest: Manifest): Readonly<Record<string, unknown>> {
   const { config = {} } = manifest.variants[0] ?? {};
   const nested = config["text_config"];

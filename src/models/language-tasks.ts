@@ -31,18 +31,21 @@ export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks
   });
 }
 
-/** Classes of transformers without a head that writes text: encoders, and models of which only the hidden states or the head of another task are kept. */
+/**
+ * Model classes of the library transformers that have no language-modeling head: encoders, bare models that return hidden states, and models with the
+ * head of another task.
+ */
 const otherClass =
   /(?<!LMHead|DoubleHeads|MarianMT|EncoderDecoder)Model$|For(?:MaskedLM|PreTraining|(?:Token|Sequence)Classification|QuestionAnswering|MultipleChoice|NextSentencePrediction)$/;
 
-/** Inputs of a graph that decodes token after token: the ids of the tokens, and the keys and values of earlier ones or the state of a recurrent layer. */
+/** Inputs of a graph that decodes token by token: token ids, and the KV cache or the state of recurrent layers. */
 const idsInput = /^(?:decoder_)?input_ids$/;
 const stateInput = /^(?:past|rnn_states_prev)/;
 const integerTypes: ReadonlySet<string> = new Set(["int64", "int32", "bool"]);
 
 /**
- * Why a set of weights writes no text, whatever engine runs it; undefined for one that may. A graph is judged by its inputs: one that takes only integers reads
- * whole texts, and keeps nothing of the tokens before. Others are judged by their class.
+ * Why a variant cannot generate text on any engine; undefined if it may. An ONNX graph is judged by its inputs: a graph with only integer inputs
+ * reads whole texts and has no KV cache. Other formats are judged by the model's class.
  */
 function whyNoWriter({ format, architecture = "", signature, decoderWithPast }: LanguageVariant): string | undefined {
   if (format !== "onnx") return otherClass.test(architecture) ? `${architecture} has no head that writes text` : undefined;
@@ -53,7 +56,7 @@ function whyNoWriter({ format, architecture = "", signature, decoderWithPast }: 
   return hasState ? undefined : "its graph takes no keys and values of earlier tokens";
 }
 
-/** Throws MODEL_UNSUPPORTED for a model of which no set of weights writes text: an encoder, or one for another task. */
+/** Throws MODEL_UNSUPPORTED for a model without a variant that can generate text: an encoder, or a model for another task. */
 export function requireWriter({ name, tasks }: Pick<Manifest, "name" | "tasks">, variants: readonly LanguageVariant[]): void {
   const reasons = variants.map(whyNoWriter);
   if (reasons.includes(undefined)) return;

@@ -56,7 +56,7 @@ export interface Variant extends ModelFiles {
   readonly sha256?: string;
   /** Orders that the codes of I2_S tensors in a GGUF file may have, where the file leaves a choice: values of `LoadSettings.i2sLayout`. */
   readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
-  /** Types of the tensors of a GGUF file, each once. Absent for other formats. */
+  /** ggml types of the tensors of a GGUF file, without duplicates. Absent for other formats. */
   readonly tensorTypes?: readonly string[];
   /** Inputs and outputs that an ONNX file states. Absent for other formats. */
   readonly signature?: GraphSignature;
@@ -261,9 +261,9 @@ export type ModelProbe =
   | { readonly kind: "tensors"; readonly inputs: TensorMap }
   | { readonly kind: "tokens"; readonly answers: readonly KnownContinuation[] };
 
-/** Tokens, and those with the highest logits after them, one after the other. */
+/** A known answer of a language model: the tokens that greedy decoding must give after a prompt. */
 export interface KnownContinuation {
-  /** Tokens that the encoder reads; for models with an encoder, and only for these. */
+  /** Tokens that the encoder reads. Present only for models with an encoder. */
   readonly source?: readonly number[];
   readonly prompt: readonly number[];
   readonly continuation: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * The model by which an engine for GGUF files is tested before it computes with a user's model: a small decoder with made-up weights of the types that the user's model has, in an
- * architecture with the same rotation of positions.
+ * The model with which an engine for GGUF files is tested before it runs a user's model: a small decoder with random weights of the user model's ggml
+ * types, in an architecture with the same rotary position embedding.
  */
 import { decodeTensor } from "../../formats/gguf/blocks/index.ts";
 import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
@@ -8,18 +8,21 @@ import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { ggufParts, type GgufTensorSource } from "../../formats/gguf/write-gguf.ts";
 import { isSelfTestType, randomNumbers, randomTensor } from "./self-test-weights.ts";
 
-/** Architectures that the model may have. "qwen2" rotates the halves of a head and has biases, "qwen3" normalizes queries and keys of each head. */
+/**
+ * Architectures of the test model. "qwen2": rotary embedding pairs the two halves of a head, and projections have biases. "qwen3": additionally
+ * normalizes queries and keys of each head.
+ */
 export type SelfTestArchitecture = "llama" | "qwen2" | "qwen3";
 
-/** Matrices of a layer, then those of the whole model. */
+/** Names of the weight matrices of one layer, then of the matrices outside the layers. */
 export const layerMatrices = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"] as const;
 export const modelMatrices = ["token_embd", "output"] as const;
 type MatrixName = (typeof layerMatrices)[number] | (typeof modelMatrices)[number];
 
-/** What model is made. */
+/** Specification of a test model. */
 export interface SelfTestKind {
   readonly architecture: SelfTestArchitecture;
-  /** Types of each matrix: those of layers 0, 1, ...; a layer beyond them has the last one. */
+  /** ggml types of each matrix by layer: the type for layer 0, for layer 1, and so on. Further layers use the last type. */
   readonly types: Readonly<Record<MatrixName, readonly string[]>>;
 }
 
@@ -38,7 +41,7 @@ export const sizes = {
 
 const maxLayers = 3;
 
-/** A model with its weights in single precision, by the names of the tensors. */
+/** A test model: its GGUF file, and its weights in single precision by tensor name. */
 export interface SelfTestModel {
   readonly kind: SelfTestKind;
   readonly layers: number;
@@ -46,7 +49,7 @@ export interface SelfTestModel {
   readonly weights: ReadonlyMap<string, Float32Array>;
 }
 
-/** The kind for no particular model: all types that releases of llama.cpp since 2023 have. */
+/** Specification for tests without a user's model: all ggml types that every release of llama.cpp since 2023 supports. */
 export const usualKind: SelfTestKind = {
   architecture: "llama",
   types: {
@@ -62,7 +65,10 @@ export const usualKind: SelfTestKind = {
   },
 };
 
-/** The kind whose test stands for a user's model. Types that cannot be made up are left out. */
+/**
+ * Specification of the test model for a user's model: similar architecture and the same ggml types. Types for which no random weights can be
+ * generated are left out.
+ */
 export function kindOf({ architecture, tensors }: Pick<GgufModel, "architecture" | "tensors">): SelfTestKind {
   const names = [...tensors.keys()];
   const typesOf = (pattern: RegExp): readonly string[] => {
@@ -103,19 +109,19 @@ function architectureFor(architecture: string, names: readonly string[]): SelfTe
   return names.some((name) => name.includes("attn_q_norm")) ? "qwen3" : "qwen2";
 }
 
-/** A kind as a text, for records of tests that passed. */
+/** A specification as text; the key under which a passed test is recorded. */
 export function kindText({ architecture, types }: SelfTestKind): string {
   return `${architecture} ${Object.entries(types)
     .map(([name, each]) => `${name}=${each.join("/")}`)
     .join(" ")}`;
 }
 
-/** All types of a kind, for people. */
+/** All ggml types of a specification, as text for messages. */
 export function typesText({ types }: SelfTestKind): string {
   return [...new Set(Object.values(types).flat())].toSorted().join(", ");
 }
 
-/** Makes the model. Always the same for a kind. */
+/** Generates the test model. Deterministic: equal specifications give equal models. */
 export function makeModel(kind: SelfTestKind): SelfTestModel {
   const { width, inner, heads, cachedHeads, headSize, vocabulary } = sizes;
   const { architecture, types } = kind;
@@ -130,7 +136,7 @@ export function makeModel(kind: SelfTestKind): SelfTestModel {
   };
   const matrix = (name: string, type: string, from: number, to: number, size = 1.5 / Math.sqrt(from)): void =>
     add(`${name}.weight`, type, [from, to], randomTensor(type, from * to, size, random));
-  /** A vector of numbers around `mean`. */
+  /** Adds a vector tensor with random elements around `mean`. */
   const vector = (name: string, length: number, mean: number): void => {
     const values = Float32Array.from({ length }, () => mean + random());
     add(name, "F32", [length], new Uint8Array(values.buffer));

@@ -1,4 +1,4 @@
-/** Self-tests of an engine for GGUF files that passed before on this machine. */
+/** Persistent record of the self-tests of an engine for GGUF files that passed earlier on this machine. */
 import { createHash } from "node:crypto";
 import { release } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { buildDigest } from "../../platform/node/build-digest.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 
-/** Which tests a record holds. */
+/** Key of a record of passed tests. */
 export interface SelfTestSubject {
-  /** What is tested, on which target. */
+  /** Name of the tests and the target they run on. */
   readonly tests: string;
   /** URL of a module that imports all code of the test statically. */
   readonly module: string;
@@ -21,8 +21,8 @@ export interface SelfTestSubject {
 const influential = /^(LD_|DYLD_|GGML_|LLAMA_|NODE_LLAMA_CPP_)/;
 
 /**
- * Opens the record of the tests that passed with this code, these native files and this processor. `forget`: tests that passed before count for nothing. Undefined, so that
- * nothing is remembered, where `buildDigest` does not know our own code.
+ * Opens the record of the tests that passed with this code, these native files and this processor. `forget`: ignores earlier results. Undefined, so
+ * that no result is stored, if `buildDigest` cannot identify this package's code.
  */
 export function openSelfTestRecord(
   { tests, module, engine }: SelfTestSubject,
@@ -42,7 +42,7 @@ export function openSelfTestRecord(
   return new PassedTests(join(dataFolder(), "self-tests"), key, { forget });
 }
 
-/** SHA-256, since a value may be a secret. */
+/** SHA-256 of the environment variables that influence the engine. A digest, because a value may be a secret. */
 function digestOfEnvironment(): string {
   const names = Object.keys(process.env).filter((name) => influential.test(name));
   const variables = names.toSorted().map((name) => [name, process.env[name]]);

@@ -1,6 +1,7 @@
 /**
- * The reference of the self-test: a decoder as its papers describe it, in double precision and without a kernel. RMSNorm (Zhang and Sennrich 2019), rotary position embedding
- * (Su et al. 2021), attention over grouped heads (Ainslie et al. 2023) and SwiGLU (Shazeer 2020).
+ * The reference implementation for the self-test: a decoder as its papers describe it, in double precision and without the engine's kernels. RMSNorm
+ * (Zhang and Sennrich 2019), rotary position embedding (Su et al. 2021), attention over grouped heads (Ainslie et al. 2023) and SwiGLU (Shazeer
+ * 2020).
  */
 import { required } from "../../contract/checked.ts";
 import { type SelfTestModel, sizes } from "./self-test-model.ts";
@@ -18,7 +19,7 @@ const { width, inner, heads, cachedHeads, headSize, vocabulary, epsilon, frequen
 /** A sequence of tokens that the reference has read. */
 export class ReferenceSequence {
   readonly #model: SelfTestModel;
-  /** Of each layer the keys and values of each token. */
+  /** Keys and values, indexed by layer and then by token. */
   readonly #cache: readonly Cached[][];
   #state: Vector = new Float64Array(width);
 
@@ -72,7 +73,7 @@ export class ReferenceSequence {
     return this.#product(`${prefix}attn_output`, mixed, width);
   }
 
-  /** Queries or keys of all heads, rotated by their position. */
+  /** Queries or keys of all heads, after rotary position embedding. */
   #headsOf(name: string, input: Vector, count: number, position: number): Vector {
     const all = this.#projected(name, input, count * headSize);
     for (let head = 0; head < count; head += 1) {
@@ -122,7 +123,7 @@ export class ReferenceSequence {
   }
 }
 
-/** Rotates pairs of elements of one head: element i and its neighbour, or the same element of the other half. */
+/** Applies rotary position embedding to one head. Rotated pairs are neighbouring elements, or element i of both halves. */
 function rotate(head: Vector, position: number, pairs: "neighbours" | "halves"): void {
   const half = headSize / 2;
   for (let pair = 0; pair < half; pair += 1) {

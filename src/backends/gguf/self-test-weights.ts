@@ -1,9 +1,12 @@
-/** Made-up weights of every type of ggml that this package decodes: random codes, with scales that give the elements a chosen size. */
+/** Random weights of every ggml type that this package decodes: random quantized codes, with scales that give the elements a chosen magnitude. */
 import { at } from "../../contract/checked.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { decodeTensor } from "../../formats/gguf/blocks/index.ts";
 
-/** A generator of numbers from -0.5 to 0.5, the same each time (Numerical Recipes). */
+/**
+ * A pseudo-random number generator with a uniform distribution from -0.5 to 0.5; deterministic for a seed (linear congruential generator of Numerical
+ * Recipes).
+ */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -12,14 +15,14 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Where a block holds its scales, as float16. Sources: ggml-common.h of https://github.com/ggml-org/ggml. */
+/** Offsets of the float16 scales within a quantized block. Source: ggml-common.h of https://github.com/ggml-org/ggml. */
 interface ScalePlaces {
   /** Elements and bytes of a block. */
   readonly elements: number;
   readonly bytes: number;
   /** Offset of the scale. "nibbles": four bits in each of the last four 16-bit numbers (IQ1_M); "exponent": a power of two in the first byte (MXFP4). */
   readonly scale: number | "nibbles" | "exponent";
-  /** Offset of the second scale, and its factor of the first one with which random codes have the mean 0. */
+  /** Offset of the second scale (the minimum), and its ratio to the first scale that makes the mean of random elements 0. */
   readonly min?: readonly [offset: number, factor: number];
 }
 
@@ -48,15 +51,15 @@ const places: Readonly<Record<string, ScalePlaces>> = {
   MXFP4: { elements: 32, bytes: 17, scale: "exponent" },
 };
 
-/** Scales of neighbouring blocks, relative to one another: no two are equal, so that a kernel that takes the wrong one is seen. */
+/** Relative scales of neighbouring blocks. No two are equal, so that a kernel that reads the wrong scale gives wrong results. */
 const variations: readonly number[] = [1, -0.7, 1.3, 0.8, -1.1];
 
-/** Whether weights of this type can be made up. */
+/** Whether random weights of this ggml type can be generated. */
 export function isSelfTestType(type: string): boolean {
   return type in places || type === "F32" || type === "F16" || type === "BF16";
 }
 
-/** The bytes of a tensor whose elements have about the root mean square `size`. Rows are whole blocks. */
+/** The bytes of a random tensor whose elements have a root mean square of about `size`. Rows must be whole blocks. */
 export function randomTensor(type: string, elements: number, size: number, random: () => number): Uint8Array {
   const place = places[type];
   if (place === undefined) return plainTensor(type, elements, size * Math.sqrt(12), random);
@@ -72,7 +75,7 @@ export function randomTensor(type: string, elements: number, size: number, rando
   return bytes;
 }
 
-/** Three bytes of each number: the lowest bits of the generator repeat. */
+/** Random bytes. Three bytes are taken from each 32-bit number, because the lowest bits of the generator have a short period. */
 function randomBytes(length: number, random: () => number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += 3) {
@@ -95,7 +98,7 @@ function plainTensor(type: string, elements: number, range: number, random: () =
   return new Uint8Array(upper.buffer);
 }
 
-/** Numbers in half precision with the exponent of a third of the range, random signs and random fractions. */
+/** Random float16 numbers with random signs and fractions, and the exponent of a third of `range`. */
 function halves(elements: number, range: number, random: () => number): Uint8Array {
   const exponent = encodeFloat16(range / 3) & 0x7c00;
   const bits = new Uint16Array(elements);
@@ -112,7 +115,7 @@ function rootMeanSquare(values: Float32Array): number {
   return Math.sqrt(total / values.length);
 }
 
-/** Gives the blocks these scales, one after the other and again from the first. */
+/** Writes the scales into the blocks, cyclically. */
 function setScales(bytes: Uint8Array, { scale, min, bytes: blockBytes }: ScalePlaces, scales: readonly number[]): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const encoded = scales.map((value) => ({

@@ -1,6 +1,7 @@
 /**
- * Tests an engine for GGUF files: a small model with made-up weights is computed by the engine and by the reference, and logits are compared after a prompt, in a fork beside its
- * parent, and after a truncation. One test for loads, `doctor` and reloads of libraries.
+ * Self-test of an engine for GGUF files: the engine and a reference implementation compute a small model with random weights. Their logits are
+ * compared after a prompt, in a forked sequence computed together with its parent, and after a truncation. Used by loads, `doctor` and reloads of
+ * libraries.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +13,7 @@ import type { PassedTests } from "../../storage/passed-tests.ts";
 import { type SelfTestKind, kindOf, kindText, makeModel, sizes, typesText } from "./self-test-model.ts";
 import { ReferenceSequence } from "./self-test-reference.ts";
 
-/** Tokens of the prompt: engines compute long prompts with other kernels than a few tokens. */
+/** Length of the prompt in tokens. Engines use different kernels for long prompts than for a few tokens, and both must be tested. */
 const promptTokens = 40;
 /**
  * Largest accepted difference of logits from the reference: the root of its mean square, relative to the standard deviation of the reference's logits. llama.cpp on a CPU differs
@@ -32,7 +33,7 @@ export interface PassedSelfTest {
   readonly evidence: readonly string[];
 }
 
-/** Runs the self-test. Throws VERIFICATION_FAILED for wrong logits, and what the engine throws. */
+/** Runs the self-test. Throws VERIFICATION_FAILED for wrong logits; errors of the engine are passed on. */
 export async function runSelfTest(kind: SelfTestKind, open: OpenModel): Promise<PassedSelfTest> {
   const subject = makeModel(kind);
   const folder = await mkdtemp(join(tmpdir(), "inferyard-self-test-"));
@@ -55,8 +56,8 @@ export async function runSelfTest(kind: SelfTestKind, open: OpenModel): Promise<
 }
 
 /**
- * Runs the self-test that stands for a model before the model is loaded, unless it passed before. `record`: tests that passed; undefined where nothing is remembered. Returns a
- * sentence for the evidence. Throws as `runSelfTest` does.
+ * Runs the self-test with the types of a user's model before that model is loaded, unless it passed before. `record`: record of passed tests;
+ * undefined if results are not stored. Returns a sentence for the decision's evidence. Throws the errors of `runSelfTest`.
  */
 export async function proveEngine(model: GgufModel, record: PassedTests | undefined, open: OpenModel): Promise<string> {
   const kind = kindOf(model);

@@ -26,9 +26,12 @@ import type { LibrarySource } from "./open-library.ts";
 export interface LibraryOptions {
   /** Path of a shared library with the C interface of llama.cpp; a relative one is taken from the working directory. Default: the first that LLAMA_CPP_DIR leads to. */
   readonly library?: string;
-  /** Hexadecimal SHA-256 that the file must have when a model is loaded. Default: that of the file when it was first looked at. */
+  /** Hexadecimal SHA-256 that the file must have when a model is loaded. Default: its digest at the first inspection. */
   readonly sha256?: string;
-  /** The files that it must load when a model is loaded, with their contents. Default: those that it had when it was first looked at. */
+  /**
+   * Files that the library must consist of when a model is loaded: itself and the files it loads, with digests. Default: the files at the first
+   * inspection.
+   */
   readonly files?: readonly LibraryFileDigest[];
 }
 
@@ -46,7 +49,7 @@ class LibraryBackend implements ReloadableBackend {
   readonly requires: readonly Requirement[] = [koffi, llama];
   readonly #path: string | undefined;
   #found: Promise<LibraryFile | undefined> | undefined;
-  /** What must still be there when a model is loaded, also when its process was replaced. */
+  /** Expected SHA-256 of the library when a model is loaded, also in a process that replaces one that died. */
   #sha256: string | undefined;
   #files: readonly LibraryFileDigest[] | undefined;
 

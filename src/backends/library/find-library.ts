@@ -31,14 +31,14 @@ export async function findLibrary(
   return undefined;
 }
 
-/** A library, and where the files are that it loads. */
+/** A library, and the paths of the files that it loads. */
 export interface DescribedLibrary {
   readonly file: LibraryFile;
-  /** The library first. */
+  /** Files that are loaded: the library itself first, then its dependencies. */
   readonly loaded: readonly LoadedFile[];
 }
 
-/** Describes the library at a path by what it is called and what it loads. Throws BACKEND_UNAVAILABLE if one of its files cannot be read. */
+/** Describes the library at a path: name, version, and the files that it loads. Throws BACKEND_UNAVAILABLE if one of its files cannot be read. */
 export async function describeLibrary(path: string): Promise<DescribedLibrary> {
   try {
     const loaded = await readLoadedFiles(path);
@@ -58,7 +58,9 @@ export async function describeLibrary(path: string): Promise<DescribedLibrary> {
   }
 }
 
-/** What differs between the files of a library now and those that it had, as a part of a sentence. Undefined: nothing. */
+/**
+ * The first difference between the current files of a library and its earlier files, as a clause for an error message. Undefined if they are equal.
+ */
 export function changeOf(now: readonly LibraryFileDigest[], before: readonly LibraryFileDigest[]): string | undefined {
   const known = new Map(before.map(({ name, sha256 }) => [name, sha256]));
   for (const { name, sha256 } of now) {

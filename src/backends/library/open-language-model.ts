@@ -36,9 +36,10 @@ const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 const timedTokens = 4;
 
 /**
- * Loads a language model on a device, once the library has passed the self-test that stands for it. The file is read by our own parser first, since llama.cpp aborts the process on
- * some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have,
- * BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with what it says, and VERIFICATION_FAILED for a library that computes wrongly.
+ * Loads a language model on a device, after the library has passed the self-test with the model's weight types. The file is read by our own parser
+ * first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file,
+ * MODEL_UNSUPPORTED for an architecture that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with
+ * the library's message, and VERIFICATION_FAILED for a library that computes wrongly.
  */
 export async function openLanguageModel(
   source: LibrarySource,
@@ -50,7 +51,7 @@ export async function openLanguageModel(
   refuseForeignTypes(gguf);
   const opened = await openLibrary(source);
   try {
-    // Drivers of other devices change without a trace, so that nothing is remembered there.
+    // Self-test results are stored for the CPU only: an update of a GPU driver cannot be detected.
     const record = device.type === "cpu" ? openSelfTestRecord(recordOf(opened)) : undefined;
     const proof = await proveEngine(gguf, record, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
     return await openModelIn(opened, files, device, settings, { close: () => opened.close(), proof: [proof] });
@@ -64,7 +65,7 @@ function recordOf({ file }: OpenedLibrary): SelfTestSubject {
   return { tests: "tiny models on library:cpu", module: import.meta.url, engine: { library: JSON.stringify(file.files) } };
 }
 
-/** Runs the self-test for no particular model. Returns where it computed. Throws as `openLanguageModel` does. */
+/** Runs the self-test without a user's model. Returns the device on which the library computed. Throws the errors of `openLanguageModel`. */
 export async function testLibrary(source: LibrarySource, device: Device): Promise<string> {
   const opened = await openLibrary(source);
   try {
@@ -75,7 +76,7 @@ export async function testLibrary(source: LibrarySource, device: Device): Promis
   }
 }
 
-/** Loads a model with a library that is open. `close`: frees the library; `proof`: sentences for the evidence. */
+/** Loads a model with an open library. `close`: frees the library. `proof`: sentences for the decision's evidence. */
 async function openModelIn(
   opened: OpenedLibrary,
   files: LanguageModelFiles,

@@ -17,7 +17,7 @@ export interface LibrarySource {
   readonly path: string;
   /** SHA-256 that the file must have. Default: any. */
   readonly sha256?: string | undefined;
-  /** The files that it must load, with their contents. Default: any. */
+  /** Files that the library must consist of: itself and the files it loads, with digests. Default: any. */
   readonly files?: readonly LibraryFileDigest[] | undefined;
 }
 
@@ -35,12 +35,13 @@ export interface OpenedLibrary {
   close(): void;
 }
 
-/** Name, version and files for decisions. */
+/** Name, version and files of the library, as recorded in a decision. */
 export const nameOf = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
 
 /**
- * Opens the library, once a child process has: see `proveLoads`. Throws BACKEND_UNAVAILABLE if a file is not the one that was validated or koffi is not
- * installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if no known release of llama.cpp has its functions and structs.
+ * Opens the library, after a child process has opened it without crashing: see `proveLoads`. Throws BACKEND_UNAVAILABLE if a file is not the one that
+ * was validated or koffi is not installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if no known release of llama.cpp has its
+ * functions and structs.
  */
 export async function openLibrary({ path, sha256, files }: LibrarySource): Promise<OpenedLibrary> {
   const { file, loaded } = await describeLibrary(path);

@@ -7,8 +7,9 @@ import { sha256Of } from "../../platform/node/files.ts";
 const nativeName = /\.(?:node|so|dylib|dll|metallib)$/;
 
 /**
- * The native files of a build's folder by name, then those that node-llama-cpp loads where they fail: the folder `fallback` of a package beside it, as
- * "fallback/libggml-cuda.so". Throws errors of Node.js if the folder or a file cannot be read.
+ * Native files of a build's folder, sorted by name, then the fallback files that node-llama-cpp loads if the build fails to load. The fallback files
+ * are in the folder `fallback` of the build's `-ext` package, and are named like "fallback/libggml-cuda.so". Throws errors of Node.js if the folder
+ * or a file cannot be read.
  */
 export async function readNativeFiles(folder: string): Promise<readonly LibraryFileDigest[]> {
   const packages = dirname(dirname(dirname(folder)));
@@ -20,7 +21,7 @@ export async function readNativeFiles(folder: string): Promise<readonly LibraryF
     ["fallback/", extension, others],
   ] as const) {
     for (const name of names.filter((each) => nativeName.test(each)).toSorted()) {
-      // In order: one file at a time is read.
+      // Sequential, so that only one file is read at a time.
       // oxlint-disable-next-line no-await-in-loop
       files.push({ name: `${prefix}${name}`, sha256: await sha256Of(join(place, name)) });
     }

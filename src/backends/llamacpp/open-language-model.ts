@@ -21,9 +21,10 @@ import { timeTokens } from "./time-tokens.ts";
 const cacheBytes = 2 ** 30;
 
 /**
- * Loads a language model on a device, once llama.cpp has passed the self-test that stands for it. The file is read by our own parser first, since llama.cpp aborts the process on
- * some damaged files. Throws MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that llama.cpp does not have, BACKEND_UNAVAILABLE if the device computes
- * nothing, LOAD_FAILED with what llama.cpp says, and VERIFICATION_FAILED if it computes wrongly.
+ * Loads a language model on a device, after llama.cpp has passed the self-test with the model's weight types. The file is read by our own parser
+ * first, since llama.cpp aborts the process on some damaged files. Throws MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture
+ * that llama.cpp does not implement, BACKEND_UNAVAILABLE if nothing runs on the device, LOAD_FAILED with llama.cpp's message, and VERIFICATION_FAILED
+ * if it computes wrongly.
  */
 export async function openLanguageModel(
   files: LanguageModelFiles,
@@ -33,14 +34,14 @@ export async function openLanguageModel(
 ): Promise<LlamaLanguageModel> {
   const gguf = await readGgufModel(files.path, basename(files.path));
   refuseForeignTypes(gguf);
-  // Drivers of other devices change without a trace, so that nothing is remembered there.
+  // Self-test results are stored for the CPU only: an update of a GPU driver cannot be detected.
   const record =
     device.type === "cpu" ? openRunRecord("tiny models before loads on llamacpp:cpu", import.meta.url)?.passed : undefined;
   const proof = await proveEngine(gguf, record, (tiny) => openUntested(tiny, device, { threads: 1 }, builds));
   return await openUntested(files, device, settings, builds, [proof]);
 }
 
-/** Loads a language model without the self-test. `proof`: sentences for the evidence. Throws as `openLanguageModel` does. */
+/** Loads a language model without the self-test. `proof`: sentences for the decision's evidence. Throws the errors of `openLanguageModel`. */
 export async function openUntested(
   files: LanguageModelFiles,
   device: Device,

@@ -132,7 +132,10 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   }
 }
 
-/** The files of the build that is loaded; undefined where that is not known to be one of the package's, or a file cannot be read. */
+/**
+ * Native files of the loaded build of llama.cpp; undefined if the build is not known to belong to the package node-llama-cpp, or if a file cannot be
+ * read.
+ */
 async function nativeFilesOf(gpu: LlamaGpu): Promise<readonly LibraryFileDigest[] | undefined> {
   const build = findBuild(process.platform, process.arch, gpu);
   return build === undefined ? undefined : await readNativeFiles(build.folder).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The runs of tiny models on the CPU that passed before on this machine. */
+/** Persistent record of the test runs of tiny models on the CPU that passed earlier on this machine. */
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,16 @@ export interface RunRecord {
   readonly build: LlamaBuild;
 }
 
-/** Whose runs a record holds: those of probes, whose names are what llama.cpp said of the run, or those before loads, whose names are the kinds of models that they stand for. */
+/**
+ * The group of test runs that a record holds. A run of a probe is recorded under llama.cpp's report of the run; a run before a load is recorded under
+ * the specification of its test model.
+ */
 export type RunRecordTests = "tiny model on llamacpp:cpu" | "tiny models before loads on llamacpp:cpu";
 
 /**
- * Opens the record of the runs of tiny models that passed with this code, this build of llama.cpp and this processor.
- * `module`: URL of a module that imports all code of the run statically. `forget`: runs that passed before count for nothing. Undefined, so that nothing is remembered, where
- * `buildDigest` does not know our own code, or the native code is not that of a package of node-llama-cpp.
+ * Opens the record of the test runs that passed with this code, this build of llama.cpp and this processor. `module`: URL of a module that imports
+ * all code of the run statically. `forget`: ignores earlier results. Undefined, so that no result is stored, if `buildDigest` cannot identify this
+ * package's code or the native code does not belong to a package of node-llama-cpp.
  */
 export function openRunRecord(
   tests: RunRecordTests,

@@ -15,7 +15,7 @@ export interface NativeState {
   readonly library: Library;
   /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
-  /** The files of ggml, once a model prefers its kernels. */
+  /** The files of ggml. Set once a model prefers ggml's kernels. */
   ggmlFiles?: readonly LibraryFileDigest[];
   /** Calls of machine code, once a model prefers it. */
   machineCode?: MachineCodeSource;
@@ -37,8 +37,9 @@ function createKernelChecks(options: { readonly forget?: boolean } = {}): Kernel
 }
 
 /**
- * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Where that fails the other preferred kernels remain as fallbacks, and the
- * reason is kept; where there are none, throws as `openGgmlKernels` and `openMachineCode` do, and BACKEND_UNAVAILABLE where no native code can be called.
+ * Loads the native code of the preferred kernels: ggml's libraries, and generated machine code. If loading fails, the other preferred kernels remain
+ * as fallbacks and the reason is recorded. Without a fallback, throws the errors of `openGgmlKernels` and `openMachineCode`, and BACKEND_UNAVAILABLE
+ * where native code cannot be called.
  */
 export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
@@ -72,7 +73,7 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
   if (failure !== undefined && !hasFallback) throw failure;
 }
 
-/** The engine of a model, with the files of ggml where the model may call its kernels. */
+/** Name and version of the engine of a model, with the files of ggml if the model may call ggml's kernels. */
 export function libraryOf({ library, ggmlFiles }: NativeState, kernels: readonly string[] | undefined): Library {
   return ggmlFiles === undefined || kernels === undefined ? library : { ...library, files: ggmlFiles };
 }
@@ -94,8 +95,8 @@ function refuseInPage(id: string): () => never {
 }
 
 /**
- * Checks all functions of generated code, and all operations of the interpreter; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
- * wrong.
+ * Checks all functions of generated code, and all operations of the interpreter. `full`: repeats also the checks that passed in an earlier process.
+ * Both members of the result are sentences without a full stop; `warning` names the failed checks.
  */
 export async function checkGeneratedCode(
   state: NativeState,

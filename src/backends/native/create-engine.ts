@@ -40,9 +40,9 @@ export interface NativeReplicaState extends SharedReplicaState {
 }
 
 /**
- * Creates an engine and prepares it, unless the options say otherwise. `identity`: identity of the files the source was read from; without one, nothing is shared. `state`: that of the
- * backend. Throws MODEL_INVALID
- * when a replica was loaded from other files, BACKEND_UNAVAILABLE without WebAssembly SIMD, and VERIFICATION_FAILED if the engine computes wrong values.
+ * Creates an engine and prepares it, unless the options say otherwise. `identity`: identity of the files the source was read from; without one,
+ * weights are not shared between replicas. `state`: state of the backend. Throws MODEL_INVALID when a replica was loaded from other files,
+ * BACKEND_UNAVAILABLE without WebAssembly SIMD, and VERIFICATION_FAILED if the engine computes wrong values.
  */
 export async function createEngine(
   source: GraphSource,

@@ -10,7 +10,7 @@ import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 export interface GgmlKernels {
   /** Where they come from, for the evidence. */
   readonly source: string;
-  /** Its base library and all its CPU backends, of which the best is taken. */
+  /** ggml's base library and all its CPU backends. The best backend for this processor is loaded. */
   readonly files: readonly LibraryFileDigest[];
   /** The function that multiplies weights of a type; undefined if ggml does not multiply it. */
   kernelFor(type: string): MultiplyBlocks | undefined;

@@ -1,13 +1,19 @@
-/** Returns pages of engine memory to the operating system: Linux, with koffi. A browser has src/composition/browser/page-discard.ts instead. */
+/**
+ * Returns free pages of engine memory to the operating system. Needs Linux and koffi. Builds for browsers use src/composition/browser/page-discard.ts
+ * instead.
+ */
 import type { DiscardPages } from "../../engine/index.ts";
 import { ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
 
-/** madvise(2): the pages are freed, and read as zeros when they are next touched. */
+/** Advice MADV_DONTNEED of madvise(2): frees the pages, which read as zeros afterwards. */
 const dontNeed = 4;
 
 let opened: Promise<DiscardPages | undefined> | undefined;
 
-/** Prepares `madvise`, once. Undefined on other systems and without koffi: memory that a model has freed then stays with its process. */
+/**
+ * Loads the system function `madvise`, once. Undefined on systems other than Linux and without koffi; memory that a model has freed then stays with
+ * the process.
+ */
 export const openPageDiscard: (() => Promise<DiscardPages | undefined>) | undefined = () => (opened ??= open());
 
 async function open(): Promise<DiscardPages | undefined> {

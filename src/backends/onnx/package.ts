@@ -49,7 +49,7 @@ function findBinaries(folder: string, platform: string, architecture: string): s
     .find((candidate) => existsSync(join(candidate, "onnxruntime_binding.node")));
 }
 
-/** The first library of a provider that is not in the folder of the binding; undefined if all are there. */
+/** The first library of an execution provider that is missing in the folder of the Node.js binding; undefined if none is missing. */
 export function missingLibrary(provider: Provider, binaries: string = ""): string | undefined {
   return provider.libraries?.find((name) => !existsSync(join(binaries, name)));
 }

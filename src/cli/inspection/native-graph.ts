@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { InferyardError } from "../../contract/errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
-/** Forms of a graph: the native engine's own after all its passes, and a StableHLO program. */
+/** Text forms of a graph: "graph", the native engine's intermediate representation after all passes, and "stablehlo", a StableHLO program. */
 export type GraphForm = "graph" | "stablehlo";
 
-/** The graph as text in a form. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED, INPUT_INVALID. */
+/** Text of the graph in one of the forms. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED or INPUT_INVALID. */
 export async function graphText(
   { reference, files }: ModelInspection,
   path: string,

@@ -75,7 +75,7 @@ function symbolLines({ symbols, symbolCounts }: LibraryAnalysis): string[] {
   return [`${groups.join("   ")}   of ${all}        --symbols lists them`];
 }
 
-/** Ids of kernels on a line of the row "kernels". */
+/** Number of kernel ids per line in the row "kernels". */
 const kernelsOfLine = 6;
 
 function kernelLines({ kernels }: LibraryAnalysis): string[] {

@@ -13,7 +13,7 @@ export interface MeasuringFlags {
   readonly quiet?: boolean;
 }
 
-/** Adds the flags. */
+/** Adds the flags shared by `bench` and `tune` to a command. */
 export function addMeasuringFlags(command: Command): Command {
   return addBulkLoadFlags(command)
     .addOption(new Option("--rounds <number>", "times every target is measured (default: 3)").argParser(positiveInteger))
@@ -23,7 +23,7 @@ export function addMeasuringFlags(command: Command): Command {
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
 }
 
-/** Measures, and shows what is measured now. Downloads the model first, if it is not on this machine. */
+/** Runs a measurement and shows its progress in the terminal. Downloads the model first if it is not on this machine. */
 export async function measureWithNotice<Result>(
   terminal: Terminal,
   { runtime, model, settings: { variant }, config, notice }: Session,

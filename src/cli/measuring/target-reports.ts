@@ -1,4 +1,4 @@
-/** What the commands `verify`, `bench` and `tune` share of their reports by target. */
+/** Output of the reports by target that the commands `verify`, `bench` and `tune` share. */
 import type { ErrorCode } from "../../contract/errors.ts";
 import { FailedResult } from "../output/failed-result.ts";
 import { type ModelReport, type TargetReport, unmetTargets } from "../../measuring/index.ts";
@@ -8,7 +8,7 @@ export function skippedRows(targets: readonly TargetReport<unknown>[]): string[]
   return targets.flatMap(({ target, verdict, reason = "" }) => (verdict === "skipped" ? [[target, "skipped", reason]] : []));
 }
 
-/** Throws the error of a report in which a target that was asked for did not pass. `named`: the targets that flags or settings name. */
+/** Throws an error if a requested target did not pass. `named`: targets named by flags or settings. */
 export function throwUnmet(
   report: ModelReport<unknown>,
   named: string | readonly string[] | undefined,

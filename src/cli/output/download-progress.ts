@@ -6,7 +6,7 @@ import { formatBytes } from "./units.ts";
 const barWidth = 12;
 const defaultColumns = 80;
 
-/** The progress in at most `columns` columns: of a terminal that does not know how many it has (undefined, or 0 as over a serial line), in 80. */
+/** Text of the download progress, at most `columns` columns wide. 80 if the terminal's width is unknown (undefined, or 0 as on a serial line). */
 export function describeProgress(progress: PullProgress, columns: number | undefined): string {
   const line = partsOf(progress).join("  ");
   const width = columns === undefined || columns <= 0 ? defaultColumns : columns;

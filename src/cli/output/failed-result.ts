@@ -1,5 +1,5 @@
-/** The error of a command that has printed its result, and the result says what failed. */
+/** Error of a command that has already printed its result, where the result itself reports a failure. */
 import { InferyardError } from "../../contract/errors.ts";
 
-/** Sets the exit code and is told on stderr. With `--json` it adds nothing to stdout, which has one JSON object: the result. */
+/** Sets the exit code and is printed on stderr. With `--json` it is not printed on stdout, which holds exactly one JSON object, the result. */
 export class FailedResult extends InferyardError {}

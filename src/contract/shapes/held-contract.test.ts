@@ -13,7 +13,7 @@ import {
 const cpu = { type: "cpu", index: 0 };
 const backend = { name: "mine" };
 
-/** Values of each other type, by what errors call them. */
+/** One value of each JavaScript type, by the type's name in error messages. */
 const otherTypes = {
   undefined: undefined,
   null: null,
@@ -23,7 +23,7 @@ const otherTypes = {
   "a list": [{}],
 } as const;
 
-/** Values of the types that a member may have, which are not tried as wrong ones. */
+/** Names of the types that a member may have; their values are not tested as wrong values. */
 type Permitted = readonly (keyof typeof otherTypes)[];
 
 /** Expects that each value of another type of a member is refused with an error that names the backend, the member and the value. */

@@ -1,6 +1,6 @@
 /**
- * Holds backends to the shapes of the contract where their values enter: a third party's backend may be written in JavaScript, and its defects must be named as its own. Each function
- * throws CONTRACT_VIOLATION that names the backend, the member, what it is and what it must be.
+ * Validates values returned by backends against the types of the contract: a third party's backend may be written in JavaScript, and its defects must
+ * be attributed to it. Each function throws CONTRACT_VIOLATION, which names the backend, the member, its value and the expected type.
  */
 import type { Availability, Backend, CacheEstimate, Capabilities, Device, LanguageModel, TensorModel } from "../backend.ts";
 import { InferyardError, messageOf } from "../errors.ts";
@@ -113,7 +113,7 @@ const languageModel = object({
 });
 const cacheEstimate = optional(object({ contextLength: optional(positive), bytesPerToken: amount, computeBytes: amount }));
 
-/** Checks the members of a backend themselves. `position`: its index in the list of backends, for one without a name. */
+/** Checks the members of a backend. `position`: index in the list of backends, named in the error if the backend has no name. */
 export function checkBackend(backend: unknown, position: number): asserts backend is Backend {
   const problem = backendMembers(backend);
   if (problem === undefined) return;
@@ -121,14 +121,14 @@ export function checkBackend(backend: unknown, position: number): asserts backen
   throw violation(name, problem.member === "" ? "it" : problem.member.slice(1), problem);
 }
 
-/** The capabilities of a backend on a device. */
+/** The capabilities of a backend on a device, checked. */
 export function capabilitiesOf(backend: Pick<Backend, "name" | "capabilities">, device: Device): Capabilities {
   const call = `capabilities(${device.type}:${device.index})`;
   const found = orThrown(backend, call, () => backend.capabilities(device));
   return held(backend, call, capabilities, found);
 }
 
-/** The estimate of a backend for the cache of a language model; undefined if it makes none. */
+/** A backend's estimate of the KV cache size of a language model, checked; undefined if the backend makes no estimate. */
 export function cacheEstimateOf(
   backend: Pick<Backend, "name" | "estimateCache">,
   ...given: Parameters<NonNullable<Backend["estimateCache"]>>
@@ -136,22 +136,22 @@ export function cacheEstimateOf(
   return held(backend, "estimateCache()", cacheEstimate, backend.estimateCache?.(...given));
 }
 
-/** Checks what a probe found. */
+/** Checks the result of a backend's probe. */
 export function checkAvailability(backend: Pick<Backend, "name">, found: Availability): Availability {
   return held(backend, "probe()", availability, found);
 }
 
-/** Checks a model on tensors that a backend loaded. */
+/** Checks the members of a tensor model that a backend loaded. */
 export function checkTensorModel<Model extends TensorModel>(backend: Pick<Backend, "name">, model: Model): Model {
   return held(backend, "load()", tensorModel, model);
 }
 
-/** Checks a language model that a backend loaded. */
+/** Checks the members of a language model that a backend loaded. */
 export function checkLanguageModel(backend: Pick<Backend, "name">, model: LanguageModel): LanguageModel {
   return held(backend, "loadLanguage()", languageModel, model);
 }
 
-/** Checks what a model reports about where it computed. */
+/** Checks a model's report of where it computed. */
 export function checkEvidence(model: Pick<TensorModel, "library">, evidence: readonly string[]): readonly string[] {
   return held({ name: model.library.name }, "evidence()", list(text), evidence);
 }
@@ -162,7 +162,7 @@ function held<Value>({ name }: Pick<Backend, "name">, call: string, check: Check
   throw violation(`"${name}"`, `${call}${problem.member}`, problem);
 }
 
-/** The result of a call that must not throw. An InferyardError is the backend's own report, and thrown as it is. */
+/** Returns the result of a call that must not throw. Throws CONTRACT_VIOLATION if it throws; an InferyardError is passed on unchanged. */
 function orThrown<Result>({ name }: Pick<Backend, "name">, call: string, work: () => Result): Result {
   try {
     return work();

@@ -1,18 +1,18 @@
-/** Checks of the shapes of values from outside of TypeScript, without a library. */
+/** Run-time type checks for values from untyped code, without a validation library. */
 
-/** What is wrong with a value. */
+/** A mismatch between a value and its expected type. */
 export interface Problem {
   /** Member below the value, such as ".devices[0].state"; empty for the value itself. */
   readonly member: string;
   readonly value: unknown;
-  /** What the member must be, as a part of a sentence. */
+  /** Expected type of the member, as a clause for an error message. */
   readonly must: string;
 }
 
-/** Finds what is wrong with a value; undefined if nothing is. */
+/** A check: returns the first mismatch of a value, or undefined if it passes. */
 export type Check = (value: unknown) => Problem | undefined;
 
-/** A value that passes a test. `must`: what it must be, as a part of a sentence. */
+/** A check that a value passes a test. `must`: the expectation, as a clause for an error message. */
 export function is(must: string, test: (value: unknown) => boolean): Check {
   return (value) => (test(value) ? undefined : { member: "", value, must });
 }
@@ -29,13 +29,13 @@ export const positive: Check = is("a whole number of at least 1", (value) => Num
 export const oneOf = (...values: readonly unknown[]): Check =>
   is(`one of ${values.map((value) => JSON.stringify(value)).join(", ")}`, (value) => values.includes(value));
 
-/** A member that may be absent. */
+/** A check of a member that may be absent. */
 export const optional =
   (check: Check): Check =>
   (value) =>
     value === undefined ? undefined : check(value);
 
-/** A list whose items all fit one check. */
+/** A check that a value is an array whose items all pass one check. */
 export function list(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return { member: "", value, must: "a list" };
@@ -47,7 +47,7 @@ export function list(check: Check): Check {
   };
 }
 
-/** An object whose members all fit one check. */
+/** A check that a value is an object whose members all pass one check. */
 export function record(check: Check): Check {
   return (value) => {
     if (!isObject(value)) return { member: "", value, must: "an object" };
@@ -55,7 +55,7 @@ export function record(check: Check): Check {
   };
 }
 
-/** An object with these members; others are ignored. */
+/** A check that a value is an object with these members. Other members are ignored. */
 export function object(members: Readonly<Record<string, Check>>): Check {
   return (value) => (isObject(value) ? firstProblem(value, members) : { member: "", value, must: "an object" });
 }

@@ -18,8 +18,8 @@ interface Candidate {
 const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Program Files\\NVIDIA Corporation\\NVSMI"];
 
 /**
- * Looks for NVIDIA devices with nvidia-smi, or by the files of the kernel driver if that is not installed. The reason of absence distinguishes: no driver, a driver that does not answer, no
- * device, and all devices hidden.
+ * Looks for NVIDIA devices with nvidia-smi, or through the files of the kernel driver if nvidia-smi is not installed. The reason of absence
+ * distinguishes: no driver, a driver that does not answer, no device, and all devices hidden.
  */
 export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "darwin") return absent("macOS has no NVIDIA driver");
@@ -48,8 +48,8 @@ export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
 }
 
 /**
- * Without nvidia-smi, as in many containers: the GPUs that the kernel driver lists and whose device node is here. It lists neither their memory nor parts of them
- * (MIG). A driver library alone proves no GPU.
+ * Devices without nvidia-smi, as in many containers: the GPUs that the kernel driver lists and whose device node exists. Their memory and MIG
+ * partitions are unknown. A driver library alone proves no GPU.
  */
 async function fromKernelDriver(sources: MachineSources, library: string): Promise<ProbeResult> {
   const folder = "/proc/driver/nvidia/gpus";

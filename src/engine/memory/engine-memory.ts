@@ -47,7 +47,7 @@ export interface MemorySettings {
   readonly replica?: { readonly replicaIds: ReplicaIds; readonly index: number };
   /** The memory of another replica, to be used by this one too. Default: a new memory. */
   readonly from?: SharedMemoryHandle;
-  /** Prepares what returns free pages to the operating system. Default: they stay with the memory. */
+  /** Loads the function that returns free pages to the operating system. Default: free pages stay allocated to the process. */
   readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Looks up weights that another replica has packed. Default: there are none. */
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
@@ -140,7 +140,10 @@ export class EngineMemory {
     return start;
   }
 
-  /** Frees a block. `bytes` must be the size passed to `allocate`. The memory does not shrink; its free pages go back to the system later, where they can. */
+  /**
+   * Frees a block. `bytes` must be the size passed to `allocate`. The memory does not shrink. Free pages are returned to the operating system later,
+   * on platforms that support it.
+   */
   release(start: number, bytes: number): void {
     this.#blocks.free(start, paddedSize(bytes));
     this.#idlePages?.freed(bytes);

@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const mebibyte = 2 ** 20;
-/** Overwrites what is discarded, which is worse than the zeros that the system gives. */
+/** Overwrites discarded pages with non-zero bytes, so that a read of a discarded page is detected; the operating system would give zeros. */
 const overwriting = (ranges: [number, number][]): (() => Promise<DiscardPages>) => {
   const discard: DiscardPages = (buffer, start, bytes) => {
     ranges.push([start, bytes]);

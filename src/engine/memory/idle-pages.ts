@@ -1,18 +1,21 @@
 /**
- * Returns free pages of a memory that cannot shrink to the operating system, once what was freed has stayed free for a while: a WebAssembly memory keeps what its busiest
- * moment took.
+ * Returns free pages of engine memory to the operating system after they have been free for a while. A WebAssembly memory cannot shrink, and would
+ * otherwise keep its peak size.
  */
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import type { Block } from "./free-list.ts";
 
-/** Frees the pages of `bytes` bytes at offset `start` of a buffer; they read as zeros afterwards. Both are multiples of `pageBytes`. */
+/**
+ * Frees the pages of `bytes` bytes at offset `start` of a buffer; the pages read as zeros afterwards. `start` and `bytes` are multiples of
+ * `pageBytes`.
+ */
 export type DiscardPages = (buffer: ArrayBufferLike, start: number, bytes: number) => void;
 
 /** Size of a page of the operating system that `DiscardPages` frees. */
 export const pageBytes = 4096;
-/** Freed bytes that start the wait. */
+/** Number of freed bytes that starts the timer. */
 const minFreedBytes = 4 * 2 ** 20;
-/** Blocks with fewer bytes are left as they are: they are soon used again. */
+/** Minimum size in bytes of a block that is discarded; smaller blocks are soon used again. */
 const minBlockBytes = 256 * 1024;
 /** Time in milliseconds from the first freed block to the discarding, so that memory in frequent use is discarded rarely. */
 const idleMs = 2000;
@@ -26,7 +29,7 @@ export class IdlePages {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  /** `open`: prepares `DiscardPages`; undefined: this machine has none. */
+  /** `open`: loads `DiscardPages`; resolves with undefined if this machine does not support it. */
   constructor(
     open: () => Promise<DiscardPages | undefined>,
     { buffer, freeBlocks }: { readonly buffer: () => ArrayBufferLike; readonly freeBlocks: () => readonly Block[] },
@@ -36,14 +39,14 @@ export class IdlePages {
     this.#freeBlocks = freeBlocks;
   }
 
-  /** A block of so many bytes was freed. */
+  /** Reports that a block of `bytes` bytes was freed. */
   freed(bytes: number): void {
     this.#freedBytes += bytes;
     if (this.#freedBytes < minFreedBytes || this.#timer !== undefined || this.#isClosed) return;
     this.#timer = unrefTimeout(() => void this.#discard(), idleMs);
   }
 
-  /** The memory is used by others from now on. */
+  /** Stops discarding: the memory now belongs to another owner. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -55,7 +58,7 @@ export class IdlePages {
     this.#freedBytes = 0;
     if (discard === undefined) this.#isClosed = true;
     if (this.#isClosed || discard === undefined) return;
-    // Without a pause from here on: blocks that are free now are used by nobody meanwhile.
+    // No await from here on, so that no free block is allocated meanwhile.
     for (const { start, bytes } of this.#freeBlocks()) {
       const first = Math.ceil(start / pageBytes) * pageBytes;
       const end = Math.floor((start + bytes) / pageBytes) * pageBytes;

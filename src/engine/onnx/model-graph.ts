@@ -9,9 +9,9 @@ import { traceModel } from "./trace-model.ts";
 import { isTensor } from "../build/traced-value.ts";
 
 /**
- * The graph that `builder` makes of the model. `shapes` are input shapes by name; dimensions that are not given are 1. Throws INPUT_INVALID for an unknown
- * input or a shape that the model does not accept, and MODEL_UNSUPPORTED if the model has an operator that the engine does not implement, or shapes that
- * depend on data, so that one graph cannot represent it.
+ * Builds the graph of the model with `builder`. `shapes`: input shapes by name; dimensions that are not given are 1. Throws INPUT_INVALID for an
+ * unknown input or a shape that the model does not accept, and MODEL_UNSUPPORTED if the model has an operator that the engine does not implement, or
+ * shapes that depend on data, so that one graph cannot represent it.
  */
 export function modelGraph(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>, builder: Builder): Graph {
   const declared = model.graph.inputs.filter(({ name }) => !model.graph.initializers.has(name));

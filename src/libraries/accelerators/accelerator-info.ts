@@ -25,8 +25,8 @@ export interface AcceleratorDevice extends Pick<
 /** What this machine has of an accelerator. */
 export interface AcceleratorInfo extends AcceleratorDescription {
   /**
-   * "available": a program ran on it; "present": its device was found, or all its libraries where it is no device, and nothing has run on it;
-   * "absent": neither was found.
+   * "available": a program ran on the accelerator. "present": its device was found (or all its libraries, for an interface without a device), but no
+   * program has run on it. "absent": neither was found.
    */
   readonly state: DeviceState;
   /** Why, as a sentence without a full stop. */
@@ -76,7 +76,7 @@ function stateOf(
     return { state: "present", reason: `${device.name} (${device.source})` };
   }
   const missing = requiredLibraries.filter((name) => !libraries.some((library) => isOfClass(library, name)));
-  // The libraries of a device are not the device.
+  // Libraries alone do not prove that the device is present.
   const isPresent = deviceType === undefined && requiredLibraries.length > 0 && missing.length === 0;
   const reasons = [
     ...libraries.slice(0, 1).map(({ path }) => `found ${path}`),
@@ -126,7 +126,7 @@ function withLimits(device: Accelerator, driver: DriverReport): AcceleratorDevic
   return { memory: { totalBytes }, ...stated, multiprocessors, sharedMemory };
 }
 
-/** The GPUs that the driver states, where the machine's facts have none: they come from other programs and files. */
+/** GPUs reported by the driver. Used if the machine facts, which come from other programs and files, list none. */
 function statedBy(driver: DriverReport): readonly AcceleratorDevice[] {
   if (!("devices" in driver)) return [];
   return driver.devices.map(({ totalBytes, ...device }) => ({

@@ -197,7 +197,7 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     const { fit, missingVersions } = await analyzeLibrary(top, { environment: {} });
     expect(missingVersions).toEqual([{ library: "libv.so", version: "V_2", neededBy: "libm1.so" }]);
     expect(fit.problems).toEqual(["needs libm1.so, which needs V_2 of libv.so, which this machine's does not have"]);
-    // VER_FLG_WEAK: the loader goes on without it.
+    // VER_FLG_WEAK: the loader does not fail if the version is missing.
     const bytes = readFileSync(middle);
     const at = bytes.indexOf(Buffer.from([...elfHash("V_2"), 0, 0]));
     bytes.writeUInt16LE(2, at + 4);
@@ -220,7 +220,7 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     const { needs, fit } = await analyzeLibrary(user, { environment: {} });
     expect(needs[0]).toMatchObject({ status: "missing", passedOver: { path: needed, architecture: other } });
     expect(fit.problems).toEqual([`needs libneeded.so, and ${needed} is for ${other}`]);
-    // Of a library that is itself for another machine nothing is looked for.
+    // Dependencies of a library for another architecture are not searched.
     expect((await analyzeLibrary(needed)).fit.problems).toEqual([expect.stringMatching(/^it is for \S+, and this is \S+$/)]);
   });
 

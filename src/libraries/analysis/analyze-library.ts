@@ -79,10 +79,10 @@ function coverage({ symbols }: BinaryFile, classes: readonly LibraryClass[]): Co
   return { name: contract.name, required, exported: required - missingFunctions(contract, (name) => exported.has(name)).length };
 }
 
-/** ggml's registry of backends, by the names of its file. */
+/** File names of the library that contains ggml's backend registry. */
 const registryName = /^(?:lib)?ggml\./;
 
-/** The backends of a library with ggml's registry, or one that needs it: those beside it. */
+/** ggml backends in the folder of a library that contains, or depends on, ggml's backend registry. */
 async function loadedBackends(
   path: string,
   { format }: BinaryFile,

@@ -75,7 +75,7 @@ export interface LoadedBackend {
   readonly binary: BinaryFile;
 }
 
-/** What brings an accelerator beside the file's own tables. */
+/** Other files that may bring in an accelerator: indirect dependencies, and backends of ggml. */
 export interface OtherParts {
   readonly indirectNeeds: readonly IndirectNeed[];
   readonly backends: readonly LoadedBackend[];
@@ -100,7 +100,7 @@ export function computeVerdict(binary: BinaryFile, { indirectNeeds, backends }: 
   };
 }
 
-/** The first library of the accelerator that another one needs: what it needs in turn says no more. */
+/** Evidence from indirect dependencies: the first library of the accelerator that a dependency needs. Further libraries would add no information. */
 function indirectEvidence({ library }: AcceleratorRule, needs: readonly IndirectNeed[]): string[] {
   const first = needs.find(({ name }) => library.test(fileName(name)));
   return first === undefined ? [] : [`needs ${first.neededBy}, which needs ${first.name}`];

@@ -37,7 +37,7 @@ export interface FoundLibrary {
   readonly binary: BinaryFile | undefined;
 }
 
-/** The same for what a file needs by others. */
+/** An indirect dependency that was looked for, with the facts of its tables. */
 export interface FoundIndirectly extends FoundLibrary {
   readonly need: IndirectNeed;
 }
@@ -134,7 +134,7 @@ function candidates(name: string, search: Search, cached: readonly string[]): [F
   ];
 }
 
-/** Whether the loader takes a library for a file that needs one of its name. */
+/** Whether the loader accepts a found library as a dependency: format, architecture, bits and byte order must match. */
 function matches(found: BinaryFile, { format, architecture, bits, byteOrder }: BinaryFile): boolean {
   return (
     found.format === format &&

@@ -25,9 +25,12 @@ export interface LibraryClass {
 /** A programming interface of accelerators. */
 export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
 
-/** What computes, as far as tables say: those of the file, of what it needs, and of the backends beside it that ggml loads. What else a library loads while it runs is in no table. */
+/**
+ * The accelerators that a library computes with, judged by the symbol and import tables of the library, of its dependencies, and of the ggml backends
+ * in its folder. Libraries loaded at run time by other means cannot be seen in tables.
+ */
 export interface ComputeVerdict {
-  /** Interfaces that the library uses or implements, or that it needs or loads a library for. Empty: it computes on the CPU alone. */
+  /** Accelerator interfaces that the library or its dependencies use or implement. Empty: it computes on the CPU only. */
   readonly accelerators: readonly AcceleratorName[];
   /** Sentences that support the verdict, without a full stop. */
   readonly reasons: readonly string[];
@@ -55,7 +58,10 @@ export interface NeededLibrary {
   readonly foundBy: FoundBy | undefined;
   /** "not checked": the file is not for this operating system or architecture, or this system's loader is not followed. */
   readonly status: "found" | "missing" | "not checked";
-  /** Of a missing library: a file of its name where the loader looks, which it passes over since it is for another architecture. Default: there is none. */
+  /**
+   * For a missing library: a file with its name in the search path that the loader skips, since it is for another architecture. Absent if there is no
+   * such file.
+   */
   readonly passedOver?: { readonly path: string; readonly architecture: string };
 }
 
@@ -71,15 +77,15 @@ export interface VersionRequirement {
   readonly version: string;
   /** Whether the library found on this machine defines it. Undefined: no library was found to look into. */
   readonly isProvided: boolean | undefined;
-  /** The loader goes on without it. Default: it refuses. */
+  /** true: the loader does not fail if the version is missing. Default: it fails. */
   readonly isWeak?: true;
 }
 
-/** A version of symbols that a needed library requires, and that no library on this machine defines. */
+/** A symbol version that a dependency requires, and that no library on this machine defines. */
 export interface IndirectVersion {
   readonly library: string;
   readonly version: string;
-  /** Name of the library that requires it. */
+  /** Name of the library that requires the version. */
   readonly neededBy: string;
 }
 
@@ -110,11 +116,11 @@ export interface ContractCoverage {
   readonly exported: number;
 }
 
-/** A kernel of the registry that a function of a library is. */
+/** A kernel of the registry that a library exports as a function. */
 export interface OfferedKernel {
-  /** Id as `inferyard kernels` lists it: "Q4_K_GGML_CPU". */
+  /** Kernel id as listed by `inferyard kernels`, such as "Q4_K_GGML_CPU". */
   readonly id: string;
-  /** The function that computes it. */
+  /** Name of the exported function. */
   readonly symbol: string;
 }
 
@@ -128,13 +134,13 @@ export interface LibraryAnalysis {
   /** Number of symbols exported and imported. */
   readonly symbolCounts: { readonly exported: number; readonly imported: number };
   readonly symbols: Readonly<Record<SymbolGroupName, SymbolGroup>>;
-  /** Kernels of the registry that exported functions are, by id. */
+  /** Kernels of the registry that the library exports. */
   readonly kernels: readonly OfferedKernel[];
   readonly needs: readonly NeededLibrary[];
   /** What the libraries found need beyond `needs`, breadth first, each name once. Not looked into for files of other systems. */
   readonly indirectNeeds: readonly IndirectNeed[];
   readonly versions: readonly VersionRequirement[];
-  /** What the needed libraries require, and what is not on this machine. */
+  /** Symbol versions that dependencies require and that are missing on this machine. */
   readonly missingVersions: readonly IndirectVersion[];
   readonly versionSummaries: readonly VersionSummary[];
   readonly fit: Fit;

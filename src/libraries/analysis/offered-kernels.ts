@@ -1,17 +1,20 @@
-/** Which kernels of the registry a library's functions are, by the ids that `kernels` lists, preferences take and receipts have. */
+/** Maps exported functions of a library to kernel ids, as used by the command `kernels`, by kernel preferences and in receipts. */
 import { ggmlKernelId, llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { kernelById } from "../../kernels/registry.ts";
 import type { BinarySymbol } from "../binaries/index.ts";
 import type { OfferedKernel } from "./library-analysis.ts";
 
-/** Functions of ggml's CPU backend that multiply rows of a type: `ggml_vec_dot_q4_K_q8_K`. Those that end in `_generic` are what the others are held against. */
+/**
+ * Functions of ggml's CPU backend that compute dot products of rows of a type, such as `ggml_vec_dot_q4_K_q8_K`. Functions ending in `_generic` are
+ * the reference implementations.
+ */
 const rowProduct = /^ggml_vec_dot_(\w+?)(?:_q8_(?:0|1|K))?$/;
 const generic = /_generic$/;
 
-/** Functions that begin computing on a device, and its type. */
+/** Device types by the exported function that starts computing on the device. */
 const devices: Readonly<Record<string, string>> = { llama_decode: "cpu", ggml_backend_cuda_init: "cuda" };
 
-/** The kernels that the exported functions are, in the order of the symbols, each once. Whether they compute rightly, only a test tells. */
+/** Kernels that the exported functions implement, in the order of the symbols, without duplicates. Correctness of a kernel is not tested. */
 export function offeredKernels(symbols: readonly BinarySymbol[]): readonly OfferedKernel[] {
   const found = new Map<string, OfferedKernel>();
   for (const { name, isExported, type } of symbols) {

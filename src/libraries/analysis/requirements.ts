@@ -16,7 +16,9 @@ export const requirementNames: readonly string[] = [
   ...new Set([...acceleratorTitles.keys(), ...classRules.map(({ name }) => name)]),
 ];
 
-/** Sentences on the requirements that do not hold; empty if all hold. Names may be in any case. Throws INPUT_INVALID for a name that is not known. */
+/**
+ * Describes the unmet requirements, one sentence each; empty if all are met. Names are case-insensitive. Throws INPUT_INVALID for an unknown name.
+ */
 export function failedRequirements(analysis: LibraryAnalysis, requirements: LibraryRequirements): string[] {
   const require = lowerCase(requirements.require);
   const forbid = lowerCase(requirements.forbid);

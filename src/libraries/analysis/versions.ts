@@ -12,7 +12,7 @@ export function checkVersions({ requiredVersions }: BinaryFile, found: readonly 
   }));
 }
 
-/** Versions that the needed libraries require, and that the libraries found do not define. */
+/** Symbol versions that dependencies require and that the libraries found on this machine do not define. */
 export function missingIndirectly({ direct, indirect }: FoundNeeds): IndirectVersion[] {
   const found = [...direct, ...indirect];
   return found.flatMap(({ need, binary }) =>

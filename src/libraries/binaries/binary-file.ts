@@ -13,7 +13,7 @@ export type LibcName = "glibc" | "musl";
 export interface RequiredVersion {
   readonly library: string;
   readonly version: string;
-  /** The loader goes on without it (VER_FLG_WEAK of ELF). Default: it refuses. */
+  /** true: the loader does not fail if the version is missing (VER_FLG_WEAK of ELF). Default: it fails. */
   readonly isWeak?: true;
 }
 

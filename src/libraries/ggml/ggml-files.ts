@@ -40,11 +40,14 @@ export async function findGgmlFiles(folder: string): Promise<GgmlFiles> {
   });
 }
 
-/** The files with their digests. Throws errors of Node.js, INPUT_INVALID for a file that is no regular one, and LIMIT_EXCEEDED. */
+/**
+ * Reads ggml's files and computes their digests. Throws errors of Node.js, INPUT_INVALID for a path that is not a regular file, and LIMIT_EXCEEDED
+ * for a file that is too large.
+ */
 export async function readGgmlDigests({ base, cpu }: GgmlFiles): Promise<readonly LoadedFile[]> {
   const files: LoadedFile[] = [];
   for (const path of [base, ...cpu]) {
-    // In order: one file at a time is read.
+    // Sequential, so that only one file is read at a time.
     // oxlint-disable-next-line no-await-in-loop
     await checkLibrarySize(path);
     // oxlint-disable-next-line no-await-in-loop

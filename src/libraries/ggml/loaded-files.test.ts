@@ -50,7 +50,7 @@ describe.skipIf(skip || process.platform !== "linux")(name, () => {
   it("are those beside the file that a link leads to", async () => {
     const link = join(folder, "libllama.so");
     symlinkSync(library, link);
-    // The loader takes $ORIGIN from the link, and finds nothing there; ggml's backends are looked for beside the file.
+    // The loader resolves $ORIGIN to the folder of the link, and finds no library there; ggml looks for backends in the folder of the file.
     expect(await files(link)).toEqual(["libllama.so", ...all.slice(1, 5)]);
     expect((await readLoadedFiles(link))[0]).toMatchObject({ path: library, sha256: sha256(library) });
     expect(await files(link, { LD_LIBRARY_PATH: dirname(library) })).toEqual(["libllama.so", ...all.slice(1)]);

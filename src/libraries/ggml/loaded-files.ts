@@ -1,6 +1,6 @@
 /**
- * The files of native code that compute where a library of llama.cpp is loaded: what the loader maps for it, and what ggml's registry of backends loads
- * from its folder. Found by tables and names; nothing is loaded.
+ * Lists the native files that are loaded with a llama.cpp library: its dependencies, and the backends that ggml's registry loads from its folder.
+ * Uses import tables and file names; no library is loaded.
  */
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { checkLibrarySize } from "../binaries/library-size.ts";
 
 /** A file that is loaded. */
 export interface LoadedFile {
-  /** The name by which it is loaded, without folders: that of a link where one is followed. */
+  /** File name under which the file is loaded, without folders; for a symbolic link, the name of the link. */
   readonly name: string;
   /** Absolute path without links. */
   readonly path: string;
@@ -22,17 +22,24 @@ export interface LoadedFile {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Parts of ggml and llama.cpp, which belong to a build wherever they are: libggml.so.0, libggml-base.so, libllama.v0.5.0.so. */
+/**
+ * File names of libraries of ggml and llama.cpp, which belong to a build in whatever folder they are: libggml.so.0, libggml-base.so,
+ * libllama.v0.5.0.so.
+ */
 const partName = /^(?:lib)?(?:ggml|llama)[-.]/;
-/** How libraries of the system are found, which are no part of a build: the C library, drivers, whatever is installed for all programs. */
+/**
+ * Search steps of the loader that find system libraries: the C library, drivers, and other libraries installed system-wide. These do not belong to a
+ * build.
+ */
 const systemFinds: ReadonlySet<FoundBy | undefined> = new Set(["loader cache", "default folder"]);
 /** Folders in which the loader looks by default. */
 const systemFolder = /^(?:\/usr)?\/lib(?:32|64|x32)?(?:\/[\w.]+-linux-[\w.]+)?$/;
 
 /**
- * The library at `path`, and behind it, by name: the parts of ggml and llama.cpp that it needs, directly or not; other libraries that it needs from its own folder, from run
- * paths and from LD_LIBRARY_PATH; and the backends beside it, of which ggml tries all and keeps the best for this processor, with what these need. Libraries of
- * the system are left out. Throws errors of Node.js, INPUT_INVALID for a file that is no regular one, and LIMIT_EXCEEDED.
+ * Lists the library at `path` and then, sorted by name: the libraries of ggml and llama.cpp among its direct and indirect dependencies; other
+ * dependencies in its own folder, in run paths and in LD_LIBRARY_PATH; and the ggml backends in its folder with their dependencies. ggml tries all
+ * backends and keeps the best for this processor. System libraries are left out. Throws errors of Node.js, INPUT_INVALID for a path that is not a
+ * regular file, and LIMIT_EXCEEDED for a file that is too large.
  */
 export async function readLoadedFiles(
   path: string,
@@ -42,7 +49,7 @@ export async function readLoadedFiles(
   const real = await realpath(given);
   const folder = dirname(real);
   const dependencies = new DependencyReader();
-  // By name, as the loader does: a name that was loaded before is not looked for again.
+  // Keyed by name, as in the loader, which does not search again for a name that is already loaded.
   const paths = new Map([[basename(given), given]]);
   for (const root of [
     given,
@@ -50,7 +57,7 @@ export async function readLoadedFiles(
     ...outOfTree(environment),
   ]) {
     if (!paths.has(basename(root))) paths.set(basename(root), root);
-    // In order: what one file needs, the next mostly needs too, and is read once.
+    // Sequential, since files share most dependencies, and each dependency is then read only once.
     // oxlint-disable-next-line no-await-in-loop
     for (const needed of await neededBy(root, folder, environment, dependencies)) {
       if (!paths.has(basename(needed))) paths.set(basename(needed), needed);
@@ -72,8 +79,8 @@ export async function readLoadedFiles(
 }
 
 /**
- * One hexadecimal SHA-256 for a library with all that it loads: that of its file, or of lines with the digest and the name of each file. The name of the
- * first, which may be that of a link, does not count.
+ * Combined hexadecimal SHA-256 of a library and the files it loads. A library without further files has the digest of its file. Otherwise the digest
+ * is computed over lines with digest and name of each file, without the name of the library, which may be the name of a link.
  */
 export function digestOfFiles([own, ...others]: readonly LibraryFileDigest[]): string {
   const digest = own?.sha256 ?? "";
@@ -87,12 +94,12 @@ async function digestOf(path: string): Promise<string> {
   return sha256Of(path);
 }
 
-/** The backend that ggml loads besides, by its variable. */
+/** Path of the additional backend that ggml loads, from the environment variable GGML_BACKEND_PATH. */
 function outOfTree({ GGML_BACKEND_PATH: path = "" }: Environment): readonly string[] {
   return path === "" ? [] : [resolve(path)];
 }
 
-/** Paths of what a file needs, directly or not, without libraries of the system. */
+/** Paths of the direct and indirect dependencies of a file, without system libraries. */
 async function neededBy(
   path: string,
   folder: string,
@@ -112,7 +119,7 @@ async function neededBy(
   });
 }
 
-/** Where the loader is not followed: what a file needs and lies beside it, directly or not. */
+/** Direct and indirect dependencies in the folder of a file; used on platforms whose loader's search order is not implemented. */
 async function besides(path: string, needed: readonly string[], dependencies: DependencyReader): Promise<readonly string[]> {
   const found = new Set<string>();
   const look = async (names: readonly string[]): Promise<void> => {

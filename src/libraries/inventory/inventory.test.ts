@@ -94,7 +94,7 @@ describe("libraryVersion", () => {
     ["libggml.v0.5.0.so", "ggml", []],
     ["onnxruntime.dll", "onnxruntime", []],
     ["cudart64_12.dll", "cuda-runtime", []],
-    // Numbers of interfaces.
+    // Version numbers of the interface, not of the release.
     ["libgomp.so.1.0.0", "openmp", []],
     ["libblis.so.4.0.0", "blis", []],
     ["pjrt_c_api_cpu_plugin.so", "pjrt", ["VERS_1.0"]],

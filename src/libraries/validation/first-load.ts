@@ -21,7 +21,7 @@ export interface FirstLoadOptions {
    * is refused.
    */
   readonly companions?: readonly string[];
-  /** SHA-256 of files by path, where they are known. Default: the files are read. */
+  /** Known SHA-256 digests of files, by path. Other files are read. Default: all files are read. */
   readonly digests?: ReadonlyMap<string, string>;
   /** Milliseconds for all libraries together. Default: 20,000. */
   readonly timeout?: number;
@@ -96,8 +96,8 @@ async function digestOf(
 }
 
 /**
- * The error of a loader that refused a library, with what its tables say: the loader names one file that it does not find, also where it passed over one for another architecture.
- * Other errors are returned as they are.
+ * Adds details from the library's tables to the error of a loader that refused the library. The loader itself only names one file as not found, even
+ * if it skipped a file of that name for another architecture. Other errors are returned unchanged.
  */
 export async function explainRefusal(refusal: unknown, path: string): Promise<unknown> {
   if (!(refusal instanceof InferyardError) || refusal.code !== "LOAD_FAILED") return refusal;

@@ -1,4 +1,4 @@
-/** The kinds of models, and which of them a model is of. */
+/** The kinds of models for verification and measurement, and how the kind of a model is determined. */
 import { usualKind } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -19,7 +19,7 @@ export function kindOfLoaded(handle: ModelHandle): ModelKind {
   return isGlinerSpanModel(manifest, handle.inputs) ? spanKind : tensorKind;
 }
 
-/** The kind of a model that is not loaded, as far as its files say it. */
+/** The kind of a model that is not loaded, judged by its files. */
 export function kindOfFiles(manifest: Manifest): ModelKind {
   if (usualKind(manifest) === "language")
     return manifest.tasks.includes("text2text-generation") ? encoderDecoderKind : languageKind;

@@ -1,4 +1,4 @@
-/** Kinds of models that predict tokens: language models, and those whose decoder follows an encoder. */
+/** Kinds of models that predict tokens: decoder-only language models, and encoder-decoder models. */
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { feedTokens, type PromptTokens } from "../../cross-validation/language-run.ts";
@@ -10,16 +10,16 @@ import { longText } from "./sample-texts.ts";
 
 type Language = Omit<LanguageModel, "dispose">;
 
-/** What a test reads, and the number of tokens that follow it. */
+/** Prompt of a test, and the number of tokens generated after it. */
 const testPrompt = "Once upon a time there was a cat who sat on a mat.";
 const testTokens = 8;
 
-/** Tokens of the prompt of a measurement, and of those behind it; generations of the call with many. */
+/** Workload of a measurement: prompt length and generated length in tokens, and the number of generations in the bulk call. */
 const measuredPrompt = 64;
 const measuredTokens = 16;
 const defaultCount = 4;
 
-/** Prompts of this many tokens and of each smaller number are tried where a model refuses longer ones. */
+/** If a model refuses longer prompts, prompts of this many tokens and of each smaller length are tried. */
 const shortestPrompts = 8;
 
 /** Language models. */
@@ -28,7 +28,7 @@ export const languageKind: ModelKind = { name: "language", unit: "generations", 
 /** Models whose decoder follows an encoder. */
 export const encoderDecoderKind: ModelKind = { ...languageKind, name: "encoder-decoder" };
 
-/** The tokens of a test: the prompt, and what the first target that is tested chose behind it. */
+/** Tokens of a test: the prompt, and the continuation that the first tested target chose (`followers`). */
 interface TestTokens {
   readonly prompt: PromptTokens;
   readonly followers: readonly number[];
@@ -100,7 +100,7 @@ async function workload(subject: Subject, { count = defaultCount }: WorkloadOpti
   };
 }
 
-/** Reads the prompt in each sequence, then the tokens behind it one by one, as sampling would choose them. */
+/** Decodes the prompt in each sequence, then the given continuation token by token, as in sampling. */
 async function generateTokens(
   model: Language,
   prompt: PromptTokens,
@@ -123,8 +123,8 @@ async function generateTokens(
 }
 
 /**
- * The tokens of a text, at most `maxTokens`, which the model accepts with `behind` tokens behind them: a model may take one length alone. Of a model
- * without a tokenizer, token ids from all parts of its vocabulary.
+ * A prompt from a text, of at most `maxTokens` tokens, that the model accepts together with `behind` further tokens. Shorter lengths are tried,
+ * because a model may accept only one length. For a model without a tokenizer, the prompt consists of token ids from all parts of the vocabulary.
  */
 async function fittingPrompt(
   { handle, signal }: Subject,

@@ -1,4 +1,4 @@
-/** What the kinds of models have in common: how a model is run to be tested, and how to be measured. */
+/** Interface of a kind of models: how a model is run for a test, and how for a measurement. */
 import type { Runtime } from "../../api/runtime.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Unit } from "../../measurements/index.ts";
@@ -18,7 +18,7 @@ export type KindName =
   | "tensors"
   | "token-classifier";
 
-/** A loaded model, and the runtime that loaded it. */
+/** A loaded model under test, and the runtime that loaded it. */
 export interface Subject {
   readonly runtime: Runtime;
   readonly handle: ModelHandle;
@@ -27,51 +27,51 @@ export interface Subject {
 
 /** An output of a test as numbers. Targets are compared output by output. */
 export interface Output {
-  /** What the numbers are, for people: "the vector of text 2". */
+  /** Description of the numbers for messages, such as "the vector of text 2". */
   readonly name: string;
   readonly values: Float32Array;
 }
 
 /** A test of one model on several targets. */
 export interface KindTest {
-  /** Runs the inputs of the test one after the other. All targets get the same inputs: those that the first target accepts. */
+  /** Runs the inputs of the test one after the other. All targets get the inputs that the first target accepts. */
   alone(subject: Subject): Promise<readonly Output[]>;
-  /** The same inputs in one call, where the kind has such a call, and what that proves: "batch equals one by one". */
+  /** Runs the same inputs in one call; `name` is the property tested, such as "batch equals one by one". Absent for kinds without batched calls. */
   readonly together?: { readonly name: string; run(subject: Subject): Promise<readonly Output[]> };
 }
 
 /** Tokens per second of one generation. */
 export interface TokenRates {
-  /** Tokens of the prompt, or of the source text that an encoder reads, until the first logits are there. */
+  /** Prefill speed: tokens of the prompt, or of the encoder's source text, per second until the first logits. */
   readonly promptTokensPerSecond: number;
-  /** Tokens behind it, one in each call. */
+  /** Decode speed: tokens after the prompt per second, one token per call. */
   readonly decodeTokensPerSecond: number;
 }
 
-/** What a model is measured with. */
+/** The measured calls of a model. */
 export interface Workload {
   /** Number of inputs of `many`. */
   readonly count: number;
-  /** Runs one input. Resolves with the rates of a language model. */
+  /** Runs one input. Resolves with token rates for a language model, otherwise with undefined. */
   one(): Promise<TokenRates | undefined>;
-  /** Runs many inputs at once. Resolves with their number of tokens, 0 for tensors. */
+  /** Runs `count` inputs in one call. Resolves with their total number of tokens; 0 for tensors. */
   many(): Promise<number>;
 }
 
 /** Options of a workload. */
 export interface WorkloadOptions {
-  /** Number of inputs of the call with many. Default: that of the kind. */
+  /** Number of inputs of the bulk call. Default: depends on the kind. */
   readonly count?: number | undefined;
-  /** Maximum size of one batch of texts in tokens, padding included. Default: that of the tasks. */
+  /** Maximum size of one batch of texts in tokens, padding included. Default: the default of the task. */
   readonly batchTokens?: number | undefined;
 }
 
 /** One kind of models. */
 export interface ModelKind {
   readonly name: KindName;
-  /** What one input of a measurement is. */
+  /** Unit in which inputs of a measurement are counted. */
   readonly unit: Unit;
-  /** Settings of `tuneModel` that change something for this kind. */
+  /** Settings that `tuneModel` varies for this kind. */
   readonly knobs: readonly ("threads" | "replicas" | "batchTokens")[];
   startTest(): KindTest;
   workload(subject: Subject, options: WorkloadOptions): Promise<Workload>;

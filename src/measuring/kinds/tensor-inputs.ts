@@ -1,4 +1,4 @@
-/** Inputs of a model of tensors, made from what it declares of them: shapes from sizes and names, values from a fixed sequence. */
+/** Generates inputs for a model on tensors from its declared inputs: shapes from declared sizes and dimension names, values from a fixed sequence. */
 import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { encodeFloat } from "../../contract/small-floats.ts";
@@ -8,29 +8,29 @@ import { guessedLengths, hasGuessedLength } from "../../runtime/loading/probe-in
 
 /** How inputs are filled. */
 export interface Filling {
-  /** Size of free dimensions whose names say nothing else. */
+  /** Size of dynamic dimensions whose names imply no other size. */
   readonly length: number;
   /** "varied": floats from 0 to 1, and small integers. "bits": floats from 0 to 1, and integers 0 and 1. A number: every element. */
   readonly values: "varied" | "bits" | 1 | 0;
 }
 
-/** Fillings in the order in which they are tried. Longer ones are tried where the length is a guess. */
+/** Fillings in the order in which they are tried. Larger lengths are included if the length is a guess. */
 export function fillingsFor(inputs: readonly TensorInfo[]): readonly Filling[] {
   const lengths = hasGuessedLength(inputs) ? guessedLengths : guessedLengths.slice(0, 1);
   return lengths.flatMap((length) => (["varied", "bits", 1, 0] as const).map((values) => ({ length, values })));
 }
 
-/** Limit of elements of all inputs together: 256 MB of float32. */
+/** Maximum number of elements of all inputs together: 256 MB of float32. */
 const maxElements = 2 ** 26;
 
-/** The usual size of pictures, where config.json states none. */
+/** Default height and width of images if config.json states no size. */
 const defaultImageSize = 224;
 
 type Config = Readonly<Record<string, unknown>>;
 
 /**
- * Makes the inputs. `config`: the model's config.json, which has the sizes of pictures and of the vocabulary. Throws LIMIT_EXCEEDED for more than 2^26
- * elements.
+ * Generates the input tensors. `config`: the model's config.json, which states image sizes and the vocabulary size. Throws LIMIT_EXCEEDED for more
+ * than 2^26 elements.
  */
 export function filledInputs(inputs: readonly TensorInfo[], config: Config, filling: Filling): TensorMap {
   let elements = 0;
@@ -64,7 +64,7 @@ function shapeOf(input: TensorInfo, config: Config, length: number): readonly nu
   });
 }
 
-/** A size in config.json, or in the section on pictures of a model that reads these and texts. */
+/** A size in config.json, or in its `vision_config` section for a model that reads images and texts. */
 function sizeIn(config: Config, name: string): number | undefined {
   const section = config["vision_config"];
   const sections = [config, ...(typeof section === "object" && section !== null ? [section as Config] : [])];
@@ -76,7 +76,7 @@ function vocabularyOf(config: Config): number {
   return typeof stated === "number" && stated > 1 ? stated : Number.POSITIVE_INFINITY;
 }
 
-/** Period of integers, a prime, so that rows differ. */
+/** Period of the integer values; a prime, so that rows differ. */
 const integerPeriod = 97;
 
 function fill({ data, dataType }: Tensor, values: Filling["values"], vocabulary: number): void {

@@ -1,4 +1,4 @@
-/** Models of tensors: their declared inputs are filled with values that are the same at every call. */
+/** The kind of models on tensors: declared inputs are filled with fixed values. */
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
@@ -46,7 +46,7 @@ export const tensorKind: ModelKind = {
   },
 };
 
-/** The first filling that the model accepts with finite outputs. Throws MODEL_UNSUPPORTED if it accepts none. */
+/** The first filling with which the model runs and gives finite outputs. Throws MODEL_UNSUPPORTED if there is none. */
 async function firstAccepted(subject: Subject): Promise<{ readonly filling: Filling; readonly outputs: readonly Output[] }> {
   const refusals: string[] = [];
   for (const filling of fillingsFor(subject.handle.inputs)) {
@@ -84,7 +84,7 @@ async function runFilled({ handle, signal }: Subject, filling: Filling): Promise
   });
 }
 
-/** The elements as numbers; of strings the lengths. */
+/** The elements of a tensor as numbers; for strings, their lengths. */
 function numbersOf(tensor: Tensor): Float32Array {
   const { data, dataType, shape } = tensor;
   if (/float/.test(dataType)) return toFloat32(tensor).slice();

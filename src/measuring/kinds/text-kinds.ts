@@ -12,7 +12,7 @@ import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
 import type { KindName, ModelKind, Output, Subject } from "./model-kind.ts";
 import { mixedTexts, shortText, testTexts, withQuestion } from "./sample-texts.ts";
 
-/** What tells the kind of a model. */
+/** Facts about a model that decide its kind. */
 export interface ModelFacts {
   readonly manifest: Manifest;
   /** Outputs of the loaded model; empty for a model that is not loaded. */
@@ -22,15 +22,15 @@ export interface ModelFacts {
 /** A kind of models that read texts. */
 interface TextKind {
   readonly name: KindName;
-  /** Whether a model of texts is of this kind. The first row that says so counts. */
+  /** Whether a text model is of this kind. The first matching row of the table wins. */
   serves(facts: ModelFacts): boolean;
   /** true: the model reads pairs of texts. Default: false. */
   readonly readsPairs?: boolean;
-  /** Computes texts. Default: the model's floating-point outputs, without pooling or activation. */
+  /** Computes the outputs of texts. Default: the model's floating-point outputs, without pooling or activation. */
   readonly run?: RunTexts;
 }
 
-/** Computes texts. `keep` false: the outputs are not needed, for measurements. */
+/** Computes the outputs of texts. `keep` false: outputs are discarded, as in measurements. */
 type RunTexts = (subject: Subject, texts: readonly TextPair[], options: RunTextsOptions) => Promise<TextResults>;
 
 interface RunTextsOptions {
@@ -68,13 +68,13 @@ const table: readonly TextKind[] = [
   { name: "encoder", serves: () => true },
 ];
 
-/** Kinds of models whose inputs are those of a text encoder, in the order in which they are tried. */
+/** Kinds of models with the inputs of a text encoder, in the order in which they are tried. */
 export const textKinds: readonly (ModelKind & Pick<TextKind, "serves">)[] = table.map((row) => ({
   ...textKind(row),
   serves: row.serves,
 }));
 
-/** Models that score spans of a text against labels of the caller (GLiNER, Zaratiana et al. 2023), which have inputs of their own. */
+/** Models that score spans of a text against the caller's labels (GLiNER, Zaratiana et al. 2023). Their inputs differ from a text encoder's. */
 export const spanKind: ModelKind = textKind({ name: "token-classifier", run: recognizeSpans });
 
 function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind, "serves">): ModelKind {
@@ -107,7 +107,7 @@ function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind
   };
 }
 
-/** Enough texts that replicas share the work (8,192 tokens). */
+/** Default number of texts in the bulk call: enough (8,192 tokens) to keep several replicas busy. */
 const defaultCount = 96;
 
 async function embedTexts(
@@ -151,7 +151,7 @@ async function recognizeSpans(
   };
 }
 
-/** Runs the model itself: for each text the values of its own tokens in each floating-point output. */
+/** Runs the model without a task: returns each floating-point output of each text, without padding tokens. */
 async function encodeTexts(
   { runtime, handle, signal }: Subject,
   texts: readonly TextPair[],
@@ -175,14 +175,14 @@ async function encodeTexts(
   return { outputs: rows.flat(), tokens: encodings.reduce((sum, { ids }) => sum + ids.length, 0) };
 }
 
-/** Names of the outputs that are compared: numbers for each text, without the cache of a decoder. */
+/** Names of the outputs that are compared: floating-point outputs with a value per text, without the KV cache of a decoder. */
 function computedOutputs(outputs: readonly TensorInfo[]): readonly string[] {
   return outputs
     .filter(({ name, dataType, shape }) => /float/.test(dataType) && shape.length > 1 && !name.startsWith("present"))
     .map(({ name }) => name);
 }
 
-/** The values of a text in an output: of one with a row for each token, only those of its own tokens. */
+/** The values of one text in an output. If the output has a row for each token, rows of padding tokens are left out. */
 function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: string, main: string): Output {
   const { data, offset, shape, paddedTokens } = name === main ? row : row.other(name);
   const [first = 1, ...rest] = shape;
@@ -191,7 +191,7 @@ function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: st
   return { name: `"${name}"`, values: data.slice(offset, offset + kept * size) };
 }
 
-/** Whether a text has one vector: the model's files say how those of its tokens become one, or the graph computes it. */
+/** Whether the model gives one vector per text: its files state a pooling, or its graph computes the vector. */
 function isPooled({ manifest, outputs }: ModelFacts): boolean {
   return manifest.text?.pooling !== undefined || outputs.some(({ shape }) => shape.length === 2);
 }

@@ -29,7 +29,7 @@ export interface GgufDescription {
   readonly license?: string;
   /** Orders that the codes of I2_S tensors may have; undefined unless there are several. */
   readonly i2sLayouts?: readonly I2SLayout[];
-  /** Types of the tensors, each once. */
+  /** ggml types of the tensors, without duplicates. */
   readonly tensorTypes: readonly string[];
 }
 

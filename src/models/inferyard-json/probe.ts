@@ -5,8 +5,8 @@ import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 
 /**
- * Decodes the field `probe` of inferyard.json, the input with which a loaded model is verified. Returns undefined unless it has
- * one of its three forms. Problems are appended to `problems` as sentences.
+ * Decodes the field `probe` of inferyard.json, the input with which a loaded model is verified. Returns undefined unless the field has one of its
+ * three forms. Problems are appended to `problems` as sentences.
  */
 export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | undefined {
   const { texts, inputs, continuations } = stated;

@@ -1,11 +1,13 @@
-/** What loading needs to know of an ONNX file: its inputs and outputs, the precision of its weights, and the files with external data. */
+/**
+ * Facts about an ONNX file that are needed before loading: its inputs and outputs, the precision of its weights, and the files with external data.
+ */
 import type { Precision } from "../../contract/backend.ts";
 import { externalFilesOf } from "../../formats/onnx/external-files.ts";
 import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
 
-/** The precision of an ONNX file's weights, the other files that hold some of them, and the inputs and outputs of its graph. */
+/** The precision of an ONNX file's weights, the files with external weight data, and the inputs and outputs of its graph. */
 export interface OnnxWeights {
   /** Precision of the type that most bytes of the weights have. Absent for graphs without weights and for types without a precision. */
   readonly precision?: Precision;

@@ -10,7 +10,7 @@ import { runInNewContext } from "node:vm";
 const checkMs = 1000;
 /** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. */
 const minGrowthBytes = 24 * 2 ** 20;
-/** The same of the heap of one worker thread, which is small beside its process. */
+/** Minimum growth in bytes for the heap of one worker thread, which is small compared with the process. */
 const minThreadGrowthBytes = 6 * 2 ** 20;
 const minGrowthFraction = 0.15;
 /** Collections of one sequence. It ends sooner, after two, once less than `minFreedBytes` were freed since the one before. */
@@ -68,7 +68,7 @@ export class IdleCollection {
   #nextSequenceAt = 0;
   #lateAt = Number.POSITIVE_INFINITY;
 
-  /** `minGrowth`: bytes of growth that start a sequence. Default: those of a process. */
+  /** `minGrowth`: growth in bytes that starts a sequence of collections. Default: the threshold for a whole process. */
   constructor(process: CollectedProcess, minGrowth: number = minGrowthBytes) {
     this.#process = process;
     this.#minGrowthBytes = minGrowth;
@@ -156,7 +156,8 @@ export function startIdleCollection(trim: () => void = () => {}): () => void {
 }
 
 /**
- * Starts idle collections of the heap of this worker thread, which the collections of the process's main thread do not reach. Returns a function that ends them.
+ * Starts idle garbage collections of this worker thread's heap, which collections on the main thread do not cover. Returns a function that stops
+ * them.
  */
 export function startIdleHeapCollection(): () => void {
   const heldBytes = (): number => {
@@ -166,7 +167,7 @@ export function startIdleHeapCollection(): () => void {
   return start(new IdleCollection({ ...observeThread(), heldBytes, handles: () => 0, trim: () => {} }, minThreadGrowthBytes));
 }
 
-/** What both observe of the thread that they run on. */
+/** Observations of the current thread: utilization of its event loop, garbage collector, clock, and processor time of the process. */
 function observeThread(): Pick<CollectedProcess, "utilization" | "collect" | "now" | "processorMs"> {
   let collect: (() => void) | undefined;
   let before = performance.eventLoopUtilization();

@@ -15,8 +15,9 @@ export interface ChildOutcome<Report> {
 }
 
 /**
- * Runs a program of ours in a child process. `request` is its argument, as JSON; its last line of stdout, if that is a JSON object, is the report. Never throws
- * for what the child does. `signal` ends the child. `timeLimitMs`: time after which it is killed, in milliseconds; Infinity: none.
+ * Runs a program of this package in a child process. `request` is its argument, as JSON; its last line of stdout, if that is a JSON object, is the
+ * report. Failures of the child are returned, not thrown. `signal`: ends the child. `timeLimitMs`: time in milliseconds after which the child is
+ * killed; Infinity: no limit.
  */
 export async function runReportingChild<Report>(
   program: string,

@@ -41,7 +41,7 @@ const compileOptions = Uint8Array.from([
   0x01,
 ]);
 
-/** Elements in an array of JavaScript with their type. */
+/** A tensor in JavaScript memory: elements and element type. */
 export interface HostTensor {
   readonly type: TensorType;
   readonly data: ArrayBufferView;
@@ -65,7 +65,7 @@ export class DeviceTensor {
     throw new InferyardError("DISPOSED", "the tensor was freed");
   }
 
-  /** Copies the elements to this process; waits on this thread until they are computed. */
+  /** Copies the elements to JavaScript memory. Blocks this thread until they are computed. */
   read(): HostTensor {
     const { dataType, shape } = this.type;
     const data = new (elementTypes[dataType].array as Float32ArrayConstructor)(elementCount(shape));
@@ -103,7 +103,10 @@ export class DeviceProgram {
     this.#results = types.results;
   }
 
-  /** Runs the program. Throws INPUT_INVALID where arguments differ from its types, which the plugin would read wrongly without a word. */
+  /**
+   * Runs the program. Throws INPUT_INVALID if the types of the arguments differ from the program's parameters; the plugin would not detect this and
+   * would misread them.
+   */
   run(given: readonly DeviceTensor[]): readonly DeviceTensor[] {
     if (this.#executable === 0n) throw new InferyardError("DISPOSED", "the program was freed");
     if (given.length !== this.#arguments.length)
@@ -140,7 +143,7 @@ export class DeviceProgram {
   }
 }
 
-/** A client with its first device. */
+/** A client, which uses its first device. */
 export class PjrtClient {
   /** The platform as the plugin names it, such as "cpu". */
   readonly platform: string;
@@ -148,7 +151,7 @@ export class PjrtClient {
   readonly #client: bigint;
   readonly #device: bigint;
 
-  /** `options`: whole numbers by the names that the plugin knows, such as `cpu_device_count`. */
+  /** `options`: integer options of the plugin by name, such as `cpu_device_count`. */
   constructor(plugin: PjrtPlugin, options: Readonly<Record<string, number>> = {}) {
     this.#plugin = plugin;
     const named = Object.entries(options).map(([name, value]) => ({ name: new TextEncoder().encode(name), value }));
@@ -167,7 +170,7 @@ export class PjrtClient {
     this.#device = at(new BigUint64Array(plugin.ffi.bytesAt(found.address("devices"), 8).buffer), 0);
   }
 
-  /** Compiles StableHLO text, on this thread. Throws RUN_FAILED with the compiler's words. */
+  /** Compiles StableHLO text, on this thread. Throws RUN_FAILED with the compiler's message. */
   compile(
     text: string,
     types: { readonly arguments: readonly TensorType[]; readonly results: readonly TensorType[] },
@@ -189,7 +192,7 @@ export class PjrtClient {
     return new DeviceProgram(this.#plugin, compiled.address("executable"), types);
   }
 
-  /** Copies a tensor to the device. Throws INPUT_INVALID where elements and type differ, which the plugin would not notice. */
+  /** Copies a tensor to the device. Throws INPUT_INVALID if the array's size differs from the tensor type, which the plugin would not detect. */
   upload({ type, data }: HostTensor): DeviceTensor {
     const number = typeNumbers[type.dataType];
     const expected = elementCount(type.shape) * (elementTypes[type.dataType].bits / 8);
@@ -209,7 +212,7 @@ export class PjrtClient {
     return new DeviceTensor(this.#plugin, type, sent.address("buffer"));
   }
 
-  /** Frees the client, after everything that it made. */
+  /** Frees the client, after its programs and tensors. */
   dispose(): void {
     this.#plugin.call("Client_Destroy", { client: this.#client });
   }

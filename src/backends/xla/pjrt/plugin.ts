@@ -11,7 +11,7 @@ import { pjrtApi } from "../../../libraries/contracts/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type PjrtFunctionName, namedValueLayout, pjrtFunctions } from "./structs.ts";
 
-/** Values of the fields of a struct. Memory of JavaScript stands for its address, and must be kept for as long as the plugin uses it. */
+/** Values of the fields of a struct. A typed array is passed as its address, and must stay reachable for as long as the plugin uses it. */
 export type Fields = Readonly<Record<string, bigint | number | Uint8Array | BigInt64Array | BigUint64Array | undefined>>;
 
 /** The fields of a struct after a call. */
@@ -26,9 +26,11 @@ interface Answer {
 
 type Call = NativeFunction<{ readonly result: "pointer"; readonly parameters: readonly ["pointer"] }>;
 
-/** RTLD_NOW | RTLD_NODELETE of Linux: the library stays to the end of the process, since plugins do not survive being unloaded. */
+/**
+ * Flags RTLD_NOW | RTLD_NODELETE of dlopen on Linux: the library stays loaded to the end of the process, since plugins crash when they are unloaded.
+ */
 const pinned = 0x1002;
-/** The oldest version whose functions and fields have the places of `pjrtFunctions`. */
+/** The oldest minor version of the API whose function table and structs match `pjrtFunctions`. */
 const oldestMinor = 54;
 
 /** An error that a plugin returned. */
@@ -38,7 +40,7 @@ interface PluginFailure {
   readonly message: string;
 }
 
-/** A plugin whose version and functions are known to fit. Its methods throw RUN_FAILED with the plugin's own words where one of its functions fails. */
+/** A loaded plugin of a supported version. Methods throw RUN_FAILED with the plugin's message if a function of the plugin fails. */
 export class PjrtPlugin {
   /** Version of the API, such as "0.106". */
   readonly apiVersion: string;
@@ -46,8 +48,8 @@ export class PjrtPlugin {
   readonly #functions = new Map<PjrtFunctionName, Call>();
 
   /**
-   * Loads the plugin at an absolute path and initializes it. Throws LIBRARY_INCOMPATIBLE where it is none, or one of another version, and LOAD_FAILED
-   * where the system cannot load it.
+   * Loads the plugin at an absolute path and initializes it. Throws LIBRARY_INCOMPATIBLE if the file is not a PJRT plugin or has an unsupported
+   * version, and LOAD_FAILED if the operating system cannot load it.
    */
   static open(ffi: ForeignFunctions, path: string): PjrtPlugin {
     const pin = ffi.open(cLibraryPath()).bind("dlopen", { result: "pointer", parameters: ["string", "int32"] });
@@ -76,7 +78,9 @@ export class PjrtPlugin {
     this.call("Plugin_Initialize", {});
   }
 
-  /** Calls a function with these fields, and returns them as they are after it. Throws RUN_FAILED if it returns an error. */
+  /**
+   * Calls a function with a struct of arguments, and returns the struct's fields after the call. Throws RUN_FAILED if the function returns an error.
+   */
   call(name: PjrtFunctionName, fields: Fields): Answer {
     const { layout } = pjrtFunctions[name];
     const bytes = structBytes(this.ffi, layout, fields);
@@ -90,12 +94,12 @@ export class PjrtPlugin {
     return answer;
   }
 
-  /** UTF-8 text of so many bytes at an address. */
+  /** Decodes the UTF-8 text of `byteLength` bytes at an address. */
   textAt(address: bigint, byteLength: number): string {
     return byteLength === 0 ? "" : new TextDecoder().decode(this.ffi.bytesAt(address, byteLength));
   }
 
-  /** Waits, on this thread, until an event has happened, and frees it. Throws RUN_FAILED if what it stands for failed. */
+  /** Blocks this thread until a PJRT event is ready, and frees the event. Throws RUN_FAILED if the operation of the event failed. */
   finish(event: bigint): void {
     if (event === 0n) return;
     try {
@@ -154,7 +158,7 @@ export class PjrtPlugin {
   }
 }
 
-/** The bytes of a struct with these fields and its own size; what is not given is zero. */
+/** The bytes of a struct with these fields and its own size. Missing fields are zero. */
 export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: Fields): Uint8Array {
   const bytes = new Uint8Array(layout.size);
   writeField(layout, bytes, "struct_size", layout.size);

@@ -1,6 +1,6 @@
 /**
- * The functions of the PJRT C API that are used, and the layouts of their arguments (pjrt_c_api.h of OpenXLA). Places of functions and fields are the
- * same in all versions from 0.54 on; later versions add fields at the end.
+ * The functions of the PJRT C API that are used, and the layouts of their arguments (pjrt_c_api.h of OpenXLA). Offsets of functions and fields are
+ * the same in all versions from 0.54 on; later versions add fields at the end.
  */
 import { type StructLayout, layOut } from "../../../libraries/ffi/index.ts";
 
@@ -39,7 +39,7 @@ export type PjrtFunctionName =
   | "Buffer_Destroy"
   | "Buffer_ToHostBuffer";
 
-/** A function by its place in the table of `PJRT_Api`, from 0, and its arguments. */
+/** A function: its index in the table of `PJRT_Api`, from 0, and the layout of its arguments. */
 export interface PjrtFunction {
   readonly slot: number;
   readonly layout: StructLayout;
@@ -148,10 +148,10 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
   },
 };
 
-/** A program with its format. */
+/** PJRT_Program: the code of a program and the name of its format. */
 export const programLayout: StructLayout = define("PJRT_Program", [...text("code"), ...text("format")]);
 
-/** Options of a run; all stay zero. Its size is of a version with the most fields: an older plugin accepts it. */
+/** Options of a run; all stay zero. The size is taken from the version with the most fields; older plugins accept a larger size. */
 export const executeOptionsLayout: StructLayout = define("PJRT_ExecuteOptions", [
   ["send_callbacks", "pointer"],
   ["recv_callbacks", "pointer"],

@@ -26,7 +26,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
     const { targets: target = settings.target, record } = flags;
     const { batchTokens } = settings;
     try {
-      // With the tasks, which --help does not need.
+      // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
         import("../../../measuring/index.ts"),
         import("../../measuring/target-reports.ts"),
@@ -50,7 +50,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
   });
 }
 
-/** A column of the table: its title, and the cell of a target. Without a cell on any target it is left out. */
+/** A column of the table: its title, and the cell for a target. A column without any cell is left out. */
 interface Column {
   readonly title: (unit: string) => string;
   cell(figures: Figures): string | undefined;

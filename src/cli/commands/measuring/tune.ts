@@ -30,7 +30,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       settings: { target },
     } = session;
     try {
-      // With the tasks, which --help does not need.
+      // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
         import("../../../measuring/index.ts"),
         import("../../measuring/target-reports.ts"),
@@ -44,7 +44,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       const { cpu } = await runtime.machine();
       const heading = `${reference} on ${found?.target ?? "no target"}, ${cpu.model.value}, ${cpu.quota.value} cores`;
       const text = found?.figures === undefined ? formatTable(skippedRows(report.targets)) : formatTuning(found.figures);
-      // First: a file that cannot be written loses nothing.
+      // Printed before the settings file is written, so that a failed write loses no result.
       writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
       if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
       throwUnmet(report, target, "RUN_FAILED", "could not be measured");
@@ -65,7 +65,7 @@ function refuseTuned(flags: Readonly<Record<string, unknown>>): void {
   });
 }
 
-/** Writes what was found into the settings file, with `--write`, and tells what stands in its way. */
+/** With `--write`, writes the found settings into the settings file. Prints notes on configured values that differ from the result. */
 async function keep(terminal: Terminal, flags: TuneFlags, figures: TuneFigures): Promise<void> {
   const { config, write = false } = flags;
   const before = await effectiveSettings(terminal, config === undefined ? {} : { config });

@@ -24,7 +24,7 @@ export function defineVerify(command: Command, terminal: Terminal): void {
     const { signal } = terminal;
     try {
       const answers = await knownAnswers(flags);
-      // With the tasks, which --help does not need.
+      // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
         import("../../../measuring/index.ts"),
         import("../../measuring/target-reports.ts"),

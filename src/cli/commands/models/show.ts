@@ -94,7 +94,7 @@ function textFacts(manifest: Manifest): string[][] {
   ];
 }
 
-/** How long a text may be, by what the files say: of a language model, with what it writes. */
+/** Maximum length of a text as stated by the model's files; for a language model, prompt and generated text together. */
 function limitOf(manifest: Manifest): string {
   const { maxTokens, maxTokensSource = "stated" } = manifest.text ?? {};
   const length = contextLengthOf(manifest);

@@ -112,7 +112,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
         return stored === undefined ? undefined : new Date(stored.pulledAt);
       },
     });
-    // Both fail before it listens.
+    // Both may fail, and run before the server listens.
     await handler.service.tiktoken?.load();
     await session.runtime.preload();
     const times = { headersTimeout, bodyTimeout, stallTimeout };

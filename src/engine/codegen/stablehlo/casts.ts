@@ -6,12 +6,15 @@ import type { OperationOf } from "../../ir/operations.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { NotStated } from "./hlo-types.ts";
 
-/** States `cast`. */
+/** Lowers `cast` to StableHLO. */
 export function stateCast(hlo: HloFunction, { to, saturate }: OperationOf<"cast">, [x]: readonly HloValue[]): HloValue {
   return castElements(hlo, required(x, "the operand"), to, saturate);
 }
 
-/** The elements in another type: floats are rounded to floats, truncated to integers, which wrap around or, with `saturate`, end at the type's ends. */
+/**
+ * Converts elements to another type. Float to float rounds; float to integer truncates. Out-of-range values wrap around, or clamp to the range of the
+ * type with `saturate`.
+ */
 export function castElements(hlo: HloFunction, x: HloValue, to: ElementType, saturate: boolean): HloValue {
   const from = x.type.dataType;
   if (from === to) return x;
@@ -20,7 +23,7 @@ export function castElements(hlo: HloFunction, x: HloValue, to: ElementType, sat
   if (saturate) return hlo.convert(clamped(hlo, x, integerEnds(to)), to);
   if (!isFloat(from)) return hlo.convert(x, to);
   const isNarrow = elementTypes[to].bits < 32;
-  // StableHLO leaves floats beyond the type open; through a wider integer they wrap around.
+  // StableHLO leaves out-of-range floats undefined; converting through a wider integer makes them wrap around.
   const through = to === "int32" || to === "int64" || to === "uint64" ? to : isNarrow ? "int32" : "int64";
   return hlo.convert(hlo.convert(x, through), to);
 }
@@ -32,7 +35,7 @@ function toFloat(hlo: HloFunction, x: HloValue, to: ElementType, saturate: boole
   return hlo.convert(clamped(hlo, wide, [-largest, largest]), to);
 }
 
-/** The elements, or the nearer end where one is outside of the ends. NaN stays. */
+/** Clamps the elements to the range [low, high]. NaN is preserved. */
 function clamped(hlo: HloFunction, x: HloValue, [low, high]: readonly [number, number]): HloValue {
   const { dataType } = x.type;
   const above = hlo.binary("stablehlo.maximum", x, hlo.scalar(dataType, low));
@@ -45,14 +48,14 @@ function integerEnds(type: ElementType): readonly [number, number] {
   return kind === "signed" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
 }
 
-/** The largest finite number of a float of 8 bits. */
+/** The largest finite number of an 8-bit float type. */
 function largestFloat(type: ElementType): number {
   if (!isStoredAsBits(type)) return Number.MAX_VALUE;
   const all = Array.from({ length: 256 }, (_, bits) => decodeFloat(type, bits));
   return Math.max(...all.filter((value) => Number.isFinite(value)));
 }
 
-/** States `bitcast`: the same bits in another type of equal width. */
+/** Lowers `bitcast` to StableHLO: the same bits in another type of equal width. */
 export function stateBitcast(hlo: HloFunction, { to }: OperationOf<"bitcast">, [x]: readonly HloValue[]): HloValue {
   const operand = required(x, "the operand");
   if (to === "bool" || operand.type.dataType === "bool") throw new NotStated("a bitcast of bool");

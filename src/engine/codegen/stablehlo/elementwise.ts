@@ -1,4 +1,4 @@
-/** Elementwise operations in StableHLO, with the meaning that the interpreter gives them. */
+/** Lowers elementwise operations to StableHLO, with the same semantics as the interpreter. */
 import { required } from "../../../contract/checked.ts";
 import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
 import { type BinaryFunction, type OperationOf, type UnaryFunction } from "../../ir/operations.ts";
@@ -10,13 +10,13 @@ type Binary = (hlo: HloFunction, a: HloValue, b: HloValue) => HloValue;
 
 const isUnsigned = ({ type }: HloValue): boolean => elementTypes[type.dataType].kind === "unsigned";
 
-/** An operation by its name. */
+/** A unary function that is one StableHLO operation with this name. */
 const named =
   (name: string): Unary =>
   (hlo, x) =>
     hlo.unary(name, x);
 
-/** A function of real numbers. Integers are computed in float64 and converted back. */
+/** A unary function on floats; integer operands are computed in float64 and converted back. */
 const real =
   (compute: Unary): Unary =>
   (hlo, x) => {
@@ -25,7 +25,7 @@ const real =
     return castElements(hlo, compute(hlo, hlo.convert(x, "float64")), dataType, false);
   };
 
-/** A function that leaves integers as they are. */
+/** A unary function on floats; the identity for integer operands. */
 const ofFloats =
   (compute: Unary): Unary =>
   (hlo, x) =>
@@ -72,7 +72,7 @@ const unaryFunctions: Readonly<Record<UnaryFunction, Unary>> = {
   },
 };
 
-/** States `unary`. */
+/** Lowers `unary` to StableHLO. */
 export function stateUnary(hlo: HloFunction, { function: name }: OperationOf<"unary">, [x]: readonly HloValue[]): HloValue {
   return unary(hlo, name, required(x, "the operand"));
 }
@@ -92,7 +92,7 @@ const comparison =
   (hlo, a, b) =>
     hlo.compare(a, direction, b);
 
-/** A division; of integers by 0 it gives 0, which StableHLO leaves open. */
+/** A division. Integer division by 0 gives 0; StableHLO leaves that case undefined. */
 const division =
   (name: string): Binary =>
   (hlo, a, b) =>
@@ -124,12 +124,14 @@ const binaryFunctions: Readonly<Record<BinaryFunction, Binary>> = {
   xor: arithmetic("stablehlo.xor"),
 };
 
-/** States `binary`. */
+/** Lowers `binary` to StableHLO. */
 export function stateBinary(hlo: HloFunction, { function: name }: OperationOf<"binary">, [a, b]: readonly HloValue[]): HloValue {
   return binaryFunctions[name](hlo, required(a, "the first operand"), required(b, "the second operand"));
 }
 
-/** The result of a division of integers; 0 where the divisor is 0, which StableHLO leaves open. `divide` is given a divisor that never is. */
+/**
+ * Integer division that gives 0 where the divisor is 0, a case that StableHLO leaves undefined. `divide` receives a divisor in which 1 replaces 0.
+ */
 function divided(hlo: HloFunction, b: HloValue, divide: (by: HloValue) => HloValue): HloValue {
   const zero = hlo.scalar(b.type.dataType, 0);
   const isZero = hlo.compare(b, "EQ", zero);
@@ -154,7 +156,7 @@ function modulo(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   });
 }
 
-/** States `select`. */
+/** Lowers `select` to StableHLO. */
 export function stateSelect(
   hlo: HloFunction,
   _: OperationOf<"select">,
@@ -167,7 +169,7 @@ export function stateSelect(
   );
 }
 
-/** States `gelu`, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
+/** Lowers `gelu` to StableHLO, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
 export function stateGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">, [x]: readonly HloValue[]): HloValue {
   return widened(hlo, required(x, "the operand"), (wide) => {
     const number = (value: number): HloValue => hlo.scalar(wide.type.dataType, value);
@@ -184,17 +186,17 @@ export function stateGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">
   });
 }
 
-/** Computes in float32 what is given in a type of 16 bits or fewer, and rounds the result to that type. */
+/** Applies `compute` in float32 to a value of a type of 16 bits or fewer, and rounds the result to that type. */
 export function widened(hlo: HloFunction, x: HloValue, compute: (wide: HloValue) => HloValue): HloValue {
   return hlo.convert(compute(hlo.convert(x, wideType(x.type.dataType))), x.type.dataType);
 }
 
-/** The type in which sums of elements of a type are computed. */
+/** The accumulator type for sums of elements of a type. */
 export function wideType(type: ElementType): ElementType {
   return isFloat(type) && elementTypes[type].bits < 32 ? "float32" : type;
 }
 
-/** States `elementwise`, a chain of operations whose values are numbered: the inputs first, then the result of each step. */
+/** Lowers `elementwise` to StableHLO, a chain of operations whose values are numbered: the inputs first, then the result of each step. */
 export function stateElementwise(hlo: HloFunction, { steps }: OperationOf<"elementwise">, inputs: readonly HloValue[]): HloValue {
   const values = [...inputs];
   for (const { operation, operands } of steps) {

@@ -19,18 +19,21 @@ export type Comparison = "EQ" | "NE" | "LT" | "LE" | "GT" | "GE";
 /** Computes the results of a region from its scalar arguments, in a function of its own. */
 type Region = (inner: HloFunction, scalars: readonly HloValue[]) => readonly HloValue[];
 
-/** As many values as there were before. */
+/** A tuple of values with the same length as `Values`. */
 type SameMany<Values extends readonly HloValue[]> = { readonly [Index in keyof Values]: HloValue };
 
-/** Attributes of one operation: the text of each by its name. */
+/** Attributes of one operation: text by attribute name. */
 type Attributes = Readonly<Record<string, string>>;
 
-/** The operations of one function in order. Each method appends one or a few, and returns the value that they define. */
+/** Builder for the operations of one function, in order. Each method appends one or a few operations and returns their result. */
 export class HloFunction {
   readonly #lines: string[] = [];
   readonly #names: { count: number };
 
-  /** `names`: of the function around a region, whose names must differ from those inside. */
+  /**
+   * `names`: name counter of the enclosing function. Pass it for a region, since names in a region must differ from the names of the enclosing
+   * function.
+   */
   constructor(names: { count: number } = { count: 0 }) {
     this.#names = names;
   }
@@ -40,7 +43,7 @@ export class HloFunction {
     return this.#lines;
   }
 
-  /** Appends an operation with one result. `name`: with its dialect, such as "chlo.erf". */
+  /** Appends an operation with one result. `name`: operation name with its dialect, such as "chlo.erf". */
   operation(name: string, operands: readonly HloValue[], type: TensorType, attributes: Attributes = {}): HloValue {
     return at(this.operations(name, operands, [type], attributes), 0);
   }
@@ -104,12 +107,12 @@ export class HloFunction {
     return this.constant(literalOf("int64", shape, values));
   }
 
-  /** An operation of one operand whose result has its type. */
+  /** Appends an operation with one operand; the result has the operand's type. */
   unary(name: string, x: HloValue): HloValue {
     return this.operation(name, [x], x.type);
   }
 
-  /** An operation of two operands of one type, which are broadcast to a common shape; the result has their element type. */
+  /** Appends an operation with two operands of one element type, which are broadcast to a common shape. The result has the same element type. */
   binary(name: string, a: HloValue, b: HloValue): HloValue {
     const [one, other] = this.together(a, b);
     return this.operation(name, [one, other], one.type);
@@ -143,13 +146,13 @@ export class HloFunction {
     return this.operation("stablehlo.convert", [x], { dataType, shape: x.type.shape });
   }
 
-  /** The values, broadcast to their common shape. */
+  /** Broadcasts the values to their common shape. */
   together<const Values extends readonly HloValue[]>(...values: Values): SameMany<Values> {
     const shape = broadcastShape(...values.map(({ type }) => type.shape));
     return values.map((value) => this.broadcast(value, shape)) as SameMany<Values>;
   }
 
-  /** Repeats x to a shape by NumPy's rules. */
+  /** Broadcasts x to a shape by NumPy's rules. */
   broadcast(x: HloValue, shape: readonly number[]): HloValue {
     if (sameShape(x.type.shape, shape)) return x;
     const first = shape.length - x.type.shape.length;
@@ -160,7 +163,7 @@ export class HloFunction {
     );
   }
 
-  /** Repeats x to a shape: axis i of x is axis `axes[i]` of the result. */
+  /** Broadcasts x to a shape (broadcast_in_dim): axis i of x becomes axis `axes[i]` of the result. */
   broadcastAxes(x: HloValue, shape: readonly number[], axes: readonly number[]): HloValue {
     return this.operation(
       "stablehlo.broadcast_in_dim",
@@ -182,12 +185,12 @@ export class HloFunction {
     return this.operation("stablehlo.transpose", [x], { dataType: x.type.dataType, shape }, { permutation: list(permutation) });
   }
 
-  /** Turns axes round. */
+  /** Reverses the order of elements along axes. */
   reverse(x: HloValue, axes: readonly number[]): HloValue {
     return axes.length === 0 ? x : this.operation("stablehlo.reverse", [x], x.type, { dimensions: list(axes) });
   }
 
-  /** Elements from `starts` to before `limits`, `strides` apart; all are at least 0, strides at least 1. */
+  /** Strided slice from `starts` (inclusive) to `limits` (exclusive). Starts and limits are at least 0, strides at least 1. */
   slice(x: HloValue, starts: readonly number[], limits: readonly number[], strides: readonly number[]): HloValue {
     const shape = starts.map((start, axis) => Math.max(0, Math.ceil((at(limits, axis) - start) / at(strides, axis))));
     const { dataType } = x.type;
@@ -231,8 +234,8 @@ export class HloFunction {
   }
 
   /**
-   * Reduces axes of one or several operands of equal shape together. `starts`: a scalar for each operand. `combine`: from the results so far and one
-   * element of each operand to the next results.
+   * Reduces axes of one or several operands of equal shape together. `starts`: initial value for each operand, a scalar. `combine`: maps the
+   * accumulated values and one element of each operand to the new accumulated values.
    */
   reduce(
     operands: readonly HloValue[],
@@ -251,7 +254,10 @@ export class HloFunction {
     );
   }
 
-  /** The products of matrices. Batch axes lead in the result, then those of a that are neither batch nor contracted, then those of b. */
+  /**
+   * Batched matrix product (dot_general). The result has the batch axes first, then the remaining axes of a, then the remaining axes of b. `axes`:
+   * number of batch axes, and the contracted axis of a and of b.
+   */
   dot(
     a: HloValue,
     b: HloValue,

@@ -25,7 +25,7 @@ const names: Readonly<Partial<Record<ElementType, string>>> = {
   bool: "i1",
 };
 
-/** Why a graph, or one of its operations, has no StableHLO. The message names the operation or the type. */
+/** Thrown for a graph or operation that cannot be expressed in StableHLO. The message names the operation or the type. */
 export class NotStated extends Error {}
 
 /** The name of an element type, such as "f32". Throws NotStated for types that are not used: strings, and numbers below a byte. */
@@ -40,7 +40,9 @@ export function tensorTypeText({ dataType, shape }: TensorType): string {
   return `tensor<${[...shape, elementTypeName(dataType)].join("x")}>`;
 }
 
-/** The attribute of a constant: its elements as bits, so that each is exact. Bools, which StableHLO packs, are a list of one axis. */
+/**
+ * The `dense` attribute of a constant: its elements as raw bits, so that values are exact. Bools, which StableHLO packs, are written as a flat list.
+ */
 export function denseText({ dataType, shape, data }: Literal): string {
   if (elementCount(shape) === 0) return "dense<>";
   elementTypeName(dataType);
@@ -49,7 +51,7 @@ export function denseText({ dataType, shape, data }: Literal): string {
   return `dense<"0x${Buffer.from(buffer, byteOffset, byteLength).toString("hex").toUpperCase()}">`;
 }
 
-/** A scalar of a type: the number rounded to it; infinities and integers beyond the type as its ends. */
+/** A scalar constant of a type: the number rounded to the type. Infinities and out-of-range integers become the minimum or maximum of the type. */
 export function scalarLiteral(dataType: ElementType, value: number): Literal {
   const { array, kind, bits } = elementTypes[dataType];
   if (isStoredAsBits(dataType))

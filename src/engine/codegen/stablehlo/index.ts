@@ -1,2 +1,2 @@
-/** StableHLO text of graphs. */
+/** Translation of graphs to StableHLO text. */
 export { type StableHloProgram, stateGraph } from "./state-graph.ts";

@@ -1,16 +1,16 @@
-/** Operations that read or write elements at indices, in StableHLO. An index outside of its axis reads the nearest element, and writes nothing. */
+/** Lowers operations that read or write elements at indices to StableHLO. An out-of-range index reads the nearest element, and writes nothing. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import type { OperationOf, ScatterReduction } from "../../ir/operations.ts";
 import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
 import { NotStated } from "./hlo-types.ts";
 
-/** States `gather`. */
+/** Lowers `gather` to StableHLO. */
 export function stateGather(hlo: HloFunction, { axis }: OperationOf<"gather">, [data, indices]: readonly HloValue[]): HloValue {
   return takeAlong(hlo, required(data, "the data"), axis, required(indices, "the indices"));
 }
 
-/** The slices of an axis at indices of any shape, which replaces the axis. Negative indices count from the end. */
+/** Slices of an axis at indices of any shape. In the result, the axes of the indices replace the axis. Negative indices count from the end. */
 export function takeAlong(hlo: HloFunction, data: HloValue, axis: number, indices: HloValue): HloValue {
   const { dataType, shape } = data.type;
   const { shape: many } = indices.type;
@@ -25,7 +25,7 @@ export function takeAlong(hlo: HloFunction, data: HloValue, axis: number, indice
   });
 }
 
-/** States `gather-elements`. */
+/** Lowers `gather-elements` to StableHLO. */
 export function stateGatherElements(
   hlo: HloFunction,
   { axis }: OperationOf<"gather-elements">,
@@ -35,7 +35,7 @@ export function stateGatherElements(
   return gatherBlocks(hlo, from, elementCoordinates(hlo, required(indices, "the indices"), axis, from.type.shape));
 }
 
-/** States `gather-nd`. The coordinates of a batch are those of its row of indices. */
+/** Lowers `gather-nd` to StableHLO. Batch axes become leading coordinates, since `stablehlo.gather` is used without batch dimensions. */
 export function stateGatherNd(
   hlo: HloFunction,
   { batchAxes }: OperationOf<"gather-nd">,
@@ -48,7 +48,7 @@ export function stateGatherNd(
   return gatherBlocks(hlo, from, hlo.concatenate([...batches, rows], column.length - 1));
 }
 
-/** The blocks of the data whose first coordinates are the rows of `coordinates`, its last axis. */
+/** Gathers blocks of the data. The last axis of `coordinates` holds the position of a block along the leading axes of the data. */
 function gatherBlocks(hlo: HloFunction, data: HloValue, coordinates: HloValue): HloValue {
   const { dataType, shape } = data.type;
   const [outer, depth] = [coordinates.type.shape.slice(0, -1), coordinates.type.shape.at(-1) ?? 0];
@@ -64,7 +64,7 @@ function gatherBlocks(hlo: HloFunction, data: HloValue, coordinates: HloValue): 
   });
 }
 
-/** States `scatter-elements`. */
+/** Lowers `scatter-elements` to StableHLO. */
 export function stateScatterElements(
   hlo: HloFunction,
   { axis, reduction }: OperationOf<"scatter-elements">,
@@ -75,7 +75,7 @@ export function stateScatterElements(
   return scatterBlocks(hlo, into, coordinates, required(updates, "the updates"), reduction);
 }
 
-/** States `scatter-nd`. */
+/** Lowers `scatter-nd` to StableHLO. */
 export function stateScatterNd(
   hlo: HloFunction,
   { reduction }: OperationOf<"scatter-nd">,
@@ -123,7 +123,9 @@ function scatterBlocks(
   return required(result, "the result");
 }
 
-/** For each index along an axis the coordinates of its element, as a last axis: its own, with the index in place of the axis. */
+/**
+ * Coordinates of the element that each index along an axis selects, in a new last axis: the position of the index itself, with the index at `axis`.
+ */
 function elementCoordinates(hlo: HloFunction, indices: HloValue, axis: number, shape: readonly number[]): HloValue {
   const column = [...indices.type.shape, 1];
   const own = hlo.reshape(nonNegative(hlo, indices, at(shape, axis)), column);
@@ -131,14 +133,14 @@ function elementCoordinates(hlo: HloFunction, indices: HloValue, axis: number, s
   return hlo.concatenate(parts, column.length - 1);
 }
 
-/** Indices as int64, with the size added to negative ones. */
+/** Indices as int64; `size` is added to negative indices. */
 function nonNegative(hlo: HloFunction, indices: HloValue, size: number): HloValue {
   const wide = hlo.convert(indices, "int64");
   const isNegative = hlo.compare(wide, "LT", hlo.scalar("int64", 0));
   return hlo.select(isNegative, hlo.binary("stablehlo.add", wide, hlo.scalar("int64", size)), wide);
 }
 
-/** Rows of indices, one for each of the first axes of a shape, as `nonNegative` has them. */
+/** Rows of indices as int64, one index for each of the leading axes of a shape; the size of the axis is added to negative indices. */
 function nonNegativeRows(hlo: HloFunction, rows: HloValue, shape: readonly number[]): HloValue {
   const depth = rows.type.shape.at(-1) ?? 0;
   const wide = hlo.convert(rows, "int64");
@@ -146,7 +148,7 @@ function nonNegativeRows(hlo: HloFunction, rows: HloValue, shape: readonly numbe
   return hlo.select(hlo.compare(wide, "LT", hlo.scalar("int64", 0)), hlo.binary("stablehlo.add", wide, sizes), wide);
 }
 
-/** Reading from no elements is an error when the graph runs, which StableHLO cannot report. */
+/** Throws NotStated for a tensor without elements: reading from it is a run-time error, which StableHLO cannot report. */
 function refuseEmpty({ type }: HloValue): void {
   if (elementCount(type.shape) === 0) throw new NotStated("indices into a tensor without elements");
 }

@@ -1,10 +1,10 @@
-/** Operations that move elements, in StableHLO. */
+/** Lowers operations that move elements to StableHLO: slice, pad, concat, transpose, reshape, expand. */
 import { at, required } from "../../../contract/checked.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { takeAlong } from "./indexing.ts";
 
-/** States `slice`. A negative step takes the elements in rising order, and turns the axis round. */
+/** Lowers `slice` to StableHLO. A negative step becomes a slice with a positive step, followed by a reversal of the axis. */
 export function stateSlice(hlo: HloFunction, { starts, steps, sizes }: OperationOf<"slice">, [x]: readonly HloValue[]): HloValue {
   const axes = sizes.map((size, axis) => {
     const [start, step] = [at(starts, axis), at(steps, axis)];
@@ -24,7 +24,7 @@ export function stateSlice(hlo: HloFunction, { starts, steps, sizes }: Operation
   );
 }
 
-/** States `pad`. Every mode but "constant" takes the elements along each padded axis by their indices. */
+/** Lowers `pad` to StableHLO. All modes except "constant" gather the elements along each padded axis by computed indices. */
 export function statePad(
   hlo: HloFunction,
   { mode, before, after }: OperationOf<"pad">,
@@ -45,7 +45,7 @@ export function statePad(
   return result;
 }
 
-/** The index of an axis of `size` elements that an index outside of it repeats. */
+/** Maps an out-of-range index to the index of the element that the padding mode repeats. `size`: number of elements of the axis. */
 function repeatedIndex(index: number, size: number, mode: "reflect" | "edge" | "wrap"): number {
   if (index >= 0 && index < size) return index;
   if (mode === "edge") return index < 0 ? 0 : size - 1;
@@ -55,22 +55,22 @@ function repeatedIndex(index: number, size: number, mode: "reflect" | "edge" | "
   return folded < size ? folded : period - folded;
 }
 
-/** States `concat`. */
+/** Lowers `concat` to StableHLO. */
 export function stateConcat(hlo: HloFunction, { axis }: OperationOf<"concat">, inputs: readonly HloValue[]): HloValue {
   return hlo.concatenate(inputs, axis);
 }
 
-/** States `transpose`. */
+/** Lowers `transpose` to StableHLO. */
 export function stateTranspose(hlo: HloFunction, { permutation }: OperationOf<"transpose">, [x]: readonly HloValue[]): HloValue {
   return hlo.transpose(required(x, "the operand"), permutation);
 }
 
-/** States `reshape`. */
+/** Lowers `reshape` to StableHLO. */
 export function stateReshape(hlo: HloFunction, { shape }: OperationOf<"reshape">, [x]: readonly HloValue[]): HloValue {
   return hlo.reshape(required(x, "the operand"), shape);
 }
 
-/** States `expand`. */
+/** Lowers `expand` to StableHLO. */
 export function stateExpand(hlo: HloFunction, { shape }: OperationOf<"expand">, [x]: readonly HloValue[]): HloValue {
   return hlo.broadcast(required(x, "the operand"), shape);
 }

@@ -1,4 +1,4 @@
-/** Matrix products and convolutions with their epilogues, in StableHLO. */
+/** Lowers matrix products and convolutions with their epilogues to StableHLO. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../../ir/broadcast.ts";
@@ -8,12 +8,12 @@ import { dilatedSize, transposedWindowSizes, windowCounts } from "../../ir/windo
 import { stateGelu, unary, wideType } from "./elementwise.ts";
 import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
 
-/** States `matmul`. */
+/** Lowers `matmul` to StableHLO. */
 export function stateMatmul(hlo: HloFunction, _: OperationOf<"matmul">, [a, b]: readonly HloValue[]): HloValue {
   return matmul(hlo, required(a, "the first matrix"), required(b, "the second matrix"));
 }
 
-/** The product of matrices whose leading axes broadcast; sums are in float32 at least. */
+/** Matrix product with broadcast leading axes. Accumulates in float32 or wider. */
 export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   const { dataType } = a.type;
   const [aBatch, bBatch] = [a.type.shape.slice(0, -2), b.type.shape.slice(0, -2)];
@@ -34,13 +34,13 @@ export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   return hlo.convert(hlo.dot(one, other, result, axes), dataType);
 }
 
-/** States `linear`: inputs x, weights, then bias and residual if the epilogue has them. */
+/** Lowers `linear` to StableHLO: inputs x, weights, then bias and residual if the epilogue has them. */
 export function stateLinear(hlo: HloFunction, operation: OperationOf<"linear">, inputs: readonly HloValue[]): HloValue {
   const [x, weights, ...others] = inputs;
   return epilogue(hlo, operation, matmul(hlo, required(x, "x"), required(weights, "the weights")), others);
 }
 
-/** What follows a product. `others`: bias and residual, as many as there are. */
+/** Applies the epilogue of a product. `others`: the optional operands, bias and then residual. */
 export function epilogue(
   hlo: HloFunction,
   { bias, residual, activation }: LinearEpilogue,
@@ -65,7 +65,7 @@ const activations: Readonly<Record<Activation, (hlo: HloFunction, x: HloValue) =
   silu: (hlo, x) => hlo.binary("stablehlo.multiply", x, unary(hlo, "sigmoid", x)),
 };
 
-/** States `fused-matmul`: the operands' axes are permuted before the product, its own after it. */
+/** Lowers `fused-matmul` to StableHLO: axes of the operands are permuted before the product, axes of the result after it. */
 export function stateFusedMatmul(
   hlo: HloFunction,
   { a, b, result, alpha }: OperationOf<"fused-matmul">,
@@ -76,7 +76,7 @@ export function stateFusedMatmul(
   return alpha === 1 ? product : hlo.binary("stablehlo.multiply", product, hlo.scalar(product.type.dataType, alpha));
 }
 
-/** States `convolution`: inputs x [N,C,…], weights [M,C/groups,…], and optionally a bias [M]. */
+/** Lowers `convolution` to StableHLO: inputs x [N,C,…], weights [M,C/groups,…], and optionally a bias [M]. */
 export function stateConvolution(
   hlo: HloFunction,
   operation: OperationOf<"convolution">,
@@ -98,8 +98,8 @@ export function stateConvolution(
 }
 
 /**
- * States `convolution-transpose`: inputs x [N,C,…], weights [C,M/groups,…], and optionally a bias [M]. It is the convolution of an input spread by the
- * strides with the turned kernel.
+ * Lowers `convolution-transpose` to StableHLO: inputs x [N,C,…], weights [C,M/groups,…], and optionally a bias [M]. Computed as a convolution of the input,
+ * dilated by the strides, with the reversed kernel.
  */
 export function stateConvolutionTranspose(
   hlo: HloFunction,
@@ -137,7 +137,7 @@ export function stateConvolutionTranspose(
 interface ConvolutionWindow {
   readonly groups: number;
   readonly strides: readonly number[];
-  /** Distance of neighbouring elements of the input, which lie apart in a transposed convolution. */
+  /** Dilation of the input along each spatial axis; more than 1 in a transposed convolution with strides. */
   readonly inputDilations: readonly number[];
   readonly dilations: readonly number[];
   /** Elements added before and after each spatial axis; negative numbers remove elements. */

@@ -1,11 +1,11 @@
-/** Operations on quantized tensors, in StableHLO. */
+/** Lowers operations on quantized tensors to StableHLO. */
 import { required } from "../../../contract/checked.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import { castElements } from "./casts.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { epilogue, matmul } from "./products.ts";
 
-/** States `quantization-range`: scale and zero point of ONNX DynamicQuantizeLinear. */
+/** Lowers `quantization-range` to StableHLO: scale and zero point of ONNX DynamicQuantizeLinear. */
 export function stateQuantizationRange(
   hlo: HloFunction,
   _: OperationOf<"quantization-range">,
@@ -26,7 +26,7 @@ export function stateQuantizationRange(
   return [scale, castElements(hlo, hlo.unary("stablehlo.round_nearest_even", shift), "uint8", true)];
 }
 
-/** States `quantize`: an 8-bit activation with its zero point subtracted, as int16. */
+/** Lowers `quantize` to StableHLO: an 8-bit activation with its zero point subtracted, as int16. */
 export function stateQuantize(hlo: HloFunction, _: OperationOf<"quantize">, [x, scale, zero]: readonly HloValue[]): HloValue {
   const data = required(x, "the operand");
   const step = hlo.reshape(required(scale, "the scale"), []);
@@ -37,7 +37,7 @@ export function stateQuantize(hlo: HloFunction, _: OperationOf<"quantize">, [x, 
   return hlo.convert(hlo.binary("stablehlo.subtract", hlo.binary("stablehlo.minimum", above, number(255)), shift), "int16");
 }
 
-/** States `subtract-zero-point`: x as int16, minus its zero point if it has one. */
+/** Lowers `subtract-zero-point` to StableHLO: x as int16, minus its zero point if it has one. */
 export function stateSubtractZeroPoint(
   hlo: HloFunction,
   _: OperationOf<"subtract-zero-point">,
@@ -47,7 +47,7 @@ export function stateSubtractZeroPoint(
   return zero === undefined ? wide : hlo.binary("stablehlo.subtract", wide, hlo.convert(hlo.reshape(zero, []), "int16"));
 }
 
-/** States `integer-matmul`: the exact product of int16 and int32 matrices, in int32. */
+/** Lowers `integer-matmul` to StableHLO: the exact product of int16 and int32 matrices, in int32. */
 export function stateIntegerMatmul(
   hlo: HloFunction,
   _: OperationOf<"integer-matmul">,
@@ -56,7 +56,7 @@ export function stateIntegerMatmul(
   return matmul(hlo, hlo.convert(required(x, "the operand"), "int32"), required(weights, "the weights"));
 }
 
-/** States `integer-linear`: the integer product times both scales, then the epilogue in float32. */
+/** Lowers `integer-linear` to StableHLO: the integer product times both scales, then the epilogue in float32. */
 export function stateIntegerLinear(
   hlo: HloFunction,
   operation: OperationOf<"integer-linear">,

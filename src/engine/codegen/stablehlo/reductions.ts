@@ -1,4 +1,4 @@
-/** Operations along axes in StableHLO: reductions, indices of extremes, prefix sums, sorting, softmax and normalization. */
+/** Lowers operations along axes to StableHLO: reductions, indices of extremes, prefix sums, sorting, softmax and normalization. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { isFloat } from "../../ir/element-types.ts";
@@ -14,7 +14,7 @@ const reducers: Readonly<Record<ReduceFunction, readonly [name: string, start: n
   max: ["stablehlo.maximum", Number.NEGATIVE_INFINITY],
 };
 
-/** States `reduce`. */
+/** Lowers `reduce` to StableHLO. */
 export function stateReduce(
   hlo: HloFunction,
   { function: name, axes, keep }: OperationOf<"reduce">,
@@ -33,7 +33,7 @@ export function stateReduce(
   });
 }
 
-/** The reduction of some axes, which are not in the result. */
+/** Reduces axes and removes them from the shape. */
 function reduceAxes(hlo: HloFunction, name: ReduceFunction, x: HloValue, axes: readonly number[]): HloValue {
   if (axes.length === 0) return x;
   const [combine, start] = reducers[name];
@@ -47,12 +47,12 @@ function reduceAxes(hlo: HloFunction, name: ReduceFunction, x: HloValue, axes: r
   return hlo.binary("stablehlo.divide", sums, hlo.scalar(dataType, count));
 }
 
-/** The reduction of one axis, which has size 1 in the result. */
+/** Reduces one axis, which keeps size 1 in the result. */
 function reduceAxis(hlo: HloFunction, name: ReduceFunction, x: HloValue, axis: number): HloValue {
   return hlo.reshape(reduceAxes(hlo, name, x, [axis]), x.type.shape.with(axis, 1));
 }
 
-/** States `arg`: elements and their indices are reduced together. */
+/** Lowers `arg` to StableHLO: elements and their indices are reduced together. */
 export function stateArg(
   hlo: HloFunction,
   { function: name, axis, last }: OperationOf<"arg">,
@@ -79,7 +79,10 @@ export function stateArg(
   return hlo.reshape(required(indices, "the indices"), shape.with(axis, 1));
 }
 
-/** States `cumulative` in as many steps as the axis' length has bits: each adds what lies twice as far before (Hillis and Steele 1986). */
+/**
+ * Lowers `cumulative` to StableHLO as a parallel prefix sum (Hillis and Steele 1986) of log2(n) steps. Each step adds elements from twice the
+ * distance of the step before.
+ */
 export function stateCumulative(
   hlo: HloFunction,
   { function: name, axis, exclusive, reverse }: OperationOf<"cumulative">,
@@ -106,7 +109,7 @@ export function stateCumulative(
   });
 }
 
-/** States `top-k` by a stable sort of elements and indices. NaN counts as the largest. */
+/** Lowers `top-k` to StableHLO by a stable sort of elements and indices. NaN counts as the largest. */
 export function stateTopK(
   hlo: HloFunction,
   { axis, count, largest }: OperationOf<"top-k">,
@@ -135,7 +138,7 @@ export function stateTopK(
   return sorted.map((each) => hlo.slice(each, none, shape.with(axis, count), steps));
 }
 
-/** States `softmax`, or its logarithm: inputs x, and optionally a mask that is added to it. */
+/** Lowers `softmax`, or log-softmax, to StableHLO: inputs x, and optionally a mask that is added to it. */
 export function stateSoftmax(
   hlo: HloFunction,
   { axis, logarithm }: OperationOf<"softmax">,
@@ -151,7 +154,7 @@ export function stateSoftmax(
   });
 }
 
-/** States `layer-norm`: inputs x, and optionally scale and shift. */
+/** Lowers `layer-norm` to StableHLO: inputs x, and optionally scale and shift. */
 export function stateLayerNorm(
   hlo: HloFunction,
   { axis, epsilon }: OperationOf<"layer-norm">,

@@ -1,4 +1,4 @@
-/** Graphs as StableHLO programs (https://openxla.org/stablehlo/spec), which XLA and other compilers take. */
+/** Translates graphs to StableHLO programs (https://openxla.org/stablehlo/spec), which XLA and other compilers accept. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { InferyardError } from "../../../contract/errors.ts";
@@ -24,7 +24,7 @@ import {
 import { stateArg, stateCumulative, stateLayerNorm, stateReduce, stateSoftmax, stateTopK } from "./reductions.ts";
 import { stateAveragePool, stateMaxPool } from "./windows.ts";
 
-/** What a program takes as one of its arguments: an input of the graph by its name, or a constant of the graph. */
+/** An argument of a program: an input of the graph, by name, or a constant of the graph. */
 export type ProgramArgument =
   | { readonly kind: "input"; readonly name: string; readonly type: TensorType }
   | { readonly kind: "constant"; readonly literal: Literal; readonly type: TensorType };
@@ -92,8 +92,8 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
 };
 
 /**
- * The StableHLO program of a graph. Throws MODEL_UNSUPPORTED where operations or types of the graph cannot be stated; `data.operations` lists each with
- * its reason, once.
+ * Translates a graph to a StableHLO program. Throws MODEL_UNSUPPORTED if operations or types of the graph cannot be expressed; `data.operations`
+ * lists each of them once, with the reason.
  */
 export function stateGraph(graph: Graph): StableHloProgram {
   const hlo = new HloFunction();
@@ -129,7 +129,7 @@ export function stateGraph(graph: Graph): StableHloProgram {
     refuseUnstated(refused, node.operation.kind, () => {
       for (const [index, result] of stateNode(hlo, node, read, reads).entries()) values.set(at(node.outputs, index), result);
     });
-    // What follows a node without a statement is looked at as well, so that the refusal names all that is missing.
+    // Translation continues after an unsupported node, so that the error names all unsupported operations.
     for (const output of node.outputs) if (!values.has(output)) values.set(output, { name: "%none", type: output.type });
   }
   const results = graph.outputs.map(({ name, value }) => ({ name, value: read(value) }));
@@ -145,7 +145,7 @@ export function stateGraph(graph: Graph): StableHloProgram {
   return { text, arguments: given, results: results.map(({ name, value }) => ({ name, type: value.type })) };
 }
 
-/** Runs `state`; what it cannot state is added to `refused` with the kind of operation. */
+/** Runs `state`. If it throws NotStated, adds the kind of operation and the reason to `refused`. */
 function refuseUnstated(refused: Set<string>, kind: string, state: () => void): void {
   try {
     state();

@@ -1,4 +1,4 @@
-/** Pooling in StableHLO. */
+/** Lowers pooling operations to StableHLO. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementTypes, isFloat } from "../../ir/element-types.ts";
 import { literalOf } from "../../ir/literal.ts";
@@ -8,7 +8,7 @@ import { dilatedSize } from "../../ir/window-arithmetic.ts";
 import { widened } from "./elementwise.ts";
 import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
 
-/** Attributes of a window over the last axes of [N,C,…] that ends at the result's shape, whatever padding that takes. */
+/** Attributes of a pooling window over the spatial axes of [N,C,…]. The padding at the end is computed from the shape of the result. */
 function windowAttributes(
   input: readonly number[],
   result: readonly number[],
@@ -28,12 +28,12 @@ function windowAttributes(
   };
 }
 
-/** The lowest value of a type, which no element is below. */
+/** The minimum value of a type, the identity of max. */
 function lowest(hlo: HloFunction, { dataType }: TensorType): HloValue {
   return hlo.scalar(dataType, Number.NEGATIVE_INFINITY);
 }
 
-/** States `max-pool`. The second result, the index of each maximum, costs a second pass; `hasIndices`: whether it is read. */
+/** Lowers `max-pool` to StableHLO. `hasIndices`: whether the second result, the index of each maximum, is used; if not, it is not computed. */
 export function stateMaxPool(
   hlo: HloFunction,
   operation: OperationOf<"max-pool">,
@@ -61,7 +61,7 @@ export function stateMaxPool(
   return hlo.operations("stablehlo.reduce_window", [data, indices, lowest(hlo, type), start], types, attributes, region);
 }
 
-/** The larger of two elements with its number; the lower number of equal ones. */
+/** The larger of two elements and its index; for equal elements, the lower index. */
 function chooseLarger(
   hlo: HloFunction,
   [best, bestIndex]: readonly [HloValue, HloValue],
@@ -72,7 +72,7 @@ function chooseLarger(
   return [hlo.select(isBetter, value, best), hlo.select(isBetter, index, bestIndex)];
 }
 
-/** The number of each element of [N,C,…], in row-major order, or with the spatial axes in column-major order. */
+/** Index of each element in the flattened [N,C,…] tensor, in row-major order, or with the spatial axes in column-major order. */
 function elementNumbers(hlo: HloFunction, shape: readonly number[], columnMajor: boolean): HloValue {
   const strides = shape.map(() => 1);
   const spatial = [...shape.keys()].slice(2);
@@ -87,7 +87,7 @@ function elementNumbers(hlo: HloFunction, shape: readonly number[], columnMajor:
     .reduce((sum, part) => hlo.binary("stablehlo.add", sum, part));
 }
 
-/** States `average-pool`. The number of elements in each window is a constant. */
+/** Lowers `average-pool` to StableHLO. The number of elements in each window is a constant. */
 export function stateAveragePool(
   hlo: HloFunction,
   operation: OperationOf<"average-pool">,
@@ -119,7 +119,7 @@ export function stateAveragePool(
   });
 }
 
-/** For each spatial axis and each position of the window along it, how many of its elements count. */
+/** Number of counted window elements for each spatial axis and each position of the window along that axis. */
 function elementsInWindows(
   input: readonly number[],
   result: readonly number[],

@@ -18,7 +18,7 @@ export interface ElfVersions {
 
 /** The definition that names the file itself. */
 const baseDefinition = 1;
-/** VER_FLG_WEAK. */
+/** Flag VER_FLG_WEAK: the loader does not fail if the version is missing. */
 const weak = 2;
 
 /** Reads the versions that a file requires and defines. Throws DamagedBinary. */
