@@ -1,3 +1,4 @@
+/** @isolated since it counts the bytes of its heap */
 import { getHeapStatistics } from "node:v8";
 import { expect, it, vi } from "vitest";
 import { type CollectedProcess, IdleCollection, startIdleCollection, startIdleHeapCollection } from "./idle-collection.ts";
