@@ -55,7 +55,7 @@ function isVerdictOf(passed: boolean, detail: string): boolean {
   return difference !== undefined && Number(difference) > 0 === passed;
 }
 
-/** Checks that the digests of the runs match the generated tokens, and that prompt and output are either both texts or both tokens only. */
+/** Checks that the digests of the runs match the generated tokens, and that the output of a text prompt includes its text. */
 function disagreementsOfTokens({ tests, determinism, input, output, figures }: Receipt): readonly string[] {
   const problems: string[] = [];
   if (determinism.runs.length !== recordedRuns)

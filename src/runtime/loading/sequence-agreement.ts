@@ -62,9 +62,9 @@ const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * Computes 20 tokens in 6 calls. (1) A prompt. (2) One token after the prompt and a different token after its fork, in one call. (3) Prompt and first
  * token in one call, together with a shorter prompt. (4) The second token after a truncation to the prompt. (5) The shorter prompt alone. (6) One
- * token after a sequence and after its copy from saved bytes. All logits must be finite, and logits after the same tokens must be equal. A model with
- * a context shorter than 6 tokens only runs the first calls. Throws VERIFICATION_FAILED, which names the two calls that differ or the call that the
- * engine refuses. Other errors, such as the death of a host process, are passed on.
+ * token after a sequence and after its copy from saved bytes. All logits must be finite, and logits after the same tokens must be equal. For a model
+ * with a context shorter than 6 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
+ * that differ or the call that the engine refuses. Other errors, such as the death of a host process, are passed on.
  */
 export async function verifyAgreement(
   model: VerifiableLanguageModel,
