@@ -16,8 +16,9 @@ import { ReferenceSequence } from "./self-test-reference.ts";
 /** Length of the prompt in tokens. Engines use different kernels for long prompts than for a few tokens, and both must be tested. */
 const promptTokens = 40;
 /**
- * Largest accepted difference of logits from the reference: the root of its mean square, relative to the standard deviation of the reference's logits. llama.cpp on a CPU differs
- * by at most 0.005 where all weights are numbers in floating point, and by 0.01 to 0.045 where the inputs of products are rounded to 8 bits.
+ * Largest accepted difference of logits from the reference: the root of its mean square, relative to the standard deviation of the reference's
+ * logits. llama.cpp on a CPU differs by at most 0.005 where all weights are numbers in floating point, and by 0.01 to 0.045 where the inputs of
+ * products are rounded to 8 bits.
  */
 const tolerances = { floats: 0.02, blocks: 0.1 } as const;
 const floats = new Set(["F32", "F16", "BF16"]);
