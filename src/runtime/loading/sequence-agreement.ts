@@ -45,7 +45,7 @@ const usualTolerance = 0.05;
  */
 const quantizedTolerance = 0.3;
 
-/** The tolerance for a variant of a model. */
+/** The tolerance for a variant, by its format and precision. */
 export function agreementTolerance({ format, precision }: Pick<Variant, "format" | "precision">): number {
   const isQuantized = format === "onnx" && (precision === undefined || precision.startsWith("int"));
   return isQuantized ? quantizedTolerance : usualTolerance;

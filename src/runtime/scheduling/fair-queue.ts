@@ -56,7 +56,7 @@ export class FairQueue<Item> {
     if (flow.items.length === 0) this.#flows.delete(key);
   }
 
-  /** Whether no client but this one has items. */
+  /** Whether no other client has queued items. */
   hasOnly(client: string): boolean {
     const own = Object.keys(priorityWeights).filter((priority) => this.#flows.has(keyOf(client, priority as Priority)));
     return this.#flows.size === own.length;

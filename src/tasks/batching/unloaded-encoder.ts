@@ -10,7 +10,7 @@ import type { Tokenizer } from "../../tokenizers/index.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 import type { Encoder } from "./run-encodings.ts";
 
-/** Thrown where a task asks for tokens or numbers of a model that is not loaded. */
+/** Thrown when a task needs tokens or outputs of a model that is not loaded. */
 class NotLoadedError extends Error {}
 
 function notLoaded(): never {
