@@ -1,4 +1,4 @@
-/** Makes a runtime in Node.js: backends, platform and threads. `createRuntime` loads the models of the settings too. */
+/** Creates a runtime for Node.js: backends, platform and threads. `createRuntime` additionally loads the models named in the settings. */
 import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { fixedMachine } from "../devices/index.ts";

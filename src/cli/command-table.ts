@@ -8,7 +8,7 @@ import type { Terminal } from "./terminal.ts";
 /** Adds arguments, flags and the action to a command that has its name and description. */
 export type DefineCommand = (command: Command, terminal: Terminal) => void;
 
-/** Groups of the help text by purpose, with their headings, in its order. */
+/** Groups of commands in the help text, with their headings, in the order of the help text. */
 export const commandGroups = {
   texts: "Read texts:",
   generation: "Write texts:",

@@ -11,7 +11,7 @@ interface SharedListener {
 /** Active shared listeners, by signal. */
 const shared = new WeakMap<AbortSignal, SharedListener>();
 
-/** Calls `callback` once when the signal is aborted. Does nothing without a signal, and for one that is aborted already. */
+/** Calls `callback` once when the signal is aborted. Does nothing if the signal is undefined or already aborted. */
 export function addAbortListener(signal: AbortSignal | undefined, callback: () => void): void {
   if (signal === undefined || signal.aborted) return;
   const known = shared.get(signal) ?? share(signal);

@@ -63,7 +63,7 @@ export interface Library {
 export interface LibraryFileDigest {
   /** Name by which the file is loaded. Contains a folder only where it distinguishes files of the same name. */
   readonly name: string;
-  /** Hexadecimal SHA-256. */
+  /** Hexadecimal SHA-256 of the file's content. */
   readonly sha256: string;
 }
 

@@ -1,4 +1,4 @@
-/** Whether one kernel computes on this machine. */
+/** Tests whether one kernel can be used on this machine. */
 import { KernelFacts } from "../backends/native/kernel-facts.ts";
 import type { MachineFacts } from "../contract/backend.ts";
 import { readMachine } from "../devices/index.ts";

@@ -25,7 +25,7 @@ export interface KernelCapabilitiesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** This machine, its kernels, and the models that a runtime has loaded on it. */
+/** Report on this machine, its kernels, and the models that a runtime has loaded. */
 export interface KernelCapabilities {
   readonly machine: KernelMachineReport;
   /** The loaded models of the runtime in the options. Absent if no runtime is given. */

@@ -29,7 +29,7 @@ export interface BenchmarkOptions extends MeasuringOptions {
   readonly record?: boolean | undefined;
 }
 
-/** A benchmark of one model. */
+/** Result of a benchmark of one model. */
 export interface Benchmark extends ModelReport<Figures> {
   /** Paths of the files that the figures were written to. */
   readonly recorded: readonly string[];

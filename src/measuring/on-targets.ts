@@ -23,12 +23,12 @@ export interface ModelTargets {
   /** Targets that can run the model, judged by its files, in the order in which selection tries them. */
   readonly able: readonly string[];
   readonly skipped: readonly TargetReport<never>[];
-  /** Options of a load on one target, without `target`. */
+  /** Options for loading the model on one target; the caller adds `target`. */
   readonly loading: Pick<ModelOptions, "variant" | "kind" | "signal">;
   readonly manifest: Manifest;
 }
 
-/** Finds the targets. Downloads the model if it is not on this machine. */
+/** Finds the targets of a model. Downloads the model if it is not on this machine. */
 export async function targetsOf(runtime: Runtime, { model, variant, target, signal }: PlacementOptions): Promise<ModelTargets> {
   const manifest = await runtime.manifest(model, omitUndefined({ variant, signal }));
   const kind = usualKind(manifest);

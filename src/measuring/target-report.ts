@@ -1,4 +1,4 @@
-/** The report on a model by target, which `verify`, `bench` and `tune` share. */
+/** Report on a model by target, as returned by verification, benchmark and tuning. */
 import { matches, parseDevice, parseTarget } from "../runtime/targets/target.ts";
 import type { KindName } from "./kinds/index.ts";
 

@@ -14,7 +14,7 @@ export function contextLengthOf(manifest: Manifest): number | undefined {
   return usualKind(manifest) === "language" ? (stated ?? tokens) : (tokens ?? stated);
 }
 
-/** The part of config.json that describes the text model: the section `text_config` of a model for text and images, otherwise the whole file. */
+/** config.json of the text model. For a model for text and images, fields of the section `text_config` replace top-level fields of the same name. */
 export function textConfigOf(manifest: Manifest): Readonly<Record<string, unknown>> {
   const { config = {} } = manifest.variants[0] ?? {};
   const nested = config["text_config"];

@@ -232,7 +232,7 @@ describe("a receipt that contradicts itself is refused:", () => {
   });
 });
 
-/** What nothing else in a receipt tells exactly: only a signature holds it, and the model's files where they are there. */
+/** Fields that no other field of a receipt determines. A change is detected only by a signature, or by comparison with the model's files. */
 const independentFields: readonly string[] = [
   "id",
   "inferyardVersion",
@@ -281,7 +281,7 @@ function pathsOf(value: unknown, path: readonly string[] = []): string[][] {
   return Object.entries(value).flatMap(([name, member]) => pathsOf(member, [...path, name]));
 }
 
-/** Changes a value a little, so that it keeps its form. */
+/** Changes a value slightly, without changing its format. */
 function change(root: object, path: readonly string[]): void {
   let parent = root as Record<string, unknown>;
   for (const step of path.slice(0, -1)) parent = parent[step] as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Holds the fields of a receipt against each other: each that follows from others must be what follows. */
+/** Checks the consistency of a receipt: a field that is determined by other fields must have the determined value. */
 import { knownFeatures } from "../devices/cpu/cpu-features.ts";
 import { ggmlTypeNamed, isBitnetType } from "../formats/gguf/ggml-types.ts";
 import { llamaKernelId } from "../kernels/kernel-ids.ts";
@@ -8,11 +8,11 @@ import { disagreementsOfDecision } from "./check-decision.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
-/** What tests print. */
+/** Formats of the details that the tests of a receipt print. */
 const printedCosine = /^cosine (-?\d\.\d{8}|NaN), (?:same|another) token$/;
 const printedDifference = /^largest difference (\d[\d.]*(?:e[+-]\d+)?|Infinity|NaN)$/;
 
-/** Refusals for fields that disagree with others. */
+/** Refusals for fields that contradict other fields. */
 export function checkAgreement(receipt: Receipt): readonly Refusal[] {
   const problems = [
     ...disagreementsOfTests(receipt),
@@ -26,7 +26,7 @@ export function checkAgreement(receipt: Receipt): readonly Refusal[] {
   return problems.map((reason) => ({ code: "contradiction", reason }));
 }
 
-/** Every run makes the same tests, in the same order; what they print follows from the verdict, and from the number of tokens. */
+/** Checks the tests of a receipt: all tests are present in the fixed order, and their details match the verdict and the number of tokens. */
 function disagreementsOfTests({ tests, determinism, output }: Receipt): readonly string[] {
   const names = tests.map(({ name }) => name);
   if (names.join("\n") !== testNames.join("\n")) {
@@ -47,7 +47,7 @@ function disagreementsOfTests({ tests, determinism, output }: Receipt): readonly
   });
 }
 
-/** Whether a test with this verdict prints such a detail. */
+/** Whether a test with this verdict can print this detail. */
 function isVerdictOf(passed: boolean, detail: string): boolean {
   const [, cosine] = printedCosine.exec(detail) ?? [];
   if (cosine !== undefined) return passed ? Number(cosine) >= minCosine : !(Number(cosine) > minCosine);
@@ -55,7 +55,7 @@ function isVerdictOf(passed: boolean, detail: string): boolean {
   return difference !== undefined && Number(difference) > 0 === passed;
 }
 
-/** Digests of runs are those of the tokens, and a text belongs to a tokenizer that reads and writes. */
+/** Checks that the digests of the runs match the generated tokens, and that the output of a text prompt includes its text. */
 function disagreementsOfTokens({ tests, determinism, input, output, figures }: Receipt): readonly string[] {
   const problems: string[] = [];
   if (determinism.runs.length !== recordedRuns)
@@ -66,7 +66,7 @@ function disagreementsOfTokens({ tests, determinism, input, output, figures }: R
   if (isSame && first !== undefined && first.tokensSha256 !== digest)
     problems.push(`its tokens have the sha256 ${digest}, and the run that gave the same tokens says ${first.tokensSha256}`);
   if (input.prompt !== null && output.text === null) problems.push("its prompt is a text, and its output has none");
-  // The decoder of a model with an encoder begins with one token.
+  // The decoder of an encoder-decoder model starts with one token.
   if (figures.promptTokens !== input.tokens.length && figures.promptTokens !== 1)
     problems.push(`it claims ${figures.promptTokens} tokens of the prompt, and its input has ${input.tokens.length}`);
   return problems;
@@ -95,20 +95,23 @@ function disagreementsOfModel({ model, decision }: Receipt): readonly string[] {
   return problems;
 }
 
-/** The runs call the model three times for each generated token, once for each token of the prompt, for a batch and for another prompt. */
+/**
+ * Checks the number of calls of each kernel. The runs of a receipt call the model three times for each generated token, once for each token of the
+ * prompt, and further for a batch and for another prompt.
+ */
 function disagreementsOfCalls({ kernels, figures, computePath }: Receipt): readonly string[] {
   if (kernels.length === 0) return [];
   const { promptTokens, generatedTokens } = figures;
   const calls = kernels.reduce((sum, each) => sum + each.calls, 0);
   const least = 3 * generatedTokens + promptTokens + 2;
   if (calls < least) return [`its kernels were called ${calls} times, and its runs call the model ${least} times`];
-  // llama.cpp is counted as a whole, once for each batch of one token or more.
+  // llama.cpp counts as one kernel, which is called once for each batch of one or more tokens.
   const tokens = 7 * promptTokens + 3 * generatedTokens;
   const isWhole = /^(?:llamacpp|library):/.test(computePath.target);
   return isWhole && calls > tokens ? [`llama.cpp was called ${calls} times, and its runs have ${tokens} tokens`] : [];
 }
 
-/** llama.cpp is one kernel of its device; those of blocks are of types that the model's weights have. */
+/** Checks the kernel ids. llama.cpp is listed as one kernel per device; a kernel for quantized blocks must multiply a type of the model's weights. */
 function disagreementsOfKernels({ kernels, computePath, model, decision, library }: Receipt): readonly string[] {
   const [backend = "", type = "cpu"] = computePath.target.split(":");
   const isWhole = backend === "llamacpp" || backend === "library";

@@ -1,4 +1,4 @@
-/** Holds the decision of a receipt against itself, and against what the receipt says of the target and the library. */
+/** Checks that the decision in a receipt is consistent with itself, and with the target and library in the receipt. */
 import { basename } from "node:path";
 import { InferyardError } from "../contract/errors.ts";
 import { digestOfFiles } from "../libraries/ggml/loaded-files.ts";
@@ -6,10 +6,10 @@ import type { Decision, Selected } from "../runtime/decision/decision.ts";
 import { type Target, formatDevice, matches, parseTarget } from "../runtime/targets/target.ts";
 import type { Receipt } from "./receipt.ts";
 
-/** Milliseconds by which clocks of one machine may differ. */
+/** Tolerance in milliseconds between time stamps of one machine. */
 const clockSlackMs = 1000;
 
-/** Sentences about what disagrees. */
+/** Describes the contradictions of the decision, one sentence each. */
 export function disagreementsOfDecision(receipt: Receipt): readonly string[] {
   const { decision, computePath } = receipt;
   const { selected } = decision;
@@ -24,7 +24,7 @@ export function disagreementsOfDecision(receipt: Receipt): readonly string[] {
   ];
 }
 
-/** The candidates before the selected one were refused or failed, and no other was selected. */
+/** Checks the candidates: exactly one is selected, and all candidates before it were refused or failed. */
 function disagreementsOfCandidates({ candidates }: Decision, { target, library }: Selected): readonly string[] {
   const index = candidates.findIndex(({ verdict }) => verdict === "selected");
   const chosen = candidates[index];
@@ -42,7 +42,7 @@ function disagreementsOfCandidates({ candidates }: Decision, { target, library }
   return problems;
 }
 
-/** The selected target is one, is on the device that it names, and obeys the constraints. */
+/** Checks the selected target: it is a valid target name, matches the stated device, and satisfies the constraints. */
 function disagreementsOfConstraints({ constraints }: Decision, { target: text, device }: Selected): readonly string[] {
   try {
     const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
@@ -62,7 +62,7 @@ function disagreementsOfConstraints({ constraints }: Decision, { target: text, d
   }
 }
 
-/** A model that was in memory before has its decision from then. */
+/** Checks the time of the decision. It may be earlier than the run, for a model that was already in memory, but not later than the load. */
 function disagreementsOfTime({ decision, startedAt, figures }: Receipt): readonly string[] {
   const after = Date.parse(decision.at) - Date.parse(startedAt);
   if (after < 0) return [];

@@ -1,4 +1,4 @@
-/** Holds what a receipt says of its model against files of this machine. */
+/** Compares the model described in a receipt with files on this machine. */
 import { messageOf } from "../contract/errors.ts";
 import { type TokenFacts, promptTokens, readTokenFacts } from "../cross-validation/loaded-language.ts";
 import { encoderDecoderNames } from "../engine/transformers/architecture-names.ts";
@@ -89,7 +89,10 @@ async function compareModel(receipt: Receipt, reference: string): Promise<FileCh
   };
 }
 
-/** The tokenizer of the model makes the tokens of the prompt, and reads the text from those of the output; only the last of these may end a text. */
+/**
+ * Checks with the model's tokenizer that the prompt encodes to the input tokens and the output tokens decode to the output text. Only the last output
+ * token may be an end-of-text token.
+ */
 function disagreementsOfTexts({ input, output }: Receipt, facts: TokenFacts, reference: string): readonly string[] {
   const problems: string[] = [];
   const { tokenizer, config } = facts;

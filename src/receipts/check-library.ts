@@ -1,4 +1,4 @@
-/** Holds the files of a receipt's library against those of this machine. */
+/** Compares the library files listed in a receipt with the files on this machine. */
 import { basename, dirname, join } from "node:path";
 import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
@@ -9,8 +9,8 @@ import { type FileCheck, isHere } from "./check-files.ts";
 import type { Receipt } from "./receipt.ts";
 
 /**
- * Compares the library and all files that it loads: none may differ, be missing or be there besides. `given`: the path of the library or of its folder; without one the path
- * that the receipt names. Throws INPUT_INVALID for a given file that cannot be read.
+ * Compares the library and all files that it loads with the receipt: no file may differ, be missing or be additional. `given`: path of the library or
+ * of its folder. Default: the path in the receipt. Throws INPUT_INVALID for a given file that cannot be read.
  */
 export async function checkLibrary({ library, computePath }: Receipt, given: string | undefined): Promise<FileCheck> {
   const { path, sha256, files } = library;
@@ -39,12 +39,12 @@ export async function checkLibrary({ library, computePath }: Receipt, given: str
   return { refusals: [], held: [`${basename(file)} has the digest of the receipt${loaded}`], unchecked: [] };
 }
 
-/** The files of ggml in a folder, whose kernels `native` calls where a model prefers them. */
+/** Reads the files of ggml in a folder. The native engine calls ggml's kernels if a model prefers them. */
 async function readGgml(folder: string): Promise<Files> {
   return readGgmlDigests(await findGgmlFiles(folder));
 }
 
-/** Compares the files of a folder that the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
+/** Compares engine files whose folder the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
 async function checkBuild(files: Files, given: string | undefined, read: (folder: string) => Promise<Files>): Promise<FileCheck> {
   if (given === undefined)
     return unchecked(
@@ -67,7 +67,10 @@ async function checkBuild(files: Files, given: string | undefined, read: (folder
 
 type Files = NonNullable<Receipt["library"]["files"]>;
 
-/** The library itself is compared by its content, since a link may give it another name; what it loads by name and content. */
+/**
+ * Describes differing files. The library itself is compared by content only, since a link may give it another name; the files it loads are compared
+ * by name and content.
+ */
 function differences([own, ...others]: readonly LoadedFile[], [recorded, ...wanted]: Files, path: string): readonly string[] {
   const same = own?.sha256 === recorded?.sha256;
   return [

@@ -109,7 +109,7 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-/** Greedy runs of a receipt, which are compared with each other. */
+/** Number of greedy runs of a receipt, whose tokens are compared with each other. */
 export const recordedRuns = 2;
 
 /** Names of the tests of a run, in their order. */

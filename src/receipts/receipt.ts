@@ -18,7 +18,9 @@ export interface Receipt {
   /** Version of this package. */
   readonly inferyardVersion: string;
   readonly machine: ReceiptMachine;
-  /** The engine's library, with the files that it loads where the engine says; `path` and `sha256` where the user names its file. */
+  /**
+   * The engine's library, with the files that it loads if the engine reports them. `path` and `sha256` are set for a library file named by the user.
+   */
   readonly library: Library & { readonly path?: string; readonly sha256?: string };
   readonly model: ReceiptModel;
   /** The decision that placed the model, unchanged. */

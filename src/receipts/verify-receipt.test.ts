@@ -192,7 +192,7 @@ describe("a receipt", () => {
     ],
     ["that keeps its weights for itself", { ...good, model: { ...good.model, weightBytesPerToken: null } }, ["impossible-speed"]],
   ])("%s is refused", async (_what, receipt, expected) => {
-    // Most disagree with themselves besides, which check-agreement.test.ts looks at.
+    // Most changed receipts also contradict themselves, which check-agreement.test.ts tests.
     expect((await codes(receipt)).filter((code) => code !== "contradiction")).toEqual(expected);
   });
 

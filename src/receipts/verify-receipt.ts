@@ -18,7 +18,7 @@ export interface VerifyReceiptOptions {
   readonly publicKey?: string | undefined;
   /** Reference of the model whose files must have the digests of the receipt. Default: the path in the receipt, if it is there. */
   readonly model?: string | undefined;
-  /** Path of the library that must load files with the digests of the receipt, or of its folder. Default: the path in the receipt, if it is there. */
+  /** Path of the library, or of its folder, whose files must have the digests in the receipt. Default: the path in the receipt, if it exists. */
   readonly library?: string | undefined;
   /** Ids of kernels that must have run; * stands for any characters: "I2S_QK256_*". Default: none. */
   readonly requireKernels?: readonly string[] | undefined;

@@ -115,7 +115,7 @@ export class ModelRuntime {
       residents: () => this.#residency.entries().map(({ item }) => item),
       settled: () => this.#residency.items(),
     });
-    // Throws for wrong constraints now, not at the first load.
+    // Validates constraints when the runtime is created, not at the first load.
     mergeConstraints(settings, ...Object.values(settings.models ?? {}));
     refuseUnknownNames(settings, this.#backends);
     for (const [reference, model] of Object.entries(settings.models ?? {}))
@@ -149,9 +149,9 @@ export class ModelRuntime {
   }
 
   /**
-   * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory
-   * budget, a model that is leased only in this way can be drained and evicted, which a model held by `load` cannot.
-   * `schedulingKey`: the client whose work it is.
+   * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory budget, a model that is
+   * leased only in this way can be drained and evicted, which a model held by `load` cannot. `schedulingKey`: the client on whose behalf the work
+   * runs.
    */
   async use<Result>(
     reference: string,
@@ -277,17 +277,18 @@ export class ModelRuntime {
   }
 
   /**
-   * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
-   * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
-   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. The ids are fallbacks: the first that
-   * can be used is. Throws INPUT_INVALID for an unknown kernel, where this machine runs none of them, and where the model has no weights that they multiply, and NOT_BUILT where none is built; each error names the kernels that can be used.
+   * Sets the kernels for quantized weights that a model uses from the next request on, in place of the runtime's setting `kernels`. `ids`: kernel ids
+   * in order of preference, or patterns of ids (`*_AVX2`); `[]` restores the setting. The first usable kernel is used. Running requests keep their
+   * kernels. The next request loads the model again, and the old instance is unloaded like any unused model. A request with its own `kernels` ignores
+   * this preference. Throws INPUT_INVALID for an unknown kernel, if this machine can run none of the kernels, and if the model has no weights that
+   * they multiply; throws NOT_BUILT if no kernel is built. Each error names the usable kernels.
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     if (ids.length !== 0) {
       checkLoadSettings({ kernels: ids });
       await checkKernelNames(ids, await this.machine(), "INPUT_INVALID");
       await this.explain(model, { kernels: ids }).catch((error: unknown) => {
-        // A model that cannot be read now may be there when it is loaded.
+        // A model that cannot be read now may be available when it is loaded.
         if (error instanceof InferyardError && error.code !== "INPUT_INVALID") return;
         throw error;
       });

@@ -26,7 +26,10 @@ export interface ModelMemory {
   readonly bytes: MemoryAmounts;
   /** How the bytes were obtained: see `TensorModel.memory`; "estimated" if the engine does not report them. */
   readonly measure: "resident" | "allocated" | "estimated";
-  /** The longest context in tokens that it can take as it is loaded: of a language model prompt and text together, of others an input. null: its files state none. */
+  /**
+   * Maximum context length of the loaded model in tokens: prompt and generated text together for a language model, one input for other models. null:
+   * the model's files state none.
+   */
   readonly contextLength: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Whether the server could listen on an address, asked before models are loaded: a port that is taken is told at once. */
+/** Checks that the server can listen on an address. Called before models are loaded, so that a port in use is reported at once. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { InferyardError } from "../contract/errors.ts";
@@ -6,7 +6,7 @@ import { serverDefaults } from "../settings/server-section.ts";
 import { isLoopback } from "./http/access/origin.ts";
 import type { ServerKey } from "../settings/server-section.ts";
 
-/** An address, and what decides whether it may be open to other machines. */
+/** An address, and the settings that decide whether other machines may reach it. */
 export interface CheckedAddress {
   readonly address?: string | undefined;
   readonly port?: number | undefined;
@@ -15,8 +15,8 @@ export interface CheckedAddress {
 }
 
 /**
- * Listens on the address for a moment. Throws CONFIG_INVALID if it is in use, is not an address of this machine, or would be open to other machines
- * without keys.
+ * Listens on the address briefly and closes again. Throws CONFIG_INVALID if the address is in use, does not belong to this machine, or would be
+ * reachable from other machines without API keys.
  */
 export async function checkAddress(asked: CheckedAddress): Promise<void> {
   const { address = serverDefaults.address, port = serverDefaults.port } = asked;
@@ -31,7 +31,7 @@ export async function checkAddress(asked: CheckedAddress): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
-/** Throws CONFIG_INVALID for an address that other machines can reach, without keys and without `allowAnonymous`. */
+/** Throws CONFIG_INVALID for an address that other machines can reach, if there are no API keys and `allowAnonymous` is not set. */
 export function refuseAnonymous({ address = serverDefaults.address, keys = [], allowAnonymous = false }: CheckedAddress): void {
   if (isLoopback(address) || keys.length > 0 || allowAnonymous) return;
   throw new InferyardError("CONFIG_INVALID", `${address} can be reached by other machines, and no keys are set`, {
@@ -39,7 +39,7 @@ export function refuseAnonymous({ address = serverDefaults.address, keys = [], a
   });
 }
 
-/** The error of an address that cannot be listened on. */
+/** Creates the error for an address that the server cannot listen on. */
 export function cannotListen(address: string, port: number, error: NodeJS.ErrnoException): InferyardError {
   const inUse = error.code === "EADDRINUSE";
   return new InferyardError("CONFIG_INVALID", `cannot listen on ${address}:${port}: ${inUse ? "it is in use" : error.message}`, {

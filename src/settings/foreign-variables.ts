@@ -1,18 +1,21 @@
-/** Variables of other runtimes that users have in their environment: none is read, and each is told together with what has its effect here. */
+/** Notes on environment variables of other runtimes. They are not read; each note names the equivalent setting of this package. */
 
 /** A variable of another runtime that is set. */
 export interface ForeignVariable {
   readonly name: string;
-  /** One sentence without a full stop: that it is not read, and what to set instead. */
+  /** A sentence without a full stop: the variable is not read, and what to set instead. */
   readonly note: string;
-  /** Whether it says where models run, so that every command that runs one tells it. Default: false; `doctor`, `explain` and `serve` tell it. */
+  /**
+   * true: the variable decides where models run, so that every command that runs a model prints the note. Default: false; only `doctor`, `explain`
+   * and `serve` print it.
+   */
   readonly isPlacement?: true;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Row = (value: string) => Omit<ForeignVariable, "name"> | undefined;
 
-/** The variables of other runtimes that are set and would change something there. */
+/** Variables of other runtimes that are set and would have an effect in their own runtime. */
 export function foreignVariables(environment: Environment): readonly ForeignVariable[] {
   return Object.entries(rows).flatMap(([name, row]) => {
     const value = environment[name]?.trim() ?? "";
@@ -23,7 +26,7 @@ export function foreignVariables(environment: Environment): readonly ForeignVari
 
 const notRead = (owner: string, instead: string): string => `is a variable of ${owner}, which is not read; ${instead}`;
 
-/** A variable of Termite with the name of our own. `convert`: its value here; undefined if it is the same. */
+/** Note for a variable of Termite with an equivalent variable of this package. `convert`: converts its value; default: unchanged. */
 const termite =
   (ours: string, convert: (value: string) => string = (value) => value): Row =>
   (value) => ({ note: notRead("Termite", `set ${ours}=${convert(value)}`) });
@@ -39,7 +42,7 @@ const gpuMode = placement((value) =>
   value.toLowerCase() === "auto" ? undefined : termite("INFERYARD_GPU")(value.toLowerCase()),
 );
 
-/** Termite's and GoMLX's backends here: their own engine in Go is `native`, and XLA is not built. */
+/** Maps a backend of Termite or GoMLX to a target of this package. Their engine in Go corresponds to `native`; XLA has no equivalent (undefined). */
 function backendHere(spec: string): string | undefined {
   const [backend = "", device] = spec.trim().toLowerCase().split(":");
   const name = backend === "go" || backend === "simplego" ? "native" : backend;

@@ -1,9 +1,12 @@
-/** Models that the setting `models` names and that are not on this machine: their settings concern nothing, as after a misspelled name. */
+/** Finds models named in the setting `models` that are not on this machine. Their settings have no effect; the name may be misspelled. */
 import { InferyardError } from "../contract/errors.ts";
 import { readManifest } from "../models/index.ts";
 import type { Settings } from "./settings.ts";
 
-/** The references that lead to no model now, each with a note that says so, without a full stop. They are not refused, since a model may be fetched later. */
+/**
+ * References in `models` that resolve to no local model, each with a note without a full stop. They are not errors, since a model may be downloaded
+ * later.
+ */
 export async function missingModels({
   models = {},
 }: Settings): Promise<readonly { readonly name: string; readonly note: string }[]> {

@@ -15,7 +15,7 @@ import type { SettingName, Settings } from "./settings.ts";
 
 const targets = z.union([z.string(), z.array(z.string())]).superRefine(refuseUnknownTargets);
 
-/** Adds an issue for a list of targets with a name that no backend of this package and no device has. */
+/** Adds a validation issue for a list of targets that contains an unknown backend or device name. */
 function refuseUnknownTargets(written: string | readonly string[], context: z.RefinementCtx): void {
   try {
     const unknown = findUnknownName(written, []);

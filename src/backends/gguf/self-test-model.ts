@@ -26,7 +26,7 @@ export interface SelfTestKind {
   readonly types: Readonly<Record<MatrixName, readonly string[]>>;
 }
 
-/** Sizes of the model. Rows of all matrices are whole blocks of 256 elements. */
+/** Dimensions of the test model. Rows of all matrices consist of whole blocks of 256 elements. */
 export const sizes = {
   width: 256,
   inner: 256,
@@ -100,7 +100,10 @@ export function kindOf({ architecture, tensors }: Pick<GgufModel, "architecture"
   };
 }
 
-/** Architectures that rotate neighbouring elements, as Llama's files have them (`llama_rope_type` of llama-model.cpp); all others rotate halves. */
+/**
+ * Architectures whose rotary embedding pairs neighbouring elements, as in GGUF files of Llama (`llama_rope_type` in llama-model.cpp). All other
+ * architectures pair the two halves of a head.
+ */
 const rotatesNeighbours =
   /^(?:llama|llama4|deci|baichuan|starcoder|internlm2|minicpm|xverse|command-r|cohere2|olmo|arctic|deepseek|chatglm|granite|chameleon|bitnet|mistral)/;
 

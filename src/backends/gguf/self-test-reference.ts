@@ -16,7 +16,7 @@ interface Cached {
 
 const { width, inner, heads, cachedHeads, headSize, vocabulary, epsilon, frequencyBase } = sizes;
 
-/** A sequence of tokens that the reference has read. */
+/** A sequence of the reference implementation: the tokens appended so far, with their keys and values. */
 export class ReferenceSequence {
   readonly #model: SelfTestModel;
   /** Keys and values, indexed by layer and then by token. */

@@ -16,20 +16,21 @@ import { ReferenceSequence } from "./self-test-reference.ts";
 /** Length of the prompt in tokens. Engines use different kernels for long prompts than for a few tokens, and both must be tested. */
 const promptTokens = 40;
 /**
- * Largest accepted difference of logits from the reference: the root of its mean square, relative to the standard deviation of the reference's logits. llama.cpp on a CPU differs
- * by at most 0.005 where all weights are numbers in floating point, and by 0.01 to 0.045 where the inputs of products are rounded to 8 bits.
+ * Largest accepted difference of logits from the reference: the root of its mean square, relative to the standard deviation of the reference's
+ * logits. llama.cpp on a CPU differs by at most 0.005 where all weights are numbers in floating point, and by 0.01 to 0.045 where the inputs of
+ * products are rounded to 8 bits.
  */
 const tolerances = { floats: 0.02, blocks: 0.1 } as const;
 const floats = new Set(["F32", "F16", "BF16"]);
 
-/** Loads a file with the engine under test. */
+/** Loads a model with the engine under test. */
 export type OpenModel = (files: LanguageModelFiles) => Promise<LanguageModel>;
 
-/** A self-test that passed. */
+/** Result of a passed self-test. */
 export interface PassedSelfTest {
-  /** Largest relative difference from the reference. */
+  /** Largest relative difference of the logits from the reference. */
   readonly difference: number;
-  /** What the engine reports about where it computed. */
+  /** The engine's report of where it computed. */
   readonly evidence: readonly string[];
 }
 
@@ -76,7 +77,7 @@ export async function proveEngine(model: GgufModel, record: PassedTests | undefi
   }
 }
 
-/** Errors of an engine that refuses a call which the contract permits. */
+/** Error codes that count as a failed self-test: the engine refuses a call that the contract permits. */
 const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "RUN_FAILED",
   "INPUT_INVALID",

@@ -28,7 +28,7 @@ const cacheBytes = 2 ** 30;
 const allLayers = 999;
 /** `ggml_type` of the elements of caches. */
 const cacheTypes = { fp32: 0, fp16: 1 } as const;
-/** Backends of ggml for GPUs, by the names of their files. */
+/** File names of ggml's GPU backends. */
 const gpuBackend = /ggml-(?:cuda|hip|musa|vulkan|metal|sycl|opencl|cann|webgpu)[-.]/;
 /** What llama.cpp logs when it has loaded a model on a GPU. */
 const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;

@@ -29,7 +29,7 @@ export function formatKernels({ kernels, memoryGigabytesPerSecond, closest }: Ke
   return [...(rows.length === 0 ? [] : [formatTable(rows, titles)]), ...memory, ...answers].join("\n");
 }
 
-/** Two lines: the SIMD levels of the machine with the best one, and CUDA. */
+/** Formats two lines: the machine's SIMD levels with the best level, and its CUDA support. */
 export function formatKernelMachine({ architecture, simd, best, cuda }: KernelMachineReport): string {
   const levels = simd.filter(({ here }) => here).map(({ level }) => level);
   const engines = cuda.engines.map(({ target, compiledIn, runs, reason }) => {

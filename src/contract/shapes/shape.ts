@@ -2,7 +2,7 @@
 
 /** A mismatch between a value and its expected type. */
 export interface Problem {
-  /** Member below the value, such as ".devices[0].state"; empty for the value itself. */
+  /** Path of the mismatching member within the value, such as ".devices[0].state"; empty for the value itself. */
   readonly member: string;
   readonly value: unknown;
   /** Expected type of the member, as a clause for an error message. */

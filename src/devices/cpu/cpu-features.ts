@@ -68,7 +68,7 @@ export function windowsFeatures(numbers: readonly number[], architecture: string
   return named(architecture, ({ windows }) => windows !== undefined && numbers.includes(windows));
 }
 
-/** Names of all instruction sets that are looked for on an architecture, as Node.js calls it. */
+/** Names of all instruction sets that are detected on an architecture. `architecture`: name as in Node.js, such as "x64". */
 export function knownFeatures(architecture: string): readonly string[] {
   return named(architecture, () => true);
 }

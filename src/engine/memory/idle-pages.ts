@@ -17,7 +17,7 @@ export const pageBytes = 4096;
 const minFreedBytes = 4 * 2 ** 20;
 /** Minimum size in bytes of a block that is discarded; smaller blocks are soon used again. */
 const minBlockBytes = 256 * 1024;
-/** Time in milliseconds from the first freed block to the discarding, so that memory in frequent use is discarded rarely. */
+/** Delay in milliseconds from the start of the timer to discarding, so that memory in frequent use is rarely discarded. */
 const idleMs = 2000;
 
 /** Discards the free blocks of one memory. */

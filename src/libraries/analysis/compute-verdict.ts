@@ -70,7 +70,7 @@ export const acceleratorTitles: ReadonlyMap<AcceleratorName, string> = new Map(
 
 /** A backend that ggml loads while the library runs. */
 export interface LoadedBackend {
-  /** Name of its file. */
+  /** File name of the backend. */
   readonly name: string;
   readonly binary: BinaryFile;
 }

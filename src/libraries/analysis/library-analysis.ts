@@ -56,7 +56,7 @@ export interface NeededLibrary {
   /** Undefined: missing, or not looked for. */
   readonly path: string | undefined;
   readonly foundBy: FoundBy | undefined;
-  /** "not checked": the file is not for this operating system or architecture, or this system's loader is not followed. */
+  /** "not checked": the file is for another operating system or architecture, or the loader of this operating system is not modelled. */
   readonly status: "found" | "missing" | "not checked";
   /**
    * For a missing library: a file with its name in the search path that the loader skips, since it is for another architecture. Absent if there is no

@@ -14,9 +14,9 @@ import { checkLibrarySize } from "../binaries/library-size.ts";
 export interface LoadedFile {
   /** File name under which the file is loaded, without folders; for a symbolic link, the name of the link. */
   readonly name: string;
-  /** Absolute path without links. */
+  /** Absolute path with symbolic links resolved. */
   readonly path: string;
-  /** Hexadecimal SHA-256. */
+  /** Hexadecimal SHA-256 of the file's content. */
   readonly sha256: string;
 }
 
@@ -32,7 +32,7 @@ const partName = /^(?:lib)?(?:ggml|llama)[-.]/;
  * build.
  */
 const systemFinds: ReadonlySet<FoundBy | undefined> = new Set(["loader cache", "default folder"]);
-/** Folders in which the loader looks by default. */
+/** Default search folders of the loader. */
 const systemFolder = /^(?:\/usr)?\/lib(?:32|64|x32)?(?:\/[\w.]+-linux-[\w.]+)?$/;
 
 /**

@@ -8,7 +8,7 @@ type Statement = "symbol version" | "file name" | "suffix of the file name";
 
 /** Library classes whose files state the release: pattern of the class name, and where to read the release. */
 const statements: readonly (readonly [RegExp, readonly Statement[]])[] = [
-  // libonnxruntime.so.1.30.0; its linker script names the symbols VERS_1.30.0. Symbols of its providers are VERS_1.0, which is also Bazel's default for PJRT plugins.
+  // libonnxruntime.so.1.30.0 has symbols VERS_1.30.0. Its providers have VERS_1.0, which is also Bazel's default for PJRT plugins.
   [/^onnxruntime$/, ["symbol version", "file name"]],
   // ggml has its own release numbers: libggml.so.0.9.4. The number in libggml.v0.5.0.so, as packaged by node-llama-cpp, is a release of llama.cpp.
   [/^ggml\b/, ["suffix of the file name"]],

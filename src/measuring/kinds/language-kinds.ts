@@ -25,7 +25,7 @@ const shortestPrompts = 8;
 /** Language models. */
 export const languageKind: ModelKind = { name: "language", unit: "generations", knobs: ["threads"], startTest, workload };
 
-/** Models whose decoder follows an encoder. */
+/** Encoder-decoder models. */
 export const encoderDecoderKind: ModelKind = { ...languageKind, name: "encoder-decoder" };
 
 /** Tokens of a test: the prompt, and the continuation that the first tested target chose (`followers`). */

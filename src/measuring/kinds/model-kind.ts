@@ -3,7 +3,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Unit } from "../../measurements/index.ts";
 
-/** Names of the kinds of models. "encoder": a model of texts whose files do not say what its outputs are for. */
+/** Names of the kinds of models. "encoder": a text model whose files state no task. */
 export type KindName =
   | "classifier"
   | "embedding"
@@ -66,7 +66,7 @@ export interface WorkloadOptions {
   readonly batchTokens?: number | undefined;
 }
 
-/** One kind of models. */
+/** A kind of models. */
 export interface ModelKind {
   readonly name: KindName;
   /** Unit in which inputs of a measurement are counted. */

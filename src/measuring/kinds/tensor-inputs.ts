@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { emptyCacheShape, isCacheInput } from "../../runtime/loading/cache-inputs.ts";
 import { guessedLengths, hasGuessedLength } from "../../runtime/loading/probe-inputs.ts";
 
-/** How inputs are filled. */
+/** A rule for filling generated inputs. */
 export interface Filling {
   /** Size of dynamic dimensions whose names imply no other size. */
   readonly length: number;

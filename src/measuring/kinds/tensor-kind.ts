@@ -68,7 +68,7 @@ async function firstAccepted(subject: Subject): Promise<{ readonly filling: Fill
   );
 }
 
-/** Errors that an input of a guessed size or value may cause in a correct engine. */
+/** Error codes that a correct engine may give for generated inputs of unsuitable size or value. */
 const inputCodes: ReadonlySet<string> = new Set(["INPUT_INVALID", "RUN_FAILED", "MODEL_UNSUPPORTED", "LIMIT_EXCEEDED"]);
 
 function inputsOf({ manifest: { probe, variants }, inputs }: ModelHandle, filling: Filling): TensorMap {

@@ -1,4 +1,4 @@
-/** Kinds of models that read texts and return tensors: one row of the table for each, and the code that all rows share. */
+/** Kinds of models that read texts and return tensors: a table with one row per kind, and their shared code. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";

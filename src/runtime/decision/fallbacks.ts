@@ -1,20 +1,20 @@
-/** The targets that a model was meant to run on and does not. */
+/** Finds the preferred targets that a model does not run on because they failed or were refused. */
 import { type Target, matches, parseTarget } from "../targets/target.ts";
 import type { Candidate, Decision } from "./decision.ts";
 
-/** One of these targets. */
+/** A preferred target that is not used, and the target used instead. */
 export interface Fallback {
-  /** The target, with its variant where several were tried. */
+  /** The target that is not used, with the variant of the model if several were tried. */
   readonly from: string;
   /** The target that is used instead. */
   readonly to: string;
-  /** A sentence for the user, without a full stop. */
+  /** Why the target is not used; a sentence without a full stop. */
   readonly reason: string;
 }
 
 /**
- * What a model fell back from, in the order of the candidates: targets whose load failed, and targets that were asked for first and could not be tried.
- * `used`: the target that runs the model, or would. A target that comes after it, and one that the constraints exclude, is none.
+ * The fallbacks of a decision, in the order of the candidates: targets whose load failed, and preferred targets that were refused. `used`: the target
+ * that runs the model, or would run it. Targets after it, and targets excluded by constraints, are not included.
  */
 export function fallbacksOf({ candidates, constraints }: Pick<Decision, "candidates" | "constraints">, used: string): Fallback[] {
   const end = candidates.findIndex(({ verdict }) => verdict === "selected" || verdict === "would-run");
@@ -28,12 +28,14 @@ export function fallbacksOf({ candidates, constraints }: Pick<Decision, "candida
     }));
 }
 
-/** Refusals of targets that may be used: what the constraints or the manifest rule out was not asked for. */
+/** Whether a candidate was refused for a reason other than the constraints or the manifest. Targets excluded by those were not requested. */
 function isRefusal({ verdict, stage }: Candidate): boolean {
   return verdict === "refused" && stage !== "constraints" && stage !== "manifest";
 }
 
-/** Whether a target was to be tried before the one that is used: by a preference that the used one does not meet, or by the manifest. */
+/**
+ * Whether a target had precedence over the used target, through a preference that the used target does not match, or through the manifest's order.
+ */
 function wasAskedFor({ target }: Candidate, { policy, preferred }: Decision["constraints"], used: string): boolean {
   const met = preferred.findIndex((pattern) => matches(parseTarget(pattern), targetOf(used)));
   const unmet = met === -1 ? preferred : preferred.slice(0, met);

@@ -5,7 +5,7 @@ import { verifyLanguageModel } from "./language-verification.ts";
 
 const variant = { format: "onnx", precision: "fp32" } as const;
 
-/** The tokens with which the scripted model continues a prompt. */
+/** The greedy continuation that the scripted model gives for a prompt. */
 async function continuationOf(prompt: readonly number[], length: number): Promise<readonly number[]> {
   const model = scriptedLanguageModel();
   const sequence = await model.createSequence();

@@ -1,11 +1,17 @@
-/** Verification of a loaded language model: it decodes a few tokens, its logits are finite and agree, and the engine reports where it computed. */
+/**
+ * Verification of a loaded language model: a few tokens are decoded in several ways, the logits must be finite and equal, and the engine must report
+ * where it computed.
+ */
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
 import { type Agreement, type VerifiableLanguageModel, agreementTolerance, verifyAgreement } from "./sequence-agreement.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 
-/** Verifies a language model that was loaded: see `verifyAgreement`. Throws VERIFICATION_FAILED. */
+/**
+ * Verifies a loaded language model: agreement of its logits (see `verifyAgreement`), known continuations in the manifest, and the engine's report.
+ * Throws VERIFICATION_FAILED.
+ */
 export async function verifyLanguageModel(
   model: VerifiableLanguageModel & Pick<HostedLanguageModel, "evidence" | "library">,
   variant: Pick<Variant, "format" | "precision">,
@@ -21,7 +27,7 @@ export async function verifyLanguageModel(
   return { evidence: [...evidence, ...reported.evidence] };
 }
 
-/** Continues prompts with the tokens of the highest logits. Throws VERIFICATION_FAILED for a token that is not the known one. */
+/** Compares greedy continuations of prompts with the known answers in the manifest. Throws VERIFICATION_FAILED for a token that differs. */
 async function verifyContinuations(
   model: VerifiableLanguageModel,
   answers: readonly KnownContinuation[],
@@ -60,7 +66,7 @@ function agreementSentences({ rows, difference, readsContext }: Agreement): read
   ];
 }
 
-/** Decodes two tokens of a model that was verified before, to see whether it still answers. Throws VERIFICATION_FAILED. */
+/** Health check of an already verified model: decodes two tokens. Throws VERIFICATION_FAILED for logits that are not finite. */
 export async function probeLanguageModel(
   model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits">,
   signal?: AbortSignal,

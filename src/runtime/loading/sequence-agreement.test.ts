@@ -5,7 +5,7 @@ import { type VerifiableLanguageModel, agreementTolerance, verifyAgreement } fro
 
 const vocabulary = 32;
 
-/** A right model: the logits after a token depend on all tokens before it, and the source. */
+/** A correct model: the logits after a token depend on all previous tokens and on the encoder's source. */
 class RightModel implements VerifiableLanguageModel {
   readonly limits: LanguageModel["limits"];
   readonly calls: (readonly DecodeStep[])[] = [];
@@ -59,7 +59,7 @@ class RightModel implements VerifiableLanguageModel {
   }
 }
 
-/** Engines that are wrong in one way, with what the verification says of them. */
+/** Models that are incorrect in one respect, with the expected verification error. */
 const wrong: readonly (readonly [name: string, reason: RegExp, model: VerifiableLanguageModel])[] = [
   [
     "a fork that copies nothing",

@@ -1,6 +1,6 @@
 /**
- * Verification of a language model by agreement: the same tokens are computed in several ways whose logits must be equal. It finds caches, forks, truncations, batches and
- * saved states that are wrong. It cannot find an operation that is wrong in the same way each time.
+ * Verification of a language model by agreement: the same tokens are computed in several ways, which must give equal logits. Detects errors in KV
+ * caches, forks, truncations, batches and saved states. Cannot detect an operation that gives the same wrong result each time.
  */
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { required } from "../../contract/checked.ts";
@@ -8,7 +8,7 @@ import type { LanguageModelLimits, SequenceId } from "../../contract/language-mo
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { Variant } from "../../models/manifest.ts";
 
-/** What is verified of a language model. */
+/** The members of a language model that the verification uses. */
 export type VerifiableLanguageModel = Pick<
   HostedLanguageModel,
   | "createSequence"
@@ -23,32 +23,35 @@ export type VerifiableLanguageModel = Pick<
 
 /** Result of `verifyAgreement`. */
 export interface Agreement {
-  /** Number of rows of logits that were compared with a row computed in another way. 0: the context is too short. */
+  /** Number of compared pairs of logit rows. 0: the context length is too short for a comparison. */
   readonly rows: number;
-  /** Largest difference of two rows that must be equal, relative to the standard deviation of the logits. */
+  /** Largest difference between two rows that should be equal, relative to the standard deviation of the logits. */
   readonly difference: number;
   /** false: the logits after a token were the same after two different prompts, as in a model without attention. */
   readonly readsContext: boolean;
 }
 
-/** Tokens of the longest sequence of the verification. */
+/** Length of the longest sequence in the verification, in tokens. */
 const longestSequence = 6;
 
 /**
- * Largest accepted difference of two rows of logits: the root of the mean square of their difference, relative to their standard deviation. Rows of unrelated sequences
- * differ by about 1.4. Tiny models differ by 1e-7 to 1e-4 between one call and several, with caches in half precision as well.
+ * Maximum accepted difference between two rows of logits: root mean square of the difference, relative to the standard deviation. Unrelated sequences
+ * differ by about 1.4. Tiny models differ by 1e-7 to 1e-4 between one call and several calls, also with KV caches in half precision.
  */
 const usualTolerance = 0.05;
-/** Graphs in ONNX with integer weights, which may quantize all tokens of a call with one scale: tiny ones differ by 0.04. */
+/**
+ * Tolerance for ONNX graphs with integer weights, which may quantize the activations of all tokens of a call with one scale. Tiny models differ by
+ * 0.04.
+ */
 const quantizedTolerance = 0.3;
 
-/** The tolerance for a variant of a model. */
+/** The tolerance for a variant, by its format and precision. */
 export function agreementTolerance({ format, precision }: Pick<Variant, "format" | "precision">): number {
   const isQuantized = format === "onnx" && (precision === undefined || precision.startsWith("int"));
   return isQuantized ? quantizedTolerance : usualTolerance;
 }
 
-/** Errors of an engine that refuses a call which the contract permits. */
+/** Error codes that count as verification failures: the engine refuses a call that the contract permits. */
 const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "RUN_FAILED",
   "INPUT_INVALID",
@@ -57,9 +60,11 @@ const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Computes 20 tokens in 6 calls: a prompt, and a token after it and another after its fork, in one call; the first of both sequences in one call, beside a shorter prompt; the second
- * after a truncation; the shorter prompt alone; and a sequence and its copy from saved bytes. All logits must be finite, and those of one sequence must agree. Of a model whose context is shorter than 6 tokens, the first of them are computed. Throws VERIFICATION_FAILED that says which two ways
- * differ, or which call the engine refuses; other errors, such as those of a host that died, are thrown as they are.
+ * Computes 20 tokens in 6 calls. (1) A prompt. (2) One token after the prompt and a different token after its fork, in one call. (3) Prompt and first
+ * token in one call, together with a shorter prompt. (4) The second token after a truncation to the prompt. (5) The shorter prompt alone. (6) One
+ * token after a sequence and after its copy from saved bytes. All logits must be finite, and logits after the same tokens must be equal. For a model
+ * with a context shorter than 6 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
+ * that differ or the call that the engine refuses. Other errors, such as the death of a host process, are passed on.
  */
 export async function verifyAgreement(
   model: VerifiableLanguageModel,
@@ -128,10 +133,10 @@ async function compareWays(
   return { rows: differences.length, difference: Math.max(...differences), readsContext: !isSame(ofOther, ofParent) };
 }
 
-/** Which source an encoder reads: they have unequal lengths, since engines pad sources. */
+/** Source text that the encoder reads. The two sources have different lengths, to test the padding of sources. */
 type Source = "first" | "second";
 
-/** The sequences of one verification. */
+/** Creates, decodes and releases the sequences of one verification. */
 class VerifiedSequences {
   readonly #model: VerifiableLanguageModel;
   readonly #options: { readonly signal?: AbortSignal };
@@ -160,7 +165,7 @@ class VerifiedSequences {
     await this.#model.truncateSequence(sequence, length);
   }
 
-  /** Appends tokens to one or two sequences. Returns their logits, which are finite. */
+  /** Appends tokens to one or two sequences in one call. Returns their logits. Throws VERIFICATION_FAILED if logits are not finite. */
   async decode(steps: readonly Step[]): Promise<readonly [Float32Array, Float32Array]> {
     const rows = await this.#model.decode(
       steps.map(([sequence, tokens]) => ({ sequence, tokens })),
@@ -179,7 +184,7 @@ class VerifiedSequences {
     await this.#model.releaseSequence(sequence);
   }
 
-  /** Frees what is left. What fails is not reported: the verification has failed before, or the model is disposed next. */
+  /** Releases the remaining sequences. Errors are ignored: the verification has already failed, or the model is disposed next. */
   async releaseAll(): Promise<void> {
     await Promise.allSettled([...this.#alive].map((sequence) => this.release(sequence)));
   }
@@ -192,7 +197,7 @@ class VerifiedSequences {
 
 type Step = readonly [sequence: SequenceId, tokens: readonly number[]];
 
-/** Tokens from the middle half of the vocabulary, since its ends hold control tokens and unused ones. The same each time. */
+/** Deterministic token ids from the middle half of the vocabulary, since control tokens and unused tokens are at its ends. */
 function probeTokens(vocabulary: number, seed: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => {
     const part = ((seed * 0.618_034 + (index + 1) * 0.414_214) % 1) / 2; // multiples of irrational numbers spread evenly

@@ -1,6 +1,6 @@
-/** Names under which other runtimes have a setting, and what it is called here. */
+/** Setting names of other runtimes, with the corresponding setting of this package. */
 
-/** What to do instead, by the foreign name in camel case. Termite's settings, and those that measurements showed no benefit of. */
+/** Remedies by the foreign name in camel case: settings of Termite, and settings that are not offered because measurements showed no benefit. */
 const foreignNames: Readonly<Record<string, string>> = {
   backendPriority: "set priority, a list of backends or targets; for Termite's go write native, and its xla is not built",
   gpuMode: "set gpu",
@@ -14,7 +14,10 @@ const foreignNames: Readonly<Record<string, string>> = {
   concurrencyHint: "replicas are loaded for the work that is there: set replicas to the number wanted",
 };
 
-/** What to do instead of a setting that another runtime has, in either spelling: `backend_priority`, `backendPriority`. Undefined: the name is none of those. */
+/**
+ * The remedy for a setting name of another runtime, in snake case or camel case (`backend_priority`, `backendPriority`). Undefined if the name is not
+ * known.
+ */
 export function foreignName(name: string): string | undefined {
   const camelCase =
     name.toLowerCase() === name ? name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;

@@ -38,8 +38,8 @@ interface OptionText {
 }
 
 /**
- * The models that a load setting can concern: all; those loaded to write text; those with weights in I2_S, or in TL1 or TL2; or those with quantized weights that the
- * kernels of the setting multiply.
+ * Models that a load setting affects. "all": every model. "language": models loaded as language models. "i2s": models with weights in I2_S. "tables":
+ * models with weights in TL1 or TL2. "kernels": models with quantized weights that the kernels named by the setting multiply.
  */
 export type OptionScope = "all" | "language" | "i2s" | "tables" | "kernels";
 

@@ -154,7 +154,10 @@ export type RuntimeEvent =
   /** A load of `bytes` of weights begins on a target. */
   | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
   | { readonly type: "loaded"; readonly decision: Decision }
-  /** A model was loaded, and not on the target `from`: its load failed there, or it was asked for first and could not be tried. After `loaded`, one for each such target. */
+  /**
+   * A model was loaded on a fallback target. The preferred target `from` failed to load it, or was refused. Emitted after `loaded`, once for each
+   * such target.
+   */
   | ({ readonly type: "fallback"; readonly reference: string } & Fallback)
   /** A load failed, because no target could run the model or because no caller waited for it any more. */
   | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }

@@ -138,7 +138,7 @@ export class ResidentModel implements Resident {
     return await this.#bounded(run, inputs, options, partTokens);
   }
 
-  /** Says that a client may run the model soon, until the returned function is called: long runs of others let it go first. */
+  /** Announces that a client may run the model soon; long runs of other clients then yield to it. Call the returned function to withdraw. */
   holdFor(client: string): () => void {
     return this.#scheduler.hold(client);
   }

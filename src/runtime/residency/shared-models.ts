@@ -37,14 +37,14 @@ export interface ModelRequest {
   readonly loadHooks?: LoadHooks | undefined;
 }
 
-/** What a request does when it begins a load. */
+/** Callbacks of a request that starts a load. */
 export interface LoadHooks {
   /**
-   * Called before anything is loaded, with the variants that may be: throws what refuses the model for this request, whatever it is loaded on. Such an error
-   * is no failed load, and other requests for the model do not get it.
+   * Called before loading starts, with the candidate variants. Throws if the model cannot serve this request on any target. The error does not count
+   * as a failed load, and is not passed to other requests for the model.
    */
   readonly requireModel?: (manifest: Manifest, variants: readonly Variant[]) => Promise<void>;
-  /** Called beside the load: reads what the request needs besides the model. Must not throw. */
+  /** Called while the model loads, to read other data that the request needs. Must not throw. */
   readonly whileLoading?: (manifest: Manifest) => void;
 }
 
@@ -113,7 +113,7 @@ export class SharedModels {
   readonly #failed = new WeakMap<object, FailedLoad>();
   /** Errors of `admitLoad`. They concern one client only; others that wait for the same load start their own. */
   readonly #notAdmitted = new WeakSet<object>();
-  /** Errors of `LoadHooks.requireModel`, which concern one request only. */
+  /** Errors thrown by `LoadHooks.requireModel`. Each concerns one request only. */
   readonly #notServed = new WeakSet<object>();
 
   constructor(options: SharedModelsOptions) {

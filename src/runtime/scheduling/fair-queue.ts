@@ -16,13 +16,13 @@ interface Waiting<Item> {
   readonly weight: number;
   /** Virtual finish time of its next item. */
   finish: number;
-  /** Number of the service in which it was last served; 0: none since it has items. */
+  /** Sequence number of the last time this flow was served; 0 if not served since it became non-empty. */
   served: number;
 }
 
 /**
- * Whether an item may be served: "take": now. "skip": later; items behind it may be served first. "skip flow": later, as all behind it of its flow. "drop": never; it is
- * removed.
+ * Whether an item may be served. "take": now. "skip": later; items behind it may be served first. "skip flow": later, and so are all items behind it
+ * in its flow. "drop": never; the item is removed.
  */
 export type Eligibility = "take" | "skip" | "skip flow" | "drop";
 
@@ -56,7 +56,7 @@ export class FairQueue<Item> {
     if (flow.items.length === 0) this.#flows.delete(key);
   }
 
-  /** Whether no client but this one has items. */
+  /** Whether no other client has queued items. */
   hasOnly(client: string): boolean {
     const own = Object.keys(priorityWeights).filter((priority) => this.#flows.has(keyOf(client, priority as Priority)));
     return this.#flows.size === own.length;
@@ -98,7 +98,7 @@ function keyOf(client: string, priority: Priority): string {
 
 function precedes(flow: Waiting<unknown>, other: Waiting<unknown>): boolean {
   if (flow.finish !== other.finish) return flow.finish < other.finish;
-  // A flow whose client came just now goes before one that was served before.
+  // At equal finish times and weights, a newly arrived flow precedes a flow that was already served.
   return flow.weight === other.weight ? flow.served < other.served : flow.weight > other.weight;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Scheduling of runs on raw tensors: at most one run for each instance of the model at a time, in the order of a fair queue of
- * clients. Between two runs of one client, others that hold the model get a moment to bring theirs: their texts may still be tokenized.
+ * Scheduling of runs on tensors: at most one concurrent run per instance of the model, in the order of a fair queue of clients. Between two runs of
+ * one client, the scheduler waits briefly for other clients that hold the model and are still preparing their runs, for example tokenizing.
  */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
@@ -12,11 +12,11 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Maximum time in milliseconds that a client waits between its runs for those of others. */
+/** Maximum pause in milliseconds between two runs of one client, in which other clients may submit runs. */
 const maxGapMs = 20;
-/** Time in milliseconds after which a client that holds the model is not waited for: programs may hold one without a run. */
+/** Time in milliseconds after which the scheduler stops waiting for a client that holds the model: programs may hold a model without running it. */
 const maxHoldMs = 1000;
-/** Interval of the checks for them, in milliseconds. */
+/** Interval in milliseconds at which a pause checks for submitted runs. */
 const checkMs = 1;
 
 /** Limits the concurrent runs of one model and orders waiting ones fairly. */
@@ -26,12 +26,12 @@ export class RunScheduler {
   readonly #isBusy: () => boolean;
   #running = 0;
 
-  /** `isBusy`: whether the model runs something, such as a batch of texts, which is not scheduled here. Default: never. */
+  /** `isBusy`: whether the model is running work that bypasses this scheduler, such as a batch of texts. Default: never. */
   constructor(isBusy: () => boolean = () => false) {
     this.#isBusy = isBusy;
   }
 
-  /** Says that a client holds the model and may run it soon, until the returned function is called. */
+  /** Announces that a client holds the model and may run it soon. Call the returned function to withdraw. */
   hold(client: string): () => void {
     const holder = { client, since: performance.now() };
     this.#holders.add(holder);
@@ -60,14 +60,14 @@ export class RunScheduler {
     }
   }
 
-  /** The next run takes the slot of one that has ended. */
+  /** Starts the next queued run in the slot of a run that has ended; frees the slot if the queue is empty. */
   #beginNext(): void {
     const next = this.#queue.take((waiting) => (waiting.signal?.aborted === true ? "drop" : "take"));
     if (next === undefined) this.#running -= 1;
     else next.begin();
   }
 
-  /** Whether a client other than this one holds the model and has not brought a run yet. */
+  /** Whether the scheduler should wait: another client holds the model and has no queued run. */
   #mayBringRuns(client: string): boolean {
     if (this.#isBusy() || !this.#queue.hasOnly(client)) return false;
     const oldest = performance.now() - maxHoldMs;

@@ -6,9 +6,9 @@ import { checkBackend } from "../../contract/shapes/held-contract.ts";
 import { deviceWords } from "../targets/target.ts";
 
 /**
- * Checks the static properties of backends: members of the types of the contract, lower-case names that are unique and not those of devices, contract
- * version 1, and ranges of versions.
- * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION, and INPUT_INVALID for an empty list.
+ * Checks the static properties of backends: members have the types of the contract, names are lower-case, unique and not device names, the contract
+ * version is 1, and version ranges are valid. Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION, and INPUT_INVALID for an empty
+ * list.
  */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
   if (backends.length === 0) {

@@ -1,8 +1,8 @@
-/** Checks of the load setting `kernels` that need no engine. What it imports is imported on demand: the registry knows every format of weights. */
+/** Checks of the load setting `kernels` that need no engine. The kernel registry is imported on demand, since it imports every weight format. */
 import type { MachineFacts } from "../../contract/backend.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 
-/** The formats of weights that the kernels with these names multiply. Throws INPUT_INVALID for a name that no kernel has. */
+/** Weight formats that the named kernels multiply. Throws INPUT_INVALID for an unknown kernel name. */
 export async function formatsOfKernels(names: readonly string[]): Promise<readonly string[]> {
   const { refuseUnknownKernels } = await import("../../kernels/kernel-preference.ts");
   const { kernelsNamed } = await import("../../kernels/registry.ts");
@@ -11,8 +11,8 @@ export async function formatsOfKernels(names: readonly string[]): Promise<readon
 }
 
 /**
- * Throws for names of kernels that do not exist, and where this machine runs none of them: see `checkKernelPreference`. What only the engine knows (whether native
- * code can be called, self-tests) is checked by the load.
+ * Throws for unknown kernel names, and if this machine can run none of the kernels: see `checkKernelPreference`. Conditions known only to the engine
+ * (whether native code can be called, self-tests) are checked by the load.
  */
 export async function checkKernelNames(names: readonly string[], machine: MachineFacts, unusable: ErrorCode): Promise<void> {
   const { checkKernelPreference } = await import("../../kernels/kernel-preference.ts");

@@ -9,8 +9,11 @@ export interface LoadRequest {
   /** What the model is loaded as. Default: "tensor". */
   readonly kind?: ModelKind | undefined;
   readonly settings: LoadSettings;
-  /** Names of the settings that are set for this load or for its model alone, and not for the whole runtime: a model that they do not concern is refused. Default: none. */
+  /**
+   * Names of settings that are set for this load or this model, not for the whole runtime. A model on which such a setting has no effect is refused.
+   * Default: none.
+   */
   readonly own?: readonly (keyof LoadSettings)[];
-  /** Formats of weights that the kernels of the setting `kernels` multiply. Set if it is. */
+  /** Weight formats that the kernels in the setting `kernels` multiply. Present if `kernels` is set. */
   readonly kernelFormats?: readonly string[];
 }

@@ -29,7 +29,7 @@ export interface MeasuredSpeed {
 
 interface Subject {
   readonly target: string;
-  /** What the model is loaded as. A language model is measured by generations, and any other by runs on its inputs. */
+  /** Kind that the model is loaded as. Language models are measured by generations, other models by runs on their inputs. */
   readonly kind: ModelKind;
   readonly onCpu: boolean;
   readonly variant: Variant;

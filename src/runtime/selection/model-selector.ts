@@ -124,8 +124,8 @@ export class ModelSelector {
   }
 
   /**
-   * Settings of the load override those of the model, which override those of the runtime and those that the model's author recommends. Throws INPUT_INVALID for a
-   * setting of the load or of the model that does not concern it, and what `checkKernelNames` throws.
+   * Merges settings in order of precedence: load, model, runtime, and recommendations of the model's author. Throws INPUT_INVALID for a setting of
+   * the load or the model that has no effect on the model, and the errors of `checkKernelNames`.
    */
   async #loadRequest(manifest: Manifest, levels: readonly ModelSettings[], options: ModelOptions): Promise<LoadRequest> {
     const ownSettings = mergeLoadSettings(...levels, options);
@@ -175,7 +175,10 @@ export class ModelSelector {
   }
 }
 
-/** The manifest with the variants of the kind that the model is loaded as. Throws MODEL_UNSUPPORTED for a model of sound or pictures, or an encoder, as a language model. */
+/**
+ * The manifest, restricted to variants of the requested kind. Throws MODEL_UNSUPPORTED if an audio model, an image model or an encoder is requested
+ * as a language model.
+ */
 function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
   if (kind !== "language") return manifest;
   requireTextInput(manifest);

@@ -1,4 +1,7 @@
-/** Every load setting on every kind of model: what the model obeys, and what is refused where it is set for the model and not for the whole runtime. */
+/**
+ * Tests every load setting on every kind of model: whether the setting has an effect, and whether a setting without effect is refused when it is set
+ * for the model itself.
+ */
 import { describe, expect, it } from "vitest";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { loadSettingNames } from "../options/load-options.ts";
@@ -6,7 +9,7 @@ import { formatsOfKernels } from "./kernel-names.ts";
 import type { LoadRequest } from "./load-request.ts";
 import { type ScopedVariant, ineffectiveOption, refuseIneffective, settingsFor } from "./option-scope.ts";
 
-/** Each kind of model: a variant of it, and what it is loaded as. */
+/** Kinds of models: an example variant, and the kind it is loaded as. */
 const kinds = {
   "ONNX, read": { name: "fp32", format: "onnx", precision: "fp32" },
   "ONNX in int8, read": { name: "int8", format: "onnx", precision: "int8" },
@@ -30,7 +33,7 @@ type Kind = keyof typeof kinds;
 const all = Object.keys(kinds) as Kind[];
 const written = all.filter((kind) => kind.endsWith("written"));
 
-/** A value of each setting, and the kinds of model that obey it; the others refuse it. A setting without a row does not compile. */
+/** A value of each setting, and the kinds of models on which it has an effect; other kinds refuse it. A missing setting is a compile error. */
 const table: {
   readonly [Name in keyof LoadSettings]-?: { readonly value: NonNullable<LoadSettings[Name]>; readonly obeyed: readonly Kind[] };
 } = {

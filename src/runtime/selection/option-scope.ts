@@ -1,20 +1,23 @@
-/** Which load settings concern a model. A setting of one load or one model that changes nothing of it is refused; one of the whole runtime is for other models. */
+/**
+ * Decides which load settings have an effect on a model. A setting without effect is refused if it is set for one load or one model, and ignored if
+ * it is set for the whole runtime.
+ */
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames, loadSettings, type OptionScope } from "../options/load-options.ts";
 import type { LoadRequest } from "./load-request.ts";
 
-/** The parts of a variant that decide which settings concern it. */
+/** Fields of a variant that decide which settings have an effect on it. */
 export type ScopedVariant = Pick<Variant, "name" | "format" | "precision" | "packing" | "tensorTypes">;
 
-/** The settings of a request that concern a variant. */
+/** The settings of a request that have an effect on a variant. */
 export function settingsFor(request: LoadRequest, variant: ScopedVariant): LoadSettings {
   const concerning = givenNames(request.settings).filter((name) => whyIneffective(name, variant, request) === undefined);
   return Object.fromEntries(concerning.map((name) => [name, request.settings[name]]));
 }
 
-/** Why a variant is not what a request means: the first setting of the request itself that does not concern it. Undefined if all do. */
+/** Why a variant is refused: the first setting in `request.own` that has no effect on it. Undefined if all have an effect. */
 export function ineffectiveOption(request: LoadRequest, variant: ScopedVariant): string | undefined {
   for (const name of request.own ?? []) {
     const reason = whyIneffective(name, variant, request);
@@ -23,7 +26,9 @@ export function ineffectiveOption(request: LoadRequest, variant: ScopedVariant):
   return undefined;
 }
 
-/** Throws INPUT_INVALID for a setting of the request itself that concerns none of the variants. `model`: its reference, for the message. */
+/**
+ * Throws INPUT_INVALID for a setting in `request.own` that has no effect on any of the variants. `model`: reference of the model, for the message.
+ */
 export function refuseIneffective(request: LoadRequest, variants: readonly ScopedVariant[], model: string): void {
   for (const name of request.own ?? []) {
     const reasons = variants.map((variant) => whyIneffective(name, variant, request));
@@ -45,7 +50,7 @@ export function givenNames(settings: LoadSettings): readonly (keyof LoadSettings
   return loadSettingNames.filter((name) => settings[name] !== undefined);
 }
 
-/** Why a setting changes nothing of a variant, as a sentence without a full stop; undefined if it may change something. */
+/** Why a setting has no effect on a variant, as a sentence without a full stop; undefined if it may have an effect. */
 function whyIneffective(name: keyof LoadSettings, variant: ScopedVariant, request: LoadRequest): string | undefined {
   return scopes[loadSettings[name].scope](variant, request);
 }
@@ -65,8 +70,9 @@ function withoutTypes({ tensorTypes = [] }: ScopedVariant, types: readonly strin
 }
 
 /**
- * The types of tensors are known of GGUF files, and those that weights are packed to. In ONNX files weights in int4 are in blocks as a rule, and those in int8 may be, which
- * counts where the user names the variant.
+ * Why the setting `kernels` has no effect on a variant: no weights in a format that the kernels multiply. Formats are known for GGUF files and for
+ * packed weights. For ONNX files, int4 weights are assumed to be in blocks; int8 weights may be in blocks, which is assumed only if the user names
+ * the variant.
  */
 function withoutFormats({ format, precision, packing, tensorTypes }: ScopedVariant, request: LoadRequest): string | undefined {
   const formats = request.kernelFormats ?? [];

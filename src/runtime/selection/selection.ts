@@ -263,10 +263,13 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   },
 ];
 
-/** Stages of refusals that hide whether the target would meet the requirements of the model: there is nothing to check them on yet. */
+/** Refusal stages at which the requirements of the model have not been checked yet. */
 const hidingStages: ReadonlySet<SelectionStage> = new Set<SelectionStage>(["package", "device", "probe"]);
 
-/** The reason with the requirements that the absence of the device or of its library would hide. Whoever installs one of them should not find the others after it. */
+/**
+ * Extends the reason of an early refusal with unmet requirements of the model, so that a user who installs the missing device or library does not
+ * meet them afterwards.
+ */
 function alsoUnmet({ stage, reason }: Refusal, context: CandidateContext): Pick<Refusal, "reason"> | undefined {
   const { target, backend, manifest, facts } = context;
   const [variant] = runnableVariants(context);
@@ -301,7 +304,7 @@ function runnableVariants(context: CandidateContext): readonly Variant[] {
   return wantedVariants(context).filter((variant) => canRun(capabilities, variant, context.request));
 }
 
-/** The runnable variants that every setting of the request itself concerns. */
+/** The runnable variants on which every setting in `request.own` has an effect. */
 function effectiveVariants(context: CandidateContext): readonly Variant[] {
   return runnableVariants(context).filter((variant) => ineffectiveOption(context.request, variant) === undefined);
 }

@@ -13,8 +13,8 @@ import { anyBackend, deviceSpellings, type TargetPattern, formatPattern, parseTa
 export type Policy = "priority" | "manifest" | "fastest";
 
 /**
- * Use of accelerators, as one word. "auto": whatever the other constraints give. "off": the CPU alone. A device type: that device
- * alone, of whatever backend; loading fails where no backend can use it. Callers without types may write it in any case.
+ * Use of accelerators, as one word. "auto": decided by the other constraints. "off": CPU only. A device type: only this type of device, with any
+ * backend; loading fails if no backend can use it. Callers without types may write it in any case.
  */
 export type GpuMode =
   | "auto"
@@ -48,7 +48,7 @@ export const gpuModes: readonly GpuMode[] = [
   "npu",
 ];
 
-/** The mode that a text names, in any case and under the names of other tools (`gpu`, `dml`); another text as it is. */
+/** Parses a mode, case-insensitively, including names used by other tools (`gpu`, `dml`). Other values are returned unchanged. */
 export function gpuModeOf(text: unknown): unknown {
   if (typeof text !== "string") return text;
   const name = text.trim().toLowerCase();

@@ -1,4 +1,4 @@
-/** Names of backends and devices in settings: one that nothing has is refused, since a misspelled exclusion would exclude nothing. */
+/** Checks backend and device names in settings. Unknown names are refused, since a misspelled exclusion would have no effect. */
 import type { Backend, Device } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
@@ -6,18 +6,18 @@ import { nearestName } from "../../models/validation/nearest-name.ts";
 import { type ConstraintOptions, parseTargets } from "./constraints.ts";
 import { anyBackend, deviceWords, type TargetPattern } from "./target.ts";
 
-/** The backends of this package, which settings may name in a runtime that was created without them. */
+/** The backends of this package. Settings may name them even in a runtime created without them. */
 export const ownBackends: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm", "library"];
 
-/** What is known of a registered backend without a probe. */
+/** Members of a registered backend that can be read without a probe. */
 export type RegisteredBackend = Pick<Backend, "name" | "capabilities">;
 
 /** The constraints that are lists of targets. */
 const targetLists = ["priority", "prefer", "target", "exclude"] as const;
 
 /**
- * Throws INPUT_INVALID for a list that names a backend which is neither registered nor one of this package, or a device that no such backend has, with the
- * nearest known name as the remedy; and for an empty list of backends or targets that may run. `where` precedes the name of the list in messages.
+ * Throws INPUT_INVALID for a list that names an unknown backend (neither registered nor part of this package) or an unknown device, with the nearest
+ * known name as the remedy. Also throws INPUT_INVALID for an empty `priority` or `target` list. `where` precedes the name of the list in messages.
  */
 export function refuseUnknownNames(constraints: ConstraintOptions, registered: readonly RegisteredBackend[], where = ""): void {
   for (const list of targetLists) {
@@ -39,11 +39,11 @@ export function refuseUnknownNames(constraints: ConstraintOptions, registered: r
   }
 }
 
-/** A name that nothing has. */
+/** An unknown name of a backend or device. */
 export interface UnknownName {
   readonly kind: "backend" | "device";
   readonly name: string;
-  /** The nearest known name, or all. */
+  /** Remedy: the nearest known name, or a list of all known names. */
   readonly remedy: string;
 }
 
@@ -59,7 +59,7 @@ export function findUnknownName(
   return undefined;
 }
 
-/** Whether there are devices of a type, here or elsewhere: one that this package knows, or one that a registered backend loads models on. */
+/** Whether a device type exists, on this or any machine: a type known to this package, or a type on which a registered backend can load models. */
 export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "name" | "capabilities">[]): boolean {
   return (
     deviceWords.has(type) || registered.some((each) => Object.keys(capabilitiesOf(each, { type, index }).formats).length > 0)

@@ -39,7 +39,9 @@ export interface Env {
     readonly responseMemory?: ResponseReservation;
     /** Record of the last call that the service ran for this request. */
     readonly call?: CallRecord;
-    /** Settles when a response that is written while it is made has ended, and rejects with what ended it early. Undefined for other responses. */
+    /**
+     * For a streaming response: settles when the response has ended, and rejects with the error that ended it early. Undefined for other responses.
+     */
     readonly streaming?: Promise<unknown>;
   };
 }
@@ -80,7 +82,7 @@ export function resultHeaders({
   };
 }
 
-/** The headers x-inferyard-target and x-inferyard-decision, each where it is known. */
+/** The headers x-inferyard-target and x-inferyard-decision; an unknown value is left out. */
 export function placementHeaders({
   target,
   decision,

@@ -101,7 +101,7 @@ function limited(text: string, characters: number, isOwn: boolean): string {
 /** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */
 export function toInferyardError(caught: unknown): InferyardError {
   const thrown = abortedIfDisconnected(caught);
-  // What was aborted for another error than the client's leaving, as at its deadline, ended for that.
+  // An abort with an InferyardError as cause, such as a timeout, is reported as the cause.
   if (thrown instanceof InferyardError && thrown.code === "ABORTED" && thrown.cause instanceof InferyardError)
     return thrown.cause;
   if (thrown instanceof InferyardError) return thrown;

@@ -20,7 +20,7 @@ export interface Log {
   startup(report: StartupReport): void;
   /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
   ignoredVariables(names: readonly string[]): void;
-  /** Variables and settings that have no effect, each with a note that says why. */
+  /** Logs environment variables and settings that have no effect, each with a note that says why. */
   notes(notes: readonly { readonly name: string; readonly note: string }[]): void;
 }
 
@@ -96,7 +96,7 @@ export function createLog({ level, stream }: LogOptions): Log {
   };
 }
 
-/** A response that failed after its status was sent is a warning, unless its client left. */
+/** Log level of a request. A response that failed after its status was sent is a warning, unless the client disconnected. */
 function levelOf(
   { status, route }: Pick<RequestRecord, "status" | "route">,
   fault: unknown,

@@ -18,7 +18,7 @@ export interface RequestRecord {
   /** Path of the route as the OpenAPI document has it ("/v2/models/{model}/infer"); "none" if no route matched. */
   readonly route: string;
   readonly status: number;
-  /** Time from the request to its response; to the end of a response that is written while it is made. */
+  /** Time in milliseconds from the request to its response; for a streaming response, to its end. */
   readonly milliseconds: number;
   /** Record of the call of the service, if there was one. */
   readonly call?: CallRecord;
@@ -58,7 +58,10 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
   };
 }
 
-/** Calls `then` when the response has ended: at once, unless it is written while it is made. `fault`: what was thrown, or what ended the response early. */
+/**
+ * Calls `then` when the response has ended: at the end of the stream for a streaming response, otherwise at once. `fault`: the error that was thrown,
+ * or that ended the stream early.
+ */
 export function onceEnded(context: Context<Env>, then: (fault: unknown) => void): void {
   const streaming = context.get("streaming");
   if (streaming === undefined || context.error !== undefined) then(context.error);

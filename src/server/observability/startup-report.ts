@@ -1,4 +1,4 @@
-/** What the server says at its start: the backends and devices of this machine, the default model, and where each model runs or would run. */
+/** Start-up report of the server: backends and devices of this machine, the default model, and the target of each model. */
 import { messageOf } from "../../contract/errors.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import { fallbacksOf } from "../../runtime/decision/fallbacks.ts";
@@ -17,21 +17,21 @@ export interface BackendLine {
   readonly reason: string;
 }
 
-/** Where a model runs, or would run: what its load decided, or what `Runtime.explain` says before anything is loaded. */
+/** Target of a model: from the decision of its load, or from `Runtime.explain` if it is not loaded. */
 export interface ModelLine {
   /** Its name for clients. */
   readonly model: string;
-  /** The target that runs it, or would be tried first. Undefined if none can run the model. */
+  /** The target that runs the model, or that would be tried first. Undefined if no target can run the model. */
   readonly target?: string;
   /** Why that target, or why there is none. */
   readonly reason: string;
-  /** Whether it is in memory already. */
+  /** Whether the model is in memory. */
   readonly loaded: boolean;
-  /** Id of the decision that placed it, if it is in memory. */
+  /** Id of the decision by which the model was placed. Absent if it is not in memory. */
   readonly decision?: string;
   /** Targets that are tried after `target`, in order. */
   readonly fallbacks?: readonly string[];
-  /** Targets that it was meant to run on and does not, each with the reason. Absent if there is none. */
+  /** Preferred targets that failed or were refused, each with the reason. Absent if there is none. */
   readonly fellBackFrom?: readonly string[];
 }
 

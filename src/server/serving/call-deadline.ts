@@ -1,21 +1,23 @@
-/** What ends a call before it is done: its client leaves, or its time is over. */
+/** Early end of a call: its client disconnects, or its timeout expires. */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
-/** How a call may end early. */
+/** Conditions under which a call ends early. */
 export interface CallDeadlineOptions {
   /** Aborted when the client disconnects. */
   readonly client: AbortSignal;
   readonly timeoutMs: number;
-  /** Estimated waiting time in milliseconds of a call that is sent again. */
+  /** Estimated waiting time in milliseconds if the client retries the call; sent as `retryAfterMs`. */
   readonly expectedWaitMs: () => number;
-  /** Resolves when a disconnection may be acted on: hundreds of requests of one client may end at once. Undefined: at once. */
+  /**
+   * Resolves when a disconnection may be handled; delays the handling if hundreds of requests of one client end at once. Undefined: without delay.
+   */
   readonly turn: () => Promise<void> | undefined;
 }
 
 /**
- * The deadline of one call. The clock decides why a call ends, not which event a busy thread sees first: the reason is the timeout wherever the time was over when the client
- * left.
+ * The deadline of one call. On a busy thread, the disconnection may be seen before a timer that was due earlier; the clock decides: if the timeout
+ * had expired when the disconnection is seen, the reason is the timeout.
  */
 export class CallDeadline {
   readonly #options: CallDeadlineOptions;
@@ -34,23 +36,23 @@ export class CallDeadline {
     else addAbortListener(options.client, this.#onLeave);
   }
 
-  /** Aborted when the call ends early; the reason is the error of the timeout, or that of the client's signal. */
+  /** Aborted when the call ends early. The reason is the timeout error, or the reason of the client's signal. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** REQUEST_TIMEOUT if that ended the call. */
+  /** The REQUEST_TIMEOUT error, if the timeout ended the call. */
   get timeoutError(): InferyardError | undefined {
     return this.#timeoutError;
   }
 
-  /** Begins the time of the call anew. */
+  /** Restarts the timeout of the call. */
   extend(): void {
     this.#endsAt = performance.now() + this.#options.timeoutMs;
     this.#timer.refresh();
   }
 
-  /** The call is done. */
+  /** Ends supervision, after the call has finished. */
   stop(): void {
     clearTimeout(this.#timer);
     removeAbortListener(this.#options.client, this.#onLeave);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ClientTurns } from "./client-turns.ts";
 
-/** Begins requests, each of which takes 3 ms of the time that the turns see. */
+/** Starts requests, each of which advances the fake clock of the turns by 3 ms. */
 function requests(): { readonly begin: (client: string) => Promise<void>; readonly order: string[] } {
   const order: string[] = [];
   let time = 0;

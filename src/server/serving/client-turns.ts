@@ -1,28 +1,28 @@
 /**
- * Shares the server's thread between clients. What a request needs of it (its head, its body, its call, the head of its response) are steps of about a
- * millisecond each, and Node.js runs all that are ready within one turn of the event loop: the steps of hundreds of requests of one client would hold up
- * everybody. Beyond `turnMs` of one turn, further steps wait for the next turns, in which clients take turns (round robin).
+ * Shares the server's thread fairly between clients. A request needs the thread for steps of about a millisecond each: request head, body, call,
+ * response head. Node.js runs all ready steps within one turn of the event loop, so that the steps of hundreds of requests of one client would block
+ * all other clients. After `turnMs` in one turn of the event loop, further steps are queued and run in later turns, round robin over the clients.
  */
 
-/** Time in milliseconds of one turn of the event loop after which further steps wait. */
+/** Time in milliseconds after which further steps wait for the next turn of the event loop. */
 const turnMs = 5;
 /** Maximum number of waiting steps that one turn begins. */
 const maxSteps = 64;
 
-/** The steps that wait. */
+/** Queue of waiting steps, served round robin over the clients. */
 export class ClientTurns {
-  /** By client; the client that was served last is the last. */
+  /** Waiting steps by client. The client that was served last is at the end. */
   readonly #queues = new Map<string, (() => void)[]>();
   readonly #now: () => number;
   #turnBegan: number | undefined;
   #waiting = 0;
 
-  /** `now`: a time in milliseconds. */
+  /** `now`: clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Resolves when the next step of a request of this client may begin. Undefined: at once. */
+  /** Resolves when the next step of a request of this client may begin. Undefined if it may begin at once. */
   wait(client: string): Promise<void> | undefined {
     const now = this.#now();
     if (this.#turnBegan === undefined) {
@@ -38,19 +38,22 @@ export class ClientTurns {
     });
   }
 
-  /** Sockets are read before the next turn of the event loop, so that steps of other clients are here when it serves. */
+  /** Starts a new turn. It is scheduled after the event loop has read sockets, so that new steps of other clients are already queued. */
   #nextTurn(): void {
     if (this.#waiting === 0) {
       this.#turnBegan = undefined;
       return;
     }
     this.#turnBegan = this.#now();
-    // One callback for each step: what follows a promise runs between callbacks, so that each sees the time that the steps before it took.
+    // One immediate callback per step: promise continuations run between callbacks, so that each callback sees the time used by the previous steps.
     for (let step = 0; step < Math.min(this.#waiting, maxSteps); step += 1) setImmediate(() => this.#serve(step === 0));
     setImmediate(() => this.#nextTurn());
   }
 
-  /** Begins a step of the client that was served longest ago. `isFirst`: whatever the time, so that every turn begins one. */
+  /**
+   * Starts a step of the client that was served least recently, unless `turnMs` is used up. `isFirst`: starts the step regardless of time, so that
+   * every turn makes progress.
+   */
   #serve(isFirst: boolean): void {
     if (!isFirst && this.#now() - (this.#turnBegan ?? 0) >= turnMs) return;
     for (const [client, queue] of this.#queues) {

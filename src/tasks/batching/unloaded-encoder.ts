@@ -1,6 +1,7 @@
 /**
- * Whether a model can serve a task, found out before it is loaded: the task is begun on what the model's files state of its graph. What it throws before it asks
- * for tokens or numbers, it would throw on the loaded model too, after minutes for a large one.
+ * Checks whether a model can serve a task before the model is loaded. The task runs on a stand-in encoder that knows only the graph's inputs and
+ * outputs as stated by the files. An error thrown before the task needs tokens or outputs would also occur on the loaded model, after minutes of
+ * loading for a large one.
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { type DataType, type TensorInfo, dimensionOf } from "../../contract/tensor.ts";
@@ -9,19 +10,19 @@ import type { Tokenizer } from "../../tokenizers/index.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 import type { Encoder } from "./run-encodings.ts";
 
-/** Thrown where a task asks for tokens or numbers of a model that is not loaded. */
+/** Thrown when a task needs tokens or outputs of a model that is not loaded. */
 class NotLoadedError extends Error {}
 
 function notLoaded(): never {
   throw new NotLoadedError("the model is not loaded");
 }
 
-/** A tokenizer of which nothing can be read. */
+/** A stand-in tokenizer; every access throws NotLoadedError. */
 const unreadTokenizer = new Proxy<Tokenizer>(Object.create(null) as Tokenizer, { get: notLoaded });
 
 /**
- * Throws what `work` throws for every one of the variants before it needs a loaded model, and MODEL_UNSUPPORTED for a model without a tokenizer. Does nothing if one of the variants
- * may serve.
+ * Runs `work` on a stand-in encoder of each variant. Throws the first error if every variant is refused, and MODEL_UNSUPPORTED for a model without a
+ * tokenizer. Returns if any variant may serve.
  */
 export async function requireServed(
   manifest: Manifest,
@@ -38,7 +39,10 @@ export async function requireServed(
   if (refusals[0] !== undefined) throw refusals[0];
 }
 
-/** The encoder that a variant would be. Its inputs and outputs cannot be read where the file does not state them, or the shape of an output, by which tasks choose. */
+/**
+ * A stand-in for the encoder of a variant. Reading its inputs or outputs throws NotLoadedError if the file does not state them with the shapes of all
+ * outputs, on which tasks depend.
+ */
 function unloadedEncoder(manifest: Manifest, { signature }: Variant): Encoder {
   const isStated = signature?.outputs.every(({ shape }) => shape !== undefined) ?? false;
   return {
@@ -56,7 +60,7 @@ function unloadedEncoder(manifest: Manifest, { signature }: Variant): Encoder {
   };
 }
 
-/** The values that are tensors. */
+/** The graph's inputs or outputs that are tensors; sequences and maps are left out. */
 function tensorsOf(values: NonNullable<Variant["signature"]>["inputs"]): readonly TensorInfo[] {
   return values
     .filter(({ type }) => /^\w+$/.test(type))
@@ -68,7 +72,7 @@ async function refusalOf(work: () => Promise<unknown>): Promise<InferyardError |
     await work();
     return undefined; // it needs no model at all
   } catch (error) {
-    // Anything else comes of the model's absence.
+    // Other errors, such as NotLoadedError, are caused by the stand-in.
     return error instanceof InferyardError && error.code !== "ABORTED" ? error : undefined;
   }
 }

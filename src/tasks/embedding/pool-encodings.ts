@@ -50,7 +50,10 @@ export async function poolEncodings(
   return { dimensions: postPooling?.dimensions ?? seen ?? vectorLength(encoder, output) };
 }
 
-/** The output that is embedded with. Throws MODEL_UNSUPPORTED if there is none, and POOLING_UNKNOWN if a pooling is needed and none is stated. */
+/**
+ * The output from which embeddings are computed. Throws MODEL_UNSUPPORTED if there is none, and POOLING_UNKNOWN if the output needs a pooling and the
+ * model states none.
+ */
 export function embeddingOutput(
   encoder: Pick<Encoder, "outputs" | "manifest">,
   { pooling }: Pick<EmbedSettings, "pooling">,

@@ -48,7 +48,7 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   ["position_ids", () => (position) => position],
 ]);
 
-/** Whether a model's inputs are those of a text encoder: token ids, and what `encoderInputs` makes from them. */
+/** Whether a model has the inputs of a text encoder: token ids, and optionally inputs that `encoderInputs` derives from them. */
 export function isTextEncoder(inputs: readonly TensorInfo[]): boolean {
   return (
     inputs.some(({ name }) => name === "input_ids") &&
@@ -56,7 +56,7 @@ export function isTextEncoder(inputs: readonly TensorInfo[]): boolean {
   );
 }
 
-/** Inputs about the cache of a decoder, beside the cache itself. */
+/** Names of decoder inputs that control the KV cache. */
 const cacheFlags: ReadonlySet<string> = new Set(["cache_position", "use_cache_branch", "past_key_values_length"]);
 
 /**

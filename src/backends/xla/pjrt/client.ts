@@ -28,7 +28,10 @@ const typeNumbers: Readonly<Partial<Record<ElementType, number>>> = {
   float8e4m3fnuz: 20,
 };
 
-/** CompileOptionsProto: field 3, executable_build_options, with any device, one replica and one partition. An empty message ends the process. */
+/**
+ * Serialized CompileOptionsProto: executable_build_options (field 3) for any device, one replica and one partition. The plugin aborts the process on
+ * an empty message.
+ */
 const compileOptions = Uint8Array.from([
   0x1a,
   0x0f,
@@ -59,7 +62,7 @@ export class DeviceTensor {
     this.#buffer = buffer;
   }
 
-  /** The plugin's handle. Throws DISPOSED after `dispose`: the plugin itself would end the process. */
+  /** The plugin's handle of the tensor. Throws DISPOSED after `dispose`; with a freed handle the plugin would abort the process. */
   get handle(): bigint {
     if (this.#buffer !== 0n) return this.#buffer;
     throw new InferyardError("DISPOSED", "the tensor was freed");

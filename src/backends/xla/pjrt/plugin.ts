@@ -109,7 +109,7 @@ export class PjrtPlugin {
     }
   }
 
-  /** Versions that the plugin states, such as `stablehlo_current_version`, by name: text, or numbers joined by dots. */
+  /** Attributes of the plugin by name, such as `stablehlo_current_version`. Lists of numbers are joined by dots. */
   attributes(): Readonly<Record<string, string>> {
     const answer = this.call("Plugin_Attributes", {});
     const count = answer.number("num_attributes");
@@ -125,7 +125,7 @@ export class PjrtPlugin {
     return Object.fromEntries(named) as Record<string, string>;
   }
 
-  /** The value of an attribute: text (type 0), a number (1), or a list of numbers (2). */
+  /** Formats the value of an attribute: text (type 0), a number (1), or a list of numbers (2). */
   #attributeText(type: number, value: bigint, size: number): string {
     if (type === 0) return this.textAt(BigInt.asUintN(64, value), size);
     if (type !== 2) return String(value);

@@ -19,7 +19,7 @@ const text = (name: string): readonly Field[] => [
   [`${name}_size`, "uint64"],
 ];
 
-/** Functions that are used, without the prefix PJRT_. */
+/** Names of the PJRT functions in use, without the prefix PJRT_. */
 export type PjrtFunctionName =
   | "Error_Destroy"
   | "Error_Message"
@@ -45,7 +45,7 @@ export interface PjrtFunction {
   readonly layout: StructLayout;
 }
 
-/** The functions that are used. */
+/** The PJRT functions in use, by name. */
 export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
   Error_Destroy: { slot: 0, layout: define("PJRT_Error_Destroy_Args", [["error", "pointer"]]) },
   Error_Message: { slot: 1, layout: define("PJRT_Error_Message_Args", [["error", "pointer"], ...text("message")]) },

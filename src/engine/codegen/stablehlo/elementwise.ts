@@ -77,7 +77,7 @@ export function stateUnary(hlo: HloFunction, { function: name }: OperationOf<"un
   return unary(hlo, name, required(x, "the operand"));
 }
 
-/** A function of one operand, element by element. */
+/** Appends the operations of an elementwise function of one operand. */
 export function unary(hlo: HloFunction, name: UnaryFunction, x: HloValue): HloValue {
   return unaryFunctions[name](hlo, x);
 }
@@ -139,7 +139,7 @@ function divided(hlo: HloFunction, b: HloValue, divide: (by: HloValue) => HloVal
   return hlo.select(isZero, zero, quotient);
 }
 
-/** The remainder with the sign of the divisor. */
+/** Modulo: the remainder with the sign of the divisor. */
 function modulo(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   const { dataType } = a.type;
   if (isFloat(dataType)) {

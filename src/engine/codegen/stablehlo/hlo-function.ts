@@ -16,7 +16,7 @@ export interface HloValue {
 /** Comparisons, as StableHLO names them. */
 export type Comparison = "EQ" | "NE" | "LT" | "LE" | "GT" | "GE";
 
-/** Computes the results of a region from its scalar arguments, in a function of its own. */
+/** Builds the body of a region: computes the region's results from its scalar arguments, in a nested HloFunction. */
 type Region = (inner: HloFunction, scalars: readonly HloValue[]) => readonly HloValue[];
 
 /** A tuple of values with the same length as `Values`. */
@@ -68,7 +68,7 @@ export class HloFunction {
     return types.map((type, index) => ({ name: types.length === 1 ? first : `${first}#${index}`, type }));
   }
 
-  /** The lines of a region with scalar arguments of these types, and the operation that ends it. */
+  /** Text lines of a region with scalar arguments of these types, including the terminating `stablehlo.return`. */
   region(types: readonly ElementType[], compute: Region): readonly string[] {
     const inner = new HloFunction(this.#names);
     const parameters = types.map((dataType) => ({ name: `%${this.#next()}`, type: { dataType, shape: [] } }));
@@ -83,7 +83,7 @@ export class HloFunction {
     return this.#names.count;
   }
 
-  /** A constant. */
+  /** Appends a constant. */
   constant(literal: Literal): HloValue {
     const { dataType, shape } = literal;
     const type = { dataType, shape };
@@ -92,17 +92,17 @@ export class HloFunction {
     return this.reshape(value, shape);
   }
 
-  /** A scalar constant; see `scalarLiteral`. */
+  /** Appends a scalar constant; see `scalarLiteral`. */
   scalar(dataType: ElementType, value: number): HloValue {
     return this.constant(scalarLiteral(dataType, value));
   }
 
-  /** A tensor of one repeated number. */
+  /** Appends a constant tensor whose elements all have one value. */
   filled(dataType: ElementType, value: number, shape: readonly number[]): HloValue {
     return this.broadcast(this.scalar(dataType, value), shape);
   }
 
-  /** Whole numbers as a vector of int64, or in the shape given. */
+  /** Appends a constant of int64 numbers, as a vector or in the given shape. */
   integers(values: readonly number[], shape: readonly number[] = [values.length]): HloValue {
     return this.constant(literalOf("int64", shape, values));
   }
@@ -134,7 +134,7 @@ export class HloFunction {
     );
   }
 
-  /** Elements of `then` where the condition holds, else of `otherwise`; all three are broadcast to a common shape. */
+  /** Selects elements of `then` where the condition is true, otherwise of `otherwise`. All three operands are broadcast to a common shape. */
   select(condition: HloValue, then: HloValue, otherwise: HloValue): HloValue {
     const [chosen, one, other] = this.together(condition, then, otherwise);
     return this.operation("stablehlo.select", [chosen, one, other], one.type);
@@ -178,7 +178,7 @@ export class HloFunction {
     return this.operation("stablehlo.reshape", [x], { dataType: x.type.dataType, shape });
   }
 
-  /** Axis i of the result is axis `permutation[i]` of x. */
+  /** Permutes axes: axis i of the result is axis `permutation[i]` of x. */
   transpose(x: HloValue, permutation: readonly number[]): HloValue {
     if (permutation.every((axis, index) => axis === index)) return x;
     const shape = permutation.map((axis) => at(x.type.shape, axis));
@@ -206,7 +206,7 @@ export class HloFunction {
     );
   }
 
-  /** Adds `before` and `after` elements to each axis; negative numbers remove them. */
+  /** Pads with `value`: adds `before` and `after` elements to each axis. Negative numbers remove elements. */
   pad(x: HloValue, value: HloValue, before: readonly number[], after: readonly number[]): HloValue {
     const shape = x.type.shape.map((size, axis) => size + at(before, axis) + at(after, axis));
     return this.operation(
@@ -228,7 +228,7 @@ export class HloFunction {
     return values.length === 1 ? first : this.operation("stablehlo.concatenate", values, type, { dimension: `${axis} : i64` });
   }
 
-  /** Numbers from 0 along an axis of a shape. */
+  /** Appends a tensor of a shape whose elements are their index along an axis. */
   iota(dataType: ElementType, shape: readonly number[], axis: number): HloValue {
     return this.operation("stablehlo.iota", [], { dataType, shape }, { iota_dimension: `${axis} : i64` });
   }
@@ -272,7 +272,7 @@ export class HloFunction {
   }
 }
 
-/** A list of whole numbers as an attribute. */
+/** Text of an attribute that is an array of integers. */
 export function list(values: readonly number[]): string {
   return values.length === 0 ? "array<i64>" : `array<i64: ${values.join(", ")}>`;
 }

@@ -98,8 +98,8 @@ export function stateConvolution(
 }
 
 /**
- * Lowers `convolution-transpose` to StableHLO: inputs x [N,C,…], weights [C,M/groups,…], and optionally a bias [M]. Computed as a convolution of the input,
- * dilated by the strides, with the reversed kernel.
+ * Lowers `convolution-transpose` to StableHLO: inputs x [N,C,…], weights [C,M/groups,…], and optionally a bias [M]. Computed as a convolution of the
+ * input, dilated by the strides, with the reversed kernel.
  */
 export function stateConvolutionTranspose(
   hlo: HloFunction,

@@ -22,9 +22,9 @@ export interface StartedCall {
 }
 
 /**
- * Opens a stream on the model that a request names, as soon as it is the request's turn. The model is held until the stream ends. The response gets the
- * headers x-inferyard-target and x-inferyard-decision, before its first byte, and its record is made when the stream has ended. Rejects with what `Service.call`
- * and `start` throw before the stream begins.
+ * Opens a stream on the model that a request names, as soon as the request is scheduled. The model is leased until the stream ends. The headers
+ * x-inferyard-target and x-inferyard-decision are set before the first byte; the request record is written when the stream has ended. Rejects with
+ * the errors that `Service.call` and `start` throw before the stream begins.
  */
 export async function openStream<Result, Event>(
   service: Service,

@@ -31,7 +31,7 @@ export async function prepareRewrite(
   return generator.prepare(prompts, { ...optionsOf(stated, generation), ...generation }, languages.settings, call);
 }
 
-/** Throws MODEL_UNSUPPORTED for a model whose class says that it is a decoder alone, before it is loaded. */
+/** Throws MODEL_UNSUPPORTED for a model whose class is decoder-only, before the model is loaded. */
 export function requireEncoder(manifest: Manifest): void {
   const isDecoder = ({ architecture = "" }: Variant): boolean => /(?:ForCausalLM|LMHeadModel)$/.test(architecture);
   if (manifest.variants.every(isDecoder)) throw cannotRewrite(manifest, "encoder", "use `generate` or `chat`");
@@ -54,7 +54,10 @@ function taskFields({ name, generation = {} }: Manifest, task: string | undefine
   });
 }
 
-/** The settings of a task as options, where there is an option for them; those of beam search only where there are beams. */
+/**
+ * Converts generation settings of a task to generation options. Settings without an equivalent option are ignored, and settings of beam search unless
+ * there are several beams.
+ */
 function optionsOf(fields: Readonly<Record<string, unknown>>, given: GenerationOptions): GenerationOptions {
   const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
   const hasBeams = (given.numBeams ?? numBeams ?? 1) > 1;

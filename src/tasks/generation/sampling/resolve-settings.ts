@@ -134,7 +134,10 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
   };
 }
 
-/** Throws INPUT_INVALID for an option of beam search that would change nothing without beams. Neutral values are accepted, since clients send them always. */
+/**
+ * Throws INPUT_INVALID for a beam search option when beam search is off, since it would have no effect. Default values are accepted, since some
+ * clients always send them.
+ */
 function refuseBeamOptions({ lengthPenalty = 1, earlyStopping = false }: GenerationOptions): void {
   const name = lengthPenalty !== 1 ? "lengthPenalty" : earlyStopping === false ? undefined : "earlyStopping";
   if (name === undefined) return;
