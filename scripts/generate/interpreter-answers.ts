@@ -8,6 +8,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
 import { at, required } from "../../src/contract/checked.ts";
 import { elementCount } from "../../src/contract/tensor.ts";
 import {
@@ -62,15 +63,13 @@ for (const answer of [...[...chosen.values()].map(({ answer }) => answer), ...ad
   const name = at(interpretedNames(answer.operation), 0);
   texts.set(name, [...(texts.get(name) ?? []), printed(answer)]);
 }
-const lines = [...texts]
-  .toSorted()
-  .map(([name, graphs]) => `  ${JSON.stringify(name)}: ${JSON.stringify(graphs.toSorted().join("\n\n"))},\n`);
+const table = Object.fromEntries([...texts].toSorted().map(([name, graphs]) => [name, graphs.toSorted().join("\n\n")]));
+const packed = deflateRawSync(JSON.stringify(table), { level: 9 }).toString("base64");
 const text = `/** Made by scripts/generate/interpreter-answers.ts from the conformance cases of ONNX; not to be edited. */
-import type { AnswerTable } from "./known-answers.ts";
 
-/** The known answers of the interpreter. */
-export const answerTable: AnswerTable = {
-${lines.join("")}};
+/** The known answers of the interpreter: JSON, compressed (raw deflate) and in base64. */
+export const packedAnswers =
+  "${packed}";
 `;
 writeFileSync(new URL("../../src/engine/execute/interpreter-checks/answer-table.ts", import.meta.url), text);
 console.log(`${chosen.size} of ${answers.length} operations, ${added.length} cases, ${text.length} bytes`);

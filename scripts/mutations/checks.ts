@@ -10,7 +10,7 @@ import { detectWasmFeatures, KernelChecks } from "../../src/engine/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { casesOfFamily, checkedFamilies } from "../../src/engine/execute/kernel-checks/check-cases.ts";
 import { elementwiseFunctions } from "../../src/engine/execute/kernel-checks/elementwise-functions.ts";
-import { answerTable } from "../../src/engine/execute/interpreter-checks/answer-table.ts";
+import { readAnswerTable } from "../../src/engine/execute/interpreter-checks/read-answers.ts";
 import { InterpreterAnswers } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
 import { findDecoderProblem } from "../../src/formats/answers/decoder-answers.ts";
 import { findEncoderProblem, findPackingProblem } from "../../src/formats/answers/encoder-answers.ts";
@@ -47,7 +47,7 @@ function groups(): readonly CheckGroup[] {
 const decoded = ["F32", "F64", "F16", "BF16", "I8", "I16", "I32", "I2_S", "TL1", "TL2"];
 const encoded = ["Q8_0", "Q4_0", "Q4_K", "TQ2_0", "I2_S", "F16", "F32"] as const;
 
-const answers = new InterpreterAnswers(answerTable);
+const answers = new InterpreterAnswers(await readAnswerTable());
 const all = [
   ...groups(),
   ...decoded.map(

@@ -8,8 +8,10 @@ import type { Operation } from "../../ir/operations.ts";
 import { EngineModel } from "../engine-model.ts";
 import { KernelChecks } from "../kernel-checks/kernel-checks.ts";
 import { model, node, value } from "../../../../test/fixtures/models/onnx-bytes.ts";
-import { answerTable } from "./answer-table.ts";
+import { readAnswerTable } from "./read-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "./known-answers.ts";
+
+const answerTable = await readAnswerTable();
 
 const features = detectWasmFeatures(enableRelaxedSimd);
 

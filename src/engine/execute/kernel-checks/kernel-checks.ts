@@ -284,8 +284,8 @@ export class KernelChecks {
 }
 
 async function readAnswers(): Promise<InterpreterAnswers> {
-  const { answerTable } = await import("../interpreter-checks/answer-table.ts");
-  return new InterpreterAnswers(answerTable);
+  const { readAnswerTable } = await import("../interpreter-checks/read-answers.ts");
+  return new InterpreterAnswers(await readAnswerTable());
 }
 
 function failedIn(results: ReadonlyMap<string, string | undefined>): readonly FailedKernelFunction[] {
