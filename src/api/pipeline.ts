@@ -56,7 +56,7 @@ export async function pipeline<Name extends PipelineName>(
       ...(languageTasks.has(known) ? { kind: "language" as const } : {}),
     });
     const tokenizer = handle.manifest.text === undefined ? undefined : await runtime.tokenizer(handle);
-    const call: object = pipelineFactories[known](runtime, handle);
+    const call: object = await pipelineFactories[known](runtime, handle);
     const pipe = Object.assign(call, { task: known, model: handle, tokenizer, dispose: () => runtime.dispose() });
     return pipe as Pipeline<NamedTask<Name>>; // TypeScript cannot relate the entry of a table to the name it is looked up by
   } catch (error) {

@@ -5,7 +5,7 @@
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
-import { type GenerationPipelineCalls, rewriting, textGeneration } from "./generation-pipelines.ts";
+import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
@@ -103,7 +103,7 @@ export const pipelineAliases: PipelineAliases = {
 };
 
 type PipelineFactories = {
-  readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task];
+  readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task] | Promise<PipelineCalls[Task]>;
 };
 
 /** Creates the pipeline of each task for a loaded model. */
@@ -178,11 +178,16 @@ export const pipelineFactories: PipelineFactories = {
     return ask;
   },
 
-  "text-generation": textGeneration,
-  "text2text-generation": (runtime, model) => rewriting(runtime, model, "generated_text"),
-  summarization: (runtime, model) => rewriting(runtime, model, "summary_text"),
-  translation: (runtime, model) => rewriting(runtime, model, "translation_text"),
+  "text-generation": async (runtime, model) => (await generationPipelines()).textGeneration(runtime, model),
+  "text2text-generation": async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "generated_text"),
+  summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
+  translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
 };
+
+/** The pipelines that write text, imported when one is created. */
+function generationPipelines() {
+  return import("./generation-pipelines.ts");
+}
 
 /** The tasks whose pipelines run language models. */
 export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([

@@ -26,7 +26,7 @@ import { type MemoryLimits, parseMemoryLimits } from "./selection/memory-budget.
 import { Residency } from "./residency/residency.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import { type LoadHooks, SharedModels } from "./residency/shared-models.ts";
-import { LibraryReloader } from "./reloading/library-reloader.ts";
+import type { LibraryReloader, LibraryReloaderParts } from "./reloading/library-reloader.ts";
 import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
@@ -61,7 +61,9 @@ export class ModelRuntime {
   readonly #selector: ModelSelector;
   readonly #residency: Residency<ResidentModel>;
   readonly #models: SharedModels;
-  readonly #reloader: LibraryReloader;
+  readonly #reloaderParts: LibraryReloaderParts;
+  /** Undefined until the first reload: few programs reload a library, and pages have none. */
+  #reloader: Promise<LibraryReloader> | undefined;
   /** Kernels that are preferred for single models, by canonical reference. */
   readonly #kernelPreferences = new Map<string, readonly string[]>();
   #hasPrepared = false;
@@ -107,14 +109,14 @@ export class ModelRuntime {
       prepare: (reference) => this.#prepareThread(reference),
       onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
     });
-    this.#reloader = new LibraryReloader({
+    this.#reloaderParts = {
       backends: this.#backends,
       facts,
       loader,
       settings,
       residents: () => this.#residency.entries().map(({ item }) => item),
       settled: () => this.#residency.items(),
-    });
+    };
     // Validates constraints when the runtime is created, not at the first load.
     mergeConstraints(settings, ...Object.values(settings.models ?? {}));
     refuseUnknownNames(settings, this.#backends);
@@ -260,7 +262,8 @@ export class ModelRuntime {
         remedy: "name a shared library",
       });
     }
-    return this.#reloader.reload(path, options);
+    this.#reloader ??= this.#createReloader();
+    return (await this.#reloader).reload(path, options);
   }
 
   /** Unloads all models that are not leased or pinned. */
@@ -336,8 +339,13 @@ export class ModelRuntime {
     return this.dispose();
   }
 
+  async #createReloader(): Promise<LibraryReloader> {
+    const { LibraryReloader } = await import("./reloading/library-reloader.ts");
+    return new LibraryReloader(this.#reloaderParts);
+  }
+
   async #free(waitMs: number): Promise<void> {
-    await Promise.all([this.#residency.close(waitMs), this.#reloader.close()]);
+    await Promise.all([this.#residency.close(waitMs), this.#reloader?.then(async (reloader) => reloader.close())]);
     await Promise.all(Object.values(this.#platform.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }

@@ -15,7 +15,6 @@ import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.t
 import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
-import { noCandidateError } from "./no-candidate-error.ts";
 import { type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
 import type { LoadRequest } from "../selection/load-request.ts";
 import { settingsFor } from "../selection/option-scope.ts";
@@ -23,7 +22,6 @@ import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
 import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
-import { verifyLanguageModel } from "./language-verification.ts";
 import type { Constraints } from "../targets/constraints.ts";
 
 /** What the load loop needs from the runtime. */
@@ -148,6 +146,7 @@ export async function tryCandidates<Item>(
   }
   const decision = makeDecision({ manifest, constraints, candidates, selected: null });
   const errors = failures.map(({ error }) => error);
+  const { noCandidateError } = await import("./no-candidate-error.ts");
   throw noCandidateError(manifest, constraints, decision, { failures: errors, circuits: [...facts.openCircuits.values()] });
 }
 
@@ -290,7 +289,7 @@ async function attempt(
         try {
           const verification =
             model.kind === "language"
-              ? await verifyLanguageModel(model, variant, manifest.probe, loadSignal)
+              ? await (await import("./language-verification.ts")).verifyLanguageModel(model, variant, manifest.probe, loadSignal)
               : await verify(model, manifest, context.checkAnswers, loadSignal);
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;
