@@ -146,7 +146,7 @@ const i16x8Binary = {
   relaxedDotI8x16I7x16S: 0x112,
 } as const;
 const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x16U: 0x89, extendHighI8x16U: 0x8a } as const;
-const i8x16Binary = { add: 0x6e, sub: 0x71, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
+const i8x16Binary = { add: 0x6e, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
 const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
 const i16x8Shifts = { shl: 0x8b, shrS: 0x8c, shrU: 0x8d } as const;
 
