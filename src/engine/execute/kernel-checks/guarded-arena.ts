@@ -7,6 +7,12 @@ import { type ArenaLayout, bufferAlignment, type Lifetime } from "../../plan/are
 const guardBytes = 64;
 const filling = 0xff; // NaN as float32, -1 as integer
 
+/** What is in the bytes between buffers: signalling NaN as float32, each another one, so that neither copies nor results of them are the same. */
+function guardByte(offset: number): number {
+  const word = 0x7f800001 | (Math.imul(offset >> 2, 0x9e3779b1) >>> 10);
+  return (word >>> (8 * (offset & 3))) & 0xff;
+}
+
 /** Assigns the buffers of one plan their offsets, and watches the bytes between them. */
 export class GuardedArena {
   readonly #memory: EngineMemory;
@@ -33,18 +39,26 @@ export class GuardedArena {
   /** Fills the arena, before inputs and constants are written to it: elements that no kernel writes are wrong. */
   fill(): void {
     this.#memory.reserveArena(this.#layout.bytes);
-    this.#view().fill(filling);
+    const view = this.#view().fill(filling);
+    for (const { start, end } of this.#guards()) for (let byte = start; byte < end; byte += 1) view[byte] = guardByte(byte);
   }
 
   /** Throws if a kernel has written outside of all buffers. */
   checkGuards(): void {
     const view = this.#view();
-    let end = 0;
-    for (const [index, start] of [...this.#layout.offsets, this.#layout.bytes].entries()) {
-      for (let byte = end; byte < start; byte += 1)
-        if (view[byte] !== filling) throw new Error(`a kernel writes ${byte - end} bytes behind the end of a tensor`);
-      if (index < this.#buffers.length) end = start + at(this.#buffers, index).bytes;
-    }
+    for (const { start, end } of this.#guards())
+      for (let byte = start; byte < end; byte += 1)
+        if (view[byte] !== guardByte(byte)) throw new Error(`a kernel writes ${byte - start} bytes behind the end of a tensor`);
+  }
+
+  /** The bytes before the first buffer, and behind each. */
+  #guards(): readonly { readonly start: number; readonly end: number }[] {
+    const { offsets, bytes } = this.#layout;
+    const ends = [...offsets, bytes];
+    return ends.map((end, index) => {
+      const start = index === 0 ? 0 : at(offsets, index - 1) + at(this.#buffers, index - 1).bytes;
+      return { start, end };
+    });
   }
 
   #view(): Uint8Array {
