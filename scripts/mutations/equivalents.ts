@@ -367,4 +367,14 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: "m <= maxMemoryBoundRows",
     reason: "panels of a tile, which is any number",
   },
+  {
+    file: "src/engine/codegen/wasm/kernels/blocks/quantize-activation-bytes.ts",
+    code: "f32x4.extractLane(scale, 0)",
+    reason: "the scale is in every lane",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/quantized/integer-matmul.ts",
+    code: "vectors: Math.ceil(columns / laneCount)",
+    reason: "columns behind the last are computed and not stored",
+  },
 ];
