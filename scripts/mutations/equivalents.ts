@@ -317,4 +317,64 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: 'to: "uint8", saturate: true',
     reason: "a zero point of a range that contains 0 lies from 0 to 255",
   },
+  {
+    file: "src/engine/codegen/wasm/assembler/features.ts",
+    code: "(byte << 24) >> 24",
+    reason: "a machine whose dot product is not recognized computes without it",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/blocks/block-layout.ts",
+    code: "const headerBytes =",
+    reason: "packed weights may leave bytes unused",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/blocks/block-layout.ts",
+    code: "return elements + 8;",
+    reason: "quantized activations may leave bytes unused",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/movement/strided-copy.ts",
+    code: "return fillRows(",
+    reason: "rows are filled where that is faster than copying element by element",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/elementwise/float16.ts",
+    code: "const endless =",
+    reason: "every payload is NaN",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/loops/row-loops.ts",
+    code: "if (unroll > 1) upTo(",
+    reason: "rows may be computed a vector at a time",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/loops/row-loops.ts",
+    code: "unroll: number = 1,",
+    reason: "iterations may be unrolled any number of times",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/loops/addressing.ts",
+    code: "return select(i32",
+    reason: "of equal numbers either is the right one",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/quantized/pack-bytes.ts",
+    code: "const squares:",
+    reason: "an upper bound may be larger",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/matmul/matmul.ts",
+    code: "m <= maxMemoryBoundRows",
+    reason: "panels of a tile, which is any number",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/blocks/quantize-activation-bytes.ts",
+    code: "f32x4.extractLane(scale, 0)",
+    reason: "the scale is in every lane",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/quantized/integer-matmul.ts",
+    code: "vectors: Math.ceil(columns / laneCount)",
+    reason: "columns behind the last are computed and not stored",
+  },
 ];

@@ -67,7 +67,7 @@ export function lowerQuantize(
   if (x === undefined || !hasEvenColumns(x)) return undefined;
   if (hasByteLayout(outputs[0]))
     return singleCall(quantizeRows(matrixShape(x)), ...[x, scale, zero, outputs[0]].map((value) => tensorOperand(value)));
-  const kernel = quantize({ ...matrixShape(x), per: "tensor", output: "int16" });
+  const kernel = quantize(matrixShape(x));
   return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
 }
 
@@ -97,7 +97,7 @@ export function lowerIntegerLinear(
   if (columnScale === undefined) return undefined;
   const { bias, activation, residual } = operation;
   const bScale = elementCount(columnScale.type.shape) === 1 ? "tensor" : "column";
-  const output = { aScale: "tensor", bScale, bias, activation, residual } as const;
+  const output = { bScale, bias, activation, residual } as const;
   const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensorOperand(value));
   return lowerIntegerProduct(inputs, output, rest, context);
 }

@@ -11,7 +11,7 @@ import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
-import { assignOffsets } from "./arena-layout.ts";
+import { type ArenaLayout, assignOffsets, type Lifetime } from "./arena-layout.ts";
 import { valuesStoredAsBytes } from "./byte-layout.ts";
 import { arenaLifetime, lastUseOf, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
 import { lowerAppend, storageBytes } from "../lower/movement.ts";
@@ -123,6 +123,8 @@ export interface PlanSettings {
   readonly blockKernelFor?: (blocks: QuantizedBlocks) => BlockKernel | undefined;
   /** Limits the time that planning takes. Default: unlimited. */
   readonly budget?: TraceBudget;
+  /** Assigns the buffers offsets in the arena. Default: buffers whose lifetimes do not overlap share bytes, see `assignOffsets`. */
+  readonly assignOffsets?: (buffers: readonly Lifetime[], padding: number, onBuffer: () => void) => ArenaLayout;
 }
 
 /**
@@ -184,7 +186,8 @@ class Planner {
       return this.#draftStep(node, step);
     });
     for (const { value } of outputs) this.#extendLifetime(value, nodes.length);
-    const { offsets, bytes } = assignOffsets(this.#buffers.map(arenaLifetime), readPaddingBytes, () => budget?.checkTime());
+    const assign = this.#settings.assignOffsets ?? assignOffsets;
+    const { offsets, bytes } = assign(this.#buffers.map(arenaLifetime), readPaddingBytes, () => budget?.checkTime());
     const locate = (operand: Operand, temporaries: readonly number[]): BufferRef => {
       if (operand.kind === "packed") return { region: "weights", weights: this.#sharedWeights(operand.weights), byteOffset: 0 };
       if (operand.kind === "temporary") {

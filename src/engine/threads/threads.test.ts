@@ -116,7 +116,7 @@ describe("threads", () => {
       outputs: ["found"],
       pieces: 130, // of 62 chunks of 3 pieces the last 18 would be empty
       pieceNanoseconds: 50_000,
-      emit: (f, { found }, from, to) => f.when(i32.geS(from, to), () => f.run(i32.store(found, i32.const(1)))),
+      emit: (f, { found }, from, to) => f.when(i32.leU(to, from), () => f.run(i32.store(found, i32.const(1)))),
     });
     const threads = start(2, memory, [empty]);
     await started(threads, memory);

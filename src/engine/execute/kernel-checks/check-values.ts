@@ -3,7 +3,7 @@ import { elementCount } from "../../../contract/tensor.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { type Literal, literalOf, literalOfBigints } from "../../ir/literal.ts";
 
-/** Zeros, denormals, values around the ends of exp and tanh, large values, infinities and NaN. */
+/** Zeros, denormals, values around the ends of exp and tanh, the first that is infinite in float16, large values, infinities and NaN. */
 const specialFloats = [
   0,
   -0,
@@ -26,7 +26,7 @@ const specialFloats = [
   -87.4,
   88.6,
   1000.5,
-  -4097,
+  65520,
   3e38,
   -3e38,
   Infinity,

@@ -8,7 +8,9 @@ import type { Value } from "../../ir/graph.ts";
 import { planGraph } from "../../plan/plan.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
 import { EngineModel } from "../engine-model.ts";
+import { single } from "./case-builder.ts";
 import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
+import { ordinary } from "./check-values.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import { KernelChecks } from "./kernel-checks.ts";
 import type { PassedChecks } from "./passed-checks.ts";
@@ -162,6 +164,24 @@ describe("kernel checks", () => {
     const checks = new KernelChecks(features, { compile: stopping });
     expect(checks.check([{ name: "norm" }, { name: "softmax" }])).toBe(true);
     expect(checks.failed).toEqual([{ name: "norm", problem: "it stopped: unreachable" }]);
+  });
+
+  it("see what is written behind the end of an output", () => {
+    const overwriting: typeof compileKernels = (kernels, memory, given) => {
+      const compiled = compileKernels(kernels, memory, given);
+      const overwrite = (...args: number[]): number => {
+        const status = compiled.functions.get(kernels[0]!.key)!(...args);
+        new Uint8Array(memory.buffer)[args.at(-3)! + 23 * 4 + 2] = 0;
+        return status;
+      };
+      return { ...compiled, functions: new Map([[kernels[0]!.key, overwrite]]) };
+    };
+    const negation = { operation: { kind: "unary", function: "neg" }, operands: [0] } as const;
+    const short = single("neg", { kind: "elementwise", steps: [negation] }, [ordinary("float32", [23])]);
+    expect(runCases([short], { features })).toEqual([undefined]);
+    expect(() => runCases([short], { features, compile: overwriting })).toThrow(
+      "a kernel writes 2 bytes behind the end of a tensor",
+    );
   });
 });
 

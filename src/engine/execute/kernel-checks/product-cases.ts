@@ -1,5 +1,5 @@
 /** Checks of matrix products, convolutions and quantized layers. */
-import { at } from "../../../contract/checked.ts";
+import { at, required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";
 import { type Literal, literalOf, numbersOf } from "../../ir/literal.ts";
@@ -32,7 +32,7 @@ export function linearCases(): readonly CheckCase[] {
     ...[5, 21, 24, 29, 32].map((columns) => linear("matmul", [1, 37, columns])),
     linear("matmul", [1, 64, 45], { bias: true, residual: "before-activation" }),
     ...[2, 13].flatMap((rows) => [21, 41].map((columns) => linear("matmul", [rows, 37, columns]))),
-    linear("matmul", [2100, 64, 3]), // more rows than one block of the cache
+    linear("matmul", [2100, 64, 1]), // more rows than one block of the cache
     linear("matmul", [8, 1, 40]),
     linear("matmul", [6, 64, 16]),
     linear("matmul", [18, 5, 7], { bias: true }),
@@ -175,6 +175,8 @@ interface IntegerProductOptions {
   readonly residual?: Extract<Operation, { readonly kind: "integer-linear" }>["residual"];
   /** Scales of the columns: one for each, or one. */
   readonly scales?: number;
+  /** Makes all activations, without their zero point, and all weights equal. Default: they differ. */
+  readonly equal?: { readonly activation: number; readonly weight: number };
 }
 
 /**
@@ -194,17 +196,22 @@ function integerProduct(
     bias = true,
     residual = "none",
     scales = columns,
+    equal,
   }: IntegerProductOptions = {},
 ): CheckCase {
   const builder = new CaseBuilder();
   const quantized = (): Value => {
-    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value) => value * (largestWeight < 60 ? 1 : 2.6));
+    const factor = largestWeight < 60 ? 1 : 2.6;
+    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value) =>
+      equal === undefined ? value * factor : equal.activation * 0.037,
+    );
     const operands = [literalOf("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
   const x = isQuantized ? quantized() : builder.input(ordinary("int16", [rows, depth]));
-  const integers = Array.from(numbersOf(ordinary("int32", [depth, columns], 2)), (value) =>
-    Math.trunc((value * largestWeight) / 20 + weightShift),
+  const integers = Array.from(
+    numbersOf(ordinary("int32", [depth, columns], 2)),
+    (value) => equal?.weight ?? Math.trunc((value * largestWeight) / 20 + weightShift),
   );
   const weights = builder.input({ constant: literalOf("int32", [depth, columns], integers) });
   const name = activation === undefined || activation === "none" ? family : `${family} ${activation}`;
@@ -236,7 +243,26 @@ function wideWeightCases(): readonly CheckCase[] {
     wide(6, { depth: 66, columns: 24, largestWeight: 127 }),
     wide(5, { largestWeight: 60, weightShift: 100 }),
     wide(2, { largestWeight: 60, weightShift: -120, columns: 8 }),
+    oneWidePair(),
   ];
+}
+
+/** A product in which the products of rows 2 and 3 of the weights overflow 16 bits when they are added, and no others. */
+function oneWidePair(): CheckCase {
+  const [depth, columns] = [8, 9];
+  const builder = new CaseBuilder();
+  const x = Array.from({ length: 2 * depth }, (_, index) => (index % depth === 2 || index % depth === 3 ? 5.1 : 0.4));
+  const operands = [literalOf("float32", [2, depth], x), scale, zeroPoint].map((each) => builder.input(each));
+  const weights = Array.from({ length: depth * columns }, (_, index) => {
+    const row = Math.floor(index / columns);
+    return row === 2 || row === 3 ? 90 : 1;
+  });
+  const [quantized] = builder.node({ kind: "quantize" }, operands);
+  builder.node({ kind: "integer-matmul" }, [
+    required(quantized, "the quantized activations"),
+    builder.input({ constant: literalOf("int32", [depth, columns], weights) }),
+  ]);
+  return { name: "integer-matmul", nodes: builder.nodes, inputs: builder.inputs, tolerance: 0 };
 }
 
 /** Products of quantized activations and integer weights. */
@@ -253,5 +279,9 @@ export function integerProductCases(): readonly CheckCase[] {
     ...[1, 6].flatMap((rows) => [40, 202].map((depth) => integerProduct(family, rows, undefined, { depth, largestWeight: 60 }))),
     ...activations.map((activation) => integerProduct(family, 5, activation)),
   ]);
-  return [...common, ...wideWeightCases()];
+  // Sums of 32,800 in either lane, one step above the largest int16. The norms of a row and of a panel are 282.8 and 116, rounded up.
+  const atLimit = [1, 3, 6].map((rows) =>
+    integerProduct("byte-matmul", rows, undefined, { depth: 16, equal: { activation: 100, weight: 41 } }),
+  );
+  return [...common, ...atLimit, ...wideWeightCases()];
 }

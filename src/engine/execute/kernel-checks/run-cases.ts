@@ -11,6 +11,7 @@ import type { PackedWeights } from "../../lower/lowered-node.ts";
 import { planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import type { CheckCase } from "./case-builder.ts";
+import { GuardedArena } from "./guarded-arena.ts";
 import { GuardedScratch } from "./guarded-scratch.ts";
 
 /** How cases are run. */
@@ -40,7 +41,9 @@ export function runCases(
   const memory = new EngineMemory({ shared: false });
   try {
     const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
+    const arena = new GuardedArena(memory);
     const plan = planGraph(graph, {
+      assignOffsets: (buffers) => arena.assignOffsets(buffers),
       isModelConstant: () => false,
       hasByteDot: features.byteDot !== "none",
       ...(isExcluded === undefined ? {} : { isExcluded }),
@@ -66,8 +69,10 @@ export function runCases(
     const constants = new Map(weights.map(({ source }) => [source, elementsOf(source)]));
     const executable = new Executable(plan, memory, run);
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
+    arena.fill();
     executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
     executable.runSteps(0, Number.POSITIVE_INFINITY);
+    arena.checkGuards();
     const results = executable.readOutputs(undefined);
     const packingProblems = new Map(weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));

@@ -293,6 +293,7 @@ export function movementShapes(): readonly CheckCase[] {
     transpose("float32", [2, 3, 4, 5], [0, 2, 1, 3]),
     ...widths.flatMap((type) => [
       expand(type, [3, 1], [3, 13]),
+      expand(type, [3, 1], [3, 31]),
       expand(type, [2, 1, 3], [2, 4, 3]),
       expand(type, [1], [Math.ceil(20_001 / elementBytes[type])]),
     ]),

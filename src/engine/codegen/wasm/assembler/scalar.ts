@@ -29,7 +29,6 @@ const i32Binary = {
   mul: 0x6c,
   divS: 0x6d,
   divU: 0x6e,
-  remS: 0x6f,
   remU: 0x70,
   and: 0x71,
   or: 0x72,
@@ -42,52 +41,34 @@ const i32Binary = {
   ltS: 0x48,
   ltU: 0x49,
   gtS: 0x4a,
-  gtU: 0x4b,
-  leS: 0x4c,
   leU: 0x4d,
-  geS: 0x4e,
-  geU: 0x4f,
 } as const;
-const i32Load = { load: [0x28, 2], load8S: [0x2c, 0], load8U: [0x2d, 0], load16S: [0x2e, 1], load16U: [0x2f, 1] } as const;
+const i32Load = { load: [0x28, 2], load8S: [0x2c, 0], load8U: [0x2d, 0], load16U: [0x2f, 1] } as const;
 const i32Store = { store: [0x36, 2], store8: [0x3a, 0], store16: [0x3b, 1] } as const;
 
 const i64Binary = {
   add: 0x7c,
-  sub: 0x7d,
   mul: 0x7e,
   divS: 0x7f,
-  divU: 0x80,
-  remS: 0x81,
-  remU: 0x82,
-  and: 0x83,
-  or: 0x84,
   xor: 0x85,
-  shl: 0x86,
   shrS: 0x87,
-  shrU: 0x88,
 } as const;
 const i64Compare = {
   eq: 0x51,
   ne: 0x52,
   ltS: 0x53,
-  ltU: 0x54,
   gtS: 0x55,
-  gtU: 0x56,
-  leS: 0x57,
   leU: 0x58,
-  geS: 0x59,
-  geU: 0x5a,
 } as const;
 const i64Load = { load: [0x29, 3] } as const;
 const i64Store = { store: [0x37, 3] } as const;
 
-const f32Binary = { add: 0x92, sub: 0x93, mul: 0x94, div: 0x95, min: 0x96, max: 0x97 } as const;
-const f32Compare = { eq: 0x5b, ne: 0x5c, lt: 0x5d, gt: 0x5e, le: 0x5f, ge: 0x60 } as const;
-const f32Unary = { abs: 0x8b, neg: 0x8c, ceil: 0x8d, floor: 0x8e, trunc: 0x8f, nearest: 0x90, sqrt: 0x91 } as const;
+const f32Binary = { add: 0x92, sub: 0x93, mul: 0x94, min: 0x96, max: 0x97 } as const;
+const f32Compare = { ne: 0x5c, lt: 0x5d, gt: 0x5e, le: 0x5f, ge: 0x60 } as const;
 const f32Load = { load: [0x2a, 2] } as const;
 const f32Store = { store: [0x38, 2] } as const;
 
-const f64Binary = { add: 0xa0, sub: 0xa1, mul: 0xa2, div: 0xa3, min: 0xa4, max: 0xa5 } as const;
+const f64Binary = { add: 0xa0, mul: 0xa2 } as const;
 const f64Load = { load: [0x2b, 3] } as const;
 const f64Store = { store: [0x39, 3] } as const;
 
@@ -132,22 +113,19 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
 /** Generators of the instructions on float32. */
 export const f32: Named<typeof f32Binary, Binary<"f32">> &
   Named<typeof f32Compare, Binary<"f32", "i32">> &
-  Named<typeof f32Unary, Unary<"f32">> &
   Named<typeof f32Load, Load<"f32">> &
   Named<typeof f32Store, Store<"f32">> & {
     readonly const: (value: number) => F32;
     readonly convertI32S: Unary<"i32", "f32">;
-    readonly convertI32U: Unary<"i32", "f32">;
     readonly convertI64S: Unary<"i64", "f32">;
     readonly demote: Unary<"f64", "f32">;
   } = {
   const: (value) => expression("f32", 0x43, float32Bytes(value)),
   ...binaries(f32Binary, plain, "f32", "f32"),
   ...binaries(f32Compare, plain, "f32", "i32"),
-  ...unaries(f32Unary, plain, "f32", "f32"),
   ...loads(f32Load, plain, "f32"),
   ...stores(f32Store, plain, "f32"),
-  ...unaries({ convertI32S: 0xb2, convertI32U: 0xb3 } as const, plain, "i32", "f32"),
+  ...unaries({ convertI32S: 0xb2 } as const, plain, "i32", "f32"),
   ...unaries({ convertI64S: 0xb4 } as const, plain, "i64", "f32"),
   ...unaries({ demote: 0xb6 } as const, plain, "f64", "f32"),
 };

@@ -133,7 +133,6 @@ const i32x4Unary = {
   extendLowI16x8S: 0xa7,
   extendHighI16x8S: 0xa8,
   extendLowI16x8U: 0xa9,
-  extendHighI16x8U: 0xaa,
 } as const;
 /** `relaxedDotI8x16I7x16S` needs relaxed SIMD. */
 const i16x8Binary = {
@@ -142,13 +141,12 @@ const i16x8Binary = {
   mul: 0x95,
   narrowI32x4S: 0x85,
   narrowI32x4U: 0x86,
-  extmulLowI8x16U: 0x9e,
   relaxedDotI8x16I7x16S: 0x112,
 } as const;
-const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x16U: 0x89, extendHighI8x16U: 0x8a } as const;
-const i8x16Binary = { add: 0x6e, sub: 0x71, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
+const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x16U: 0x89 } as const;
+const i8x16Binary = { add: 0x6e, narrowI16x8S: 0x65, narrowI16x8U: 0x66, swizzle: 0x0e } as const;
 const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
-const i16x8Shifts = { shl: 0x8b, shrS: 0x8c, shrU: 0x8d } as const;
+const i16x8Shifts = { shl: 0x8b, shrU: 0x8d } as const;
 
 /** A shift of every lane by the same number of bits. */
 export type Shift = (value: V128, bits: I32) => V128;
@@ -269,7 +267,6 @@ export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
   ...unaries(i16x8Unary, simd, "v128", "v128"),
   ...unaries({ splat: 0x10 } as const, simd, "i32", "v128"),
   shl: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shl)),
-  shrS: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shrS)),
   shrU: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shrU)),
 };
 

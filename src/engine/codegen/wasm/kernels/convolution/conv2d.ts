@@ -1,5 +1,5 @@
 /**
- * Convolution of [batch, channels, height, width] in float32 or int32, with bias, activation and residual, as a matrix product: 4 output channels times 8
+ * Convolution of [batch, channels, height, width] in float32 or int32, with bias and activation, as a matrix product: 4 output channels times 8
  * neighbouring positions of an output row. A 1 x 1 convolution with stride 1 treats the whole plane as one row. With `depth` the window also spans
  * several planes of each channel (3-D convolution).
  */
@@ -14,7 +14,7 @@ import { offsetBy, unravel } from "../loops/addressing.ts";
 import { floatBytes, laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
-import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
+import { storeTile } from "../matmul/epilogue.ts";
 import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
 import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
@@ -29,14 +29,12 @@ export interface Conv2dRequest {
   readonly window: Window;
   /** The depth axis of a 3-D convolution, before height and width. Default: 2-D. */
   readonly depth?: DepthWindow;
-  /** int32 sums wrap around and take no activation or residual. Default: float32. */
+  /** int32 sums wrap around and take no activation. Default: float32. */
   readonly type?: ConvolutionType;
   /** Whether a bias [outChannels] is added. Default: false. */
   readonly bias?: boolean;
   /** Activation of the output. Default: none. */
   readonly activation?: Activation;
-  /** Adds a tensor of the output's shape. It may be the output itself only when the activation is none or relu. */
-  readonly residual?: Epilogue["residual"];
 }
 
 /** Element type of the input, weights, bias and output of a convolution. */
@@ -45,16 +43,16 @@ export type ConvolutionType = "float32" | "int32";
 const multiplyAddsPerNanosecond = 20;
 
 /**
- * Generates the kernel of a 2-D convolution. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias and residual if
+ * Generates the kernel of a 2-D convolution. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias if
  * requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel work) computes 8 positions of one image and group, or a plane
  * when every channel is a group of its own.
  */
 export function conv2d(request: Conv2dRequest): Kernel {
-  const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none", residual = "none" } = request;
+  const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none" } = request;
   const { depth: deep, type = "float32" } = request;
   const window = resolveWindow(request.window);
   if (groups === inChannels && groups === outChannels && deep === undefined)
-    return depthwise({ batch, channels: groups, window, bias, activation, residual, type });
+    return depthwise({ batch, channels: groups, window, bias, activation, type });
   const shape = deep === undefined ? flattenPointwise(window) : window;
   const layer: Layer = {
     window: shape,
@@ -63,7 +61,7 @@ export function conv2d(request: Conv2dRequest): Kernel {
     type,
     channels: inChannels / groups,
     outputs: outChannels / groups,
-    tail: { activation, residual },
+    activation,
   };
   const [height, width] = shape.output;
   const panels = Math.ceil(width / tileColumns);
@@ -74,28 +72,24 @@ export function conv2d(request: Conv2dRequest): Kernel {
     family: "conv2d",
     request: { ...layer, groups, panels, bias },
     inputs: ["x", "weights"],
-    optional: { bias, residual: residual !== "none" },
+    optional: { bias },
     outputs: ["y"],
     pieces: batch * groups * outPlanes * height * panels,
     pieceNanoseconds: (depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20,
     scratchBytes: Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
-    emit(f, { x, weights, y, bias: biasAt, residual: residualAt, scratch = x }, from, to) {
+    emit(f, { x, weights, y, bias: biasAt, scratch = x }, from, to) {
       f.range(from, to, 1, (piece) => {
         const places = [batch * groups, outPlanes, height, panels];
         const [image = piece, level = piece, row = piece, panel = piece] = unravel(f, piece, places);
         const group = f.value(i32.remU(image, i32.const(groups)));
         const column = f.value(i32.mul(panel, i32.const(tileColumns)));
-        const onOutput = (base: I32): I32 => {
-          const first = offsetBy(base, image, layer.outputs * outPlanes * planeBytes(shape.output));
-          const plane = deep === undefined ? first : offsetBy(first, level, planeBytes(shape.output));
-          return f.value(offsetBy(offsetBy(plane, row, width * floatBytes), column, floatBytes));
-        };
+        const first = offsetBy(y, image, layer.outputs * outPlanes * planeBytes(shape.output));
+        const plane = deep === undefined ? first : offsetBy(first, level, planeBytes(shape.output));
         const at: PanelAddresses = {
           x: f.value(offsetBy(x, image, layer.channels * inPlanes * planeBytes(shape.input))),
           weights: f.value(offsetBy(weights, group, layer.outputs * depth * floatBytes)),
-          y: onOutput(y),
+          y: f.value(offsetBy(offsetBy(plane, row, width * floatBytes), column, floatBytes)),
           bias: biasAt && f.value(offsetBy(biasAt, group, layer.outputs * floatBytes)),
-          residual: residualAt && onOutput(residualAt),
           scratch,
           level,
           row,
@@ -117,7 +111,7 @@ interface Layer {
   readonly channels: number;
   /** Output channels of one group. */
   readonly outputs: number;
-  readonly tail: Epilogue;
+  readonly activation: Activation;
 }
 
 interface PanelAddresses {
@@ -125,7 +119,6 @@ interface PanelAddresses {
   readonly weights: I32;
   readonly y: I32;
   readonly bias: I32 | undefined;
-  readonly residual: I32 | undefined;
   readonly scratch: I32;
   /** Index of the output plane along the depth axis. */
   readonly level: I32;
@@ -151,7 +144,7 @@ function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
 }
 
 function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns: number): void {
-  const { window, channels, outputs, tail, deep, type } = layer;
+  const { window, channels, outputs, activation, deep, type } = layer;
   const depth = depthOf(layer);
   const vectors = Math.ceil(columns / laneCount);
   const rowBytes = (deep?.output ?? 1) * window.output[0] * window.output[1] * floatBytes;
@@ -177,16 +170,19 @@ function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns
       ...(type === "int32" ? { arithmetic: int32TileArithmetic } : {}),
       start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),
     });
-    const onOutput = (base: I32): I32 => f.value(offsetBy(base, block, tileRows * rowBytes));
-    storeTile(f, tail, {
-      sums,
-      columns,
-      c: onOutput(at.y),
-      cRowBytes: rowBytes,
-      residual: at.residual && onOutput(at.residual),
-      residualRowBytes: rowBytes,
-      finish: (sum) => sum,
-    });
+    storeTile(
+      f,
+      { activation, residual: "none" },
+      {
+        sums,
+        columns,
+        c: f.value(offsetBy(at.y, block, tileRows * rowBytes)),
+        cRowBytes: rowBytes,
+        residual: undefined,
+        residualRowBytes: rowBytes,
+        finish: (sum) => sum,
+      },
+    );
   };
   const whole = Math.floor(outputs / tileRows);
   if (whole > 0) f.range(i32.const(0), i32.const(whole), 1, (block) => tile(block, tileRows));

@@ -1,45 +1,45 @@
 /** Depthwise convolution: each output channel is the convolution of one input channel with its own window. Computes four neighbouring positions at a time. */
 import { i32 } from "../../assembler/scalar.ts";
-import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
+import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { activate } from "../../math/activation.ts";
+import { type Activation, activate } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
-import type { Epilogue } from "../matmul/epilogue.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
 
 /** Shapes and fused operations of one depthwise convolution kernel, with one output channel per input channel. */
-export interface DepthwiseRequest extends Epilogue {
+export interface DepthwiseRequest {
   readonly batch: number;
   readonly channels: number;
   readonly window: ResolvedWindow;
   readonly bias: boolean;
-  /** int32 takes no activation and no residual. */
+  readonly activation: Activation;
+  /** int32 takes no activation. */
   readonly type: "float32" | "int32";
 }
 
 /**
  * Generates the kernel of a depthwise convolution, in which each channel has a filter of its own. Parameters: x [batch, channels, height, width],
- * weights [channels, 1, height, width], bias and residual if requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel
+ * weights [channels, 1, height, width], bias if requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel
  * work) computes one plane.
  */
 export function depthwise(request: DepthwiseRequest): Kernel {
-  const { batch, channels, window, bias, activation, residual, type } = request;
+  const { batch, channels, window, bias, activation, type } = request;
   const { size, output } = window;
   const taps = size[0] * size[1];
   const copies = !isUnpadded(window);
   return defineKernel({
     family: "depthwise",
-    request: { channels, window, bias, activation, residual, type },
+    request: { channels, window, bias, activation, type },
     inputs: ["x", "weights"],
-    optional: { bias, residual: residual !== "none" },
+    optional: { bias },
     outputs: ["y"],
     pieces: batch * channels,
     pieceNanoseconds: output[0] * output[1] * (taps * 0.1 + 1) + 20,
     scratchBytes: copies ? paddedPlaneBytes(window) : 0,
-    emit(f, { x, weights, y, bias: biasAt, residual: residualAt, scratch }, from, to) {
+    emit(f, { x, weights, y, bias: biasAt, scratch }, from, to) {
       if (scratch !== undefined) fillMargins(f, window, scratch, 0);
       f.range(from, to, 1, (plane) => {
         const channel = f.value(i32.remU(plane, i32.const(channels)));
@@ -47,20 +47,14 @@ export function depthwise(request: DepthwiseRequest): Kernel {
         if (scratch !== undefined) copyPlane(f, window, source, scratch);
         const kernel = f.value(offsetBy(weights, channel, taps * floatBytes));
         const start = f.value(biasAt === undefined ? v128.zero : v128.load32Splat(offsetBy(biasAt, channel, floatBytes)));
-        const planeBytes = output[0] * output[1] * floatBytes;
-        const target = f.value(offsetBy(y, plane, planeBytes));
-        const added = residualAt && f.value(offsetBy(residualAt, plane, planeBytes));
+        const target = f.value(offsetBy(y, plane, output[0] * output[1] * floatBytes));
         forWindowPositions(f, window, scratch ?? source, (place) => {
           const sum = f.value(start);
           place.forTaps((value, tapBytes) => {
             const factor = v128.load32Splat(i32.add(kernel, tapBytes));
             f.set(sum, type === "int32" ? i32x4.add(sum, i32x4.mul(value, factor)) : f.madd(value, factor, sum));
           });
-          const term = added && v128.load(i32.add(added, place.offset));
-          const early = term !== undefined && residual === "before-activation" ? f32x4.add(sum, term) : sum;
-          const active = activate(f, activation, early);
-          const result = term !== undefined && residual === "after-activation" ? f32x4.add(active, term) : active;
-          storeLanes(f, f.value(i32.add(target, place.offset)), result, place.lanes);
+          storeLanes(f, f.value(i32.add(target, place.offset)), activate(f, activation, sum), place.lanes);
         });
       });
     },

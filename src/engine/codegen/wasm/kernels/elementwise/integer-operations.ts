@@ -159,8 +159,8 @@ function quotient32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V12
   for (const lane of indices(4)) {
     const divisor = f.value(i32x4.extractLane(b, lane));
     const dividend = f.value(i32x4.extractLane(a, lane));
-    const traps = i32.leU(i32.add(divisor, i32.const(1)), i32.const(1));
-    const quotient = i32.divS(dividend, select(traps, i32.const(1), divisor));
+    const traps = f.value(i32.leU(i32.add(divisor, i32.const(1)), i32.const(1))); // 1, or 0
+    const quotient = i32.divS(dividend, select(traps, traps, divisor));
     const whenTrapping = i32.mul(dividend, divisor); // division by -1 negates, division by 0 gives 0
     f.set(result, i32x4.replaceLane(result, lane, select(traps, whenTrapping, quotient)));
   }

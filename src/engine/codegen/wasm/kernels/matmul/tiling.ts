@@ -93,7 +93,7 @@ function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Ra
   const atOnce = loops.panelsPerTile;
   if (atOnce > 1) {
     f.while(
-      () => i32.leS(i32.add(next, i32.const(atOnce)), wholeTo),
+      () => i32.leU(i32.add(next, i32.const(atOnce)), wholeTo),
       () => {
         rows(next, atOnce * tileColumns);
         f.increase(next, atOnce);

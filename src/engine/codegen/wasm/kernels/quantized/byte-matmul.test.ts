@@ -144,7 +144,7 @@ describe("products of bytes", () => {
   });
 
   it("end in float32 with scales, bias, activation and residual", () => {
-    const output = { aScale: "tensor", bScale: "column", bias: true, activation: "relu", residual: "after-activation" } as const;
+    const output = { bScale: "column", bias: true, activation: "relu", residual: "after-activation" } as const;
     const [m, n, k] = [7, 21, 40];
     const weights = numbers(k * n, 1, 64, 1).map(Math.round);
     const given: Given = { m, n, k, zero: 90, weights, x: numbers(m * k, 2, 90, 2) };

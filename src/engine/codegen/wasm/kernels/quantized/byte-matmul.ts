@@ -96,7 +96,7 @@ function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
     ones: f.value(v128.load32Splat(panel, onesOffset)), // loaded once: V8 would create a constant again at each use
   };
   f.when(
-    i32.leS(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
+    i32.leU(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
     () => sumInSixteenBits(f, walk),
     () => sumInThirtyTwoBits(f, walk),
   );

@@ -9,9 +9,8 @@ import { tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import type { TilePosition } from "../matmul/tiling.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 
-/** float32 results activation(sum * aScale * bScale + bias), with an optional residual. Scales are per tensor, per row of A or per column of B. */
+/** float32 results activation(sum * aScale * bScale + bias), with an optional residual. A has one scale, B one or one per column. */
 export interface FloatOutput {
-  readonly aScale: "tensor" | "row";
   readonly bScale: "tensor" | "column";
   readonly bias?: boolean;
   readonly activation?: Activation;
@@ -46,7 +45,7 @@ export interface IntegerTile {
 
 /** Generates code that stores a tile: as int32, or as float32 after scales, bias, residual and activation are applied. */
 export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, operands }: IntegerTile): void {
-  const { rowBlock, rows, panel, columns } = place;
+  const { rowBlock, panel, columns } = place;
   const cRowBytes = n * floatBytes;
   const onColumns = (base: I32): I32 => offsetBy(base, panel, tileColumns * floatBytes);
   const onC = (base: I32): Local<"i32"> => f.value(offsetBy(onColumns(base), rowBlock, tileRows * cRowBytes));
@@ -58,13 +57,7 @@ export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, o
     return;
   }
   const { aScale = c, bScale = c, bias, residual } = operands;
-  const factors = indices(rows).map((row) =>
-    f.value(
-      output.aScale === "tensor"
-        ? v128.load32Splat(aScale)
-        : v128.load32Splat(offsetBy(aScale, rowBlock, tileRows * floatBytes), row * floatBytes),
-    ),
-  );
+  const factor = f.value(v128.load32Splat(aScale));
   const scales = indices(Math.ceil(columns / laneCount)).map((vector) =>
     f.value(output.bScale === "tensor" ? v128.load32Splat(bScale) : v128.load(onColumns(bScale), vector * 16)),
   );
@@ -79,8 +72,8 @@ export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, o
       cRowBytes,
       residual: residual && onC(residual),
       residualRowBytes: cRowBytes,
-      finish: (sum, row, vector) => {
-        const scale = f32x4.mul(factors[row] ?? sum, scales[vector] ?? sum);
+      finish: (sum, _row, vector) => {
+        const scale = f32x4.mul(factor, scales[vector] ?? sum);
         return scaleAndAddBias(f, f32x4.convertI32x4S(sum), scale, biasAt && v128.load(biasAt, vector * 16));
       },
     },

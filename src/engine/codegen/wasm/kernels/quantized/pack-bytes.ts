@@ -29,7 +29,7 @@ export function fitsBytes({ values, k, n }: ByteWeights): boolean {
       const one = values[row * n + column] as number;
       const other = row + 1 < k ? (values[(row + 1) * n + column] as number) : 0;
       if (one < -128 || one > 127 || other < -128 || other > 127) return false;
-      if (Math.max(one, 0) + Math.max(other, 0) > maxPairSum || Math.min(one, 0) + Math.min(other, 0) < -maxPairSum) return false;
+      if (Math.abs(one + other) > maxPairSum) return false; // of different signs, they never reach it
     }
   return true;
 }

@@ -44,7 +44,7 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
         const narrow = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
         const bytes = f.value(i8x16.narrowI16x8U(narrow, narrow));
         const words = i16x8.extendLowI8x16U(bytes); // read back from the bytes, so that the norms also cover the byte that a NaN is converted to
-        f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // 8 bytes never exceed the row, which ends with the norm and factor
+        f.run(v128.store64Lane(target, isUnsigned ? bytes : v128.xor(bytes, i8x16.splat(i32.const(128))), 0)); // 8 bytes never exceed the row, which ends with the norm and factor
         const centred = f.value(keepWords(i16x8.sub(words, zero), count));
         f.set(squares, i32x4.add(squares, i32x4.dotI16x8S(centred, centred)));
       };

@@ -5,11 +5,11 @@
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { f32x4, i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
+import { f32x4, i16x8, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clamp } from "../../math/polynomial.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
+import { floatBytes, laneCount, storeLanes } from "../loops/lanes.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 const maxQuantum = 255;
@@ -60,14 +60,10 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
   });
 }
 
-/** Shape of the activations [rows, columns], granularity of the scales, and output format. */
+/** Shape of the activations [rows, columns], which share one scale and zero point. */
 export interface QuantizeRequest {
   readonly rows: number;
   readonly columns: number;
-  /** Whether there is one scale and zero point per row, or one for the whole tensor. */
-  readonly per: "row" | "tensor";
-  /** `uint8` is ONNX's result. `int16` is without the zero point, rows padded with 0 to an even length, as `integerMatmul` takes it. */
-  readonly output: "uint8" | "int16";
 }
 
 /** Elements per row of int16 activations without zero point: `columns` rounded up to an even number. */
@@ -76,29 +72,28 @@ export function int16RowStride(columns: number): number {
 }
 
 /**
- * Generates the kernel that quantizes float32 to 8 bits: round(x / scale) + zero point, half to even, clamped to 0 to 255. Parameters: x, scale,
- * zeroPoint, y. One piece (unit of parallel work) is one row.
+ * Generates the kernel that quantizes float32 to 8 bits: round(x / scale) + zero point, half to even, clamped to 0 to 255. The result is without the zero
+ * point, as int16 in rows padded with 0 to an even length, as `integerMatmul` takes it. Parameters: x, scale, zeroPoint, y. One piece (unit of parallel
+ * work) is one row.
  */
-export function quantize({ rows, columns, per, output }: QuantizeRequest): Kernel {
+export function quantize({ rows, columns }: QuantizeRequest): Kernel {
   return defineKernel({
     family: "quantize",
-    request: { columns, per, output },
+    request: { columns },
     inputs: ["x", "scale", "zeroPoint"],
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.7 + 5,
     emit(f, { x, scale, zeroPoint, y }, from, to) {
+      const divisor = f.value(v128.load32Splat(scale));
+      const zero = f.value(i32x4.splat(i32.load8U(zeroPoint)));
+      const shift = f.value(f32x4.convertI32x4S(zero));
       f.range(from, to, 1, (row) => {
-        const step = per === "row" ? 1 : 0;
-        const divisor = f.value(v128.load32Splat(offsetBy(scale, row, step * floatBytes)));
-        const zero = f.value(i32x4.splat(i32.load8U(offsetBy(zeroPoint, row, step))));
-        const shift = f.value(f32x4.convertI32x4S(zero));
         const source = f.value(offsetBy(x, row, columns * floatBytes));
-        const target = f.value(offsetBy(y, row, output === "uint8" ? columns : int16RowStride(columns) * 2));
+        const target = f.value(offsetBy(y, row, int16RowStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
           const quantum = f.value(quantizedLanes(loadVector(source, offset), divisor, shift));
-          if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
-          else storeInt16(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
+          storeInt16(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
         });
       });
     },
@@ -158,14 +153,6 @@ function clampQuantum(x: V128): V128 {
 function lowBitsOf(whole: V128): V128 {
   const base = f32x4.const(12_582_912);
   return i32x4.sub(f32x4.add(whole, base), base);
-}
-
-function storeBytes(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
-  const words = f.value(i16x8.narrowI32x4U(value, value));
-  const packed = f.value(i8x16.narrowI16x8U(words, words));
-  const at = f.value(address);
-  if (lanes === 4) f.run(v128.store32Lane(at, packed, 0));
-  else for (const lane of indices(lanes)) f.run(v128.store8Lane(at, packed, lane, lane));
 }
 
 /** Stores `lanes` int32 lanes as int16. If `lanes` is odd, one 0 follows. */
