@@ -217,6 +217,11 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     reason: "a range that the pattern does not end is refused either way",
   },
   {
+    file: "src/engine/lower/convolution-transpose-phases.ts",
+    code: "const reach =",
+    reason: "a longer window whose further elements are 0 gives the same sums",
+  },
+  {
     file: "src/engine/lower/convolution-transpose.ts",
     code: "const maxZeroFillRatio",
     reason: "decides whether a kernel or the interpreter computes",

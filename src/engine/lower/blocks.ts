@@ -25,6 +25,7 @@ import type { Literal } from "../ir/literal.ts";
 import {
   type BlockKernel,
   type HostKernel,
+  indexTypeOf,
   type LoweredNode,
   type LoweringContext,
   type Operand,
@@ -164,9 +165,9 @@ export function lowerBlockGather(
   const [data, indices] = inputs;
   const source = data?.constant?.storage?.blocks?.transposed;
   const blocks = multipliableBlocks(source);
-  const indexType = indices?.type.dataType;
-  if (source === undefined || blocks === undefined || operation.axis !== 0) return undefined;
-  if (indexType !== "int64" && indexType !== "int32") return undefined;
+  const indexType = indexTypeOf(indices);
+  if (source === undefined || blocks === undefined || indexType === undefined) return undefined;
+  if (operation.axis !== 0) return undefined;
   const count = elementCount(required(indices, "the indices of a gather").type.shape);
   const { rows: n, columns: k, format } = blocks;
   if (at(data?.type.shape ?? [], 0) !== n) return undefined; // reshaped

@@ -87,8 +87,9 @@ function depthWindow({ size, dilation, pads, phaseLength }: PhasedAxis, input: n
   return { input, size, stride: 1, dilation, pad: pads[0], output: phaseLength };
 }
 
-function isUnphased({ phases, phaseLength, skip, length }: PhasedAxis): boolean {
-  return phases === 1 && skip === 0 && phaseLength === length;
+/** Whether the convolution computes all elements of the axis and no others. A phase from which elements are skipped is longer. */
+function isUnphased({ phases, phaseLength, length }: PhasedAxis): boolean {
+  return phases === 1 && phaseLength === length;
 }
 
 interface PackedOperand {

@@ -1,6 +1,6 @@
 /** The result of lowering one graph node: kernel calls on symbolic operands, as plain data. The planner turns operands into memory offsets. */
 import type { TensorData } from "../../contract/tensor.ts";
-import type { Kernel } from "../codegen/wasm/index.ts";
+import type { IndexType, Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { X64Level } from "../../kernels/simd-levels.ts";
 import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
@@ -98,6 +98,12 @@ export type LoweringRule<Node extends GraphNode = GraphNode> = (node: Node, cont
 export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new TypeError("a kernel operand is missing");
   return { kind: "tensor", value, byteOffset };
+}
+
+/** The type of the indices of a gather or scatter. */
+export function indexTypeOf(indices: Value | undefined): IndexType | undefined {
+  const type = indices?.type.dataType;
+  return type === "int64" || type === "int32" ? type : undefined;
 }
 
 /** A node lowered to a single kernel call. */

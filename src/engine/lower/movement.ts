@@ -6,7 +6,14 @@ import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { lowerBlockGather } from "./blocks.ts";
-import { type LoweredNode, singleCall, type LoweredCall, type LoweringContext, tensorOperand } from "./lowered-node.ts";
+import {
+  indexTypeOf,
+  type LoweredNode,
+  singleCall,
+  type LoweredCall,
+  type LoweringContext,
+  tensorOperand,
+} from "./lowered-node.ts";
 
 type Width = 1 | 2 | 4 | 8;
 
@@ -119,8 +126,8 @@ export function lowerGather(node: NodeOf<"gather">, context: LoweringContext): L
   if (quantized !== undefined) return quantized;
   const { operation, inputs, outputs } = node;
   const [data, indices] = inputs;
-  const indexType = indices?.type.dataType;
-  if (data === undefined || (indexType !== "int64" && indexType !== "int32")) return undefined;
+  const indexType = indexTypeOf(indices);
+  if (data === undefined || indexType === undefined) return undefined;
   const { shape } = data.type;
   const request = {
     outer: elementCount(shape.slice(0, operation.axis)),

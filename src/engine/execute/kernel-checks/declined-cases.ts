@@ -24,6 +24,11 @@ export function chainCases(): readonly CheckCase[] {
     chain([half, cast("float16", false)], [x, literalOf("float32", [1], [0.5])]),
     chain([cast("float32", false), { kind: "unary", function: "softplus" }], [literalOf("float16", [3], [-2, 0.5, 3])]),
     chain([{ kind: "binary", function: "bitwise-and" }], [whole, literalOf("int32", [], [12])]),
+    ...(["int8", "uint8", "int16", "uint16"] as const).map((type) => {
+      const steps = [{ operation: half, operands: [0, 1] }];
+      const inputs = [literalOf(type, [3], [1, 2, 100]), { constant: literalOf(type, [], [3]) }];
+      return single("elementwise", { kind: "elementwise", steps }, inputs);
+    }),
     chain([{ kind: "unary", function: "is-infinite" }], [literalOf("float32", [3], [Infinity, -Infinity, 1])]),
     chain(
       [

@@ -5,6 +5,8 @@ import type { Activation, Operation, Window } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { chainCases, declinedCases } from "./declined-cases.ts";
 import { indices, ordinary } from "./check-values.ts";
+import { blockLoweringCases } from "./block-cases.ts";
+import { stateCases } from "./state-cases.ts";
 
 function padCases(): readonly CheckCase[] {
   const pad = (
@@ -215,6 +217,7 @@ function transposedCases(): readonly CheckCase[] {
     { window: space, outputPads: [1, 0, 0], x: [1, 2, 2, 3, 2], w: [2, 2, 3, 2, 3], groups: 1 },
     { window: space, outputPads: [0, 0, 1], x: [2, 4, 2, 3, 3], w: [4, 1, 2, 2, 2], groups: 2 },
     { window: cropped, outputPads: [0, 0], x: [1, 2, 7, 8], w: [2, 2, 3, 3], groups: 1 },
+    { window: { ...cropped, strides: [1, 1] }, outputPads: [0, 0], x: [1, 2, 9, 8], w: [2, 2, 3, 2], groups: 1 },
   ];
   return all.flatMap(({ window, outputPads, x, w, groups, activation = "none" }) =>
     [true, false].flatMap((isConstant) => {
@@ -226,7 +229,7 @@ function transposedCases(): readonly CheckCase[] {
         given(ordinary("float32", w, 2)),
         ...(isConstant || groups > 1 ? [given(bias)] : []),
       ];
-      const isUnphased = window.strides.every((stride) => stride === 1);
+      const isUnphased = window === unphased;
       const families = isUnphased ? ["conv2d"] : activation === "none" ? ["interleave", "conv2d"] : [`conv2d ${activation}`];
       return families.map((name) => single(name, operation, inputs, floatTolerance));
     }),
@@ -245,6 +248,20 @@ function indexCases(): readonly CheckCase[] {
         ordinary("float32", [1, 1, 1].with(axis, 2), 2),
       ]),
     ]),
+    ...[0, 1].map((count) =>
+      single("scatter-elements", { kind: "scatter-elements", axis: 0, reduction: "none" }, [
+        ordinary("float32", [4]),
+        indices([count], 4),
+        ordinary("float32", [count], 2),
+      ]),
+    ),
+    ...[0, 1].map((count) =>
+      single("scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
+        ordinary("float32", [4]),
+        indices([count, 1], 4),
+        ordinary("float32", [count], 2),
+      ]),
+    ),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 0 }, [data, indices([2, 2, 2], 3)]),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 1 }, [data, indices([3, 2, 1], 4)]),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 2 }, [data, indices([3, 4, 1], 5)]),
@@ -311,5 +328,7 @@ export function loweringCases(): readonly CheckCase[] {
     ...transposedCases(),
     ...indexCases(),
     ...productCases(),
+    ...stateCases(),
+    ...blockLoweringCases(),
   ];
 }

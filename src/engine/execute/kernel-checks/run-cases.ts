@@ -7,11 +7,14 @@ import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { elementsOf, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
-import type { PackedWeights } from "../../lower/lowered-node.ts";
+import { blockKernelId } from "../../../kernels/kernel-ids.ts";
+import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
+import type { BlockKernel, PackedWeights } from "../../lower/lowered-node.ts";
 import { planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
-import type { CheckCase } from "./case-builder.ts";
+import { type CheckCase, sequenceCount } from "./case-builder.ts";
 import { GuardedScratch } from "./guarded-scratch.ts";
+import { allocateStates } from "./state-blocks.ts";
 
 /** How cases are run. */
 export interface RunCasesOptions {
@@ -39,14 +42,16 @@ export function runCases(
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
   const memory = new EngineMemory({ shared: false });
   try {
-    const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
+    const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
     const plan = planGraph(graph, {
       isModelConstant: () => false,
       hasByteDot: features.byteDot !== "none",
+      states: inputs.flatMap(({ name, value }) => (cases.some(({ states }) => states?.includes(value)) ? [name] : [])),
+      stateBlocks: sequenceCount,
       ...(isExcluded === undefined ? {} : { isExcluded }),
-      ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
+      blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
     });
-    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const machineKernels = machineCode === undefined ? [] : plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);
@@ -66,10 +71,14 @@ export function runCases(
     const constants = new Map(weights.map(({ source }) => [source, elementsOf(source)]));
     const executable = new Executable(plan, memory, run);
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
-    executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
+    executable.writeInputs(
+      Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap,
+      allocateStates(memory, plan.stateBytes, cases),
+    );
     executable.runSteps(0, Number.POSITIVE_INFINITY);
     const results = executable.readOutputs(undefined);
     const packingProblems = new Map(weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
+    const called = new Set([...plan.functions.map(({ name }) => name), ...plan.kernels.map(({ family }) => family)]);
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));
     return cases.map((each, index) => {
       for (const { constant } of each.nodes.flatMap((node) => node.inputs)) {
@@ -80,6 +89,8 @@ export function runCases(
       const { operation } = at(each.nodes, each.nodes.length - 1);
       if (isExcluded === undefined && each.isDeclined !== true && interpreted.has(operation))
         return `no kernel computes "${operation.kind}" of this case`;
+      if (isExcluded === undefined && each.isDeclined !== true && !called.has(each.name) && !isOfByteDot(each))
+        return `no kernel of "${each.name}" is called`;
       for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
         const problem = difference(results[`${index}:${at}`] as Literal, right, each);
         if (problem !== undefined) return problem;
@@ -90,6 +101,27 @@ export function runCases(
     machineCode?.free();
     memory.close();
   }
+}
+
+/** The quantized weights of a case that has a kernel of its own for them. */
+function blockKernelsOf(
+  { blockKernel, machineLevel: level, nodes }: CheckCase,
+  hasMachineCode: boolean,
+): readonly (readonly [QuantizedBlocks, BlockKernel])[] {
+  if (blockKernel === undefined && (level === undefined || hasMachineCode)) return [];
+  return nodes.flatMap(({ inputs }) =>
+    inputs.flatMap(({ constant }) => {
+      const blocks = constant?.storage?.blocks;
+      const multiplied = blocks?.transposed?.storage?.blocks ?? blocks;
+      if (multiplied === undefined) return [];
+      const kernel = {
+        id: blockKernelId(multiplied.type),
+        kind: "generated",
+        ...(level === undefined ? {} : { level }),
+      } as const;
+      return [[multiplied, blockKernel ?? kernel] as const];
+    }),
+  );
 }
 
 /** Whether packed weights are unpacked to other values, which whoever reads the constant afterwards gets, as a message. */
@@ -106,6 +138,11 @@ function findPackingProblem(
     if (right[index] !== unpacked[index])
       return `packed weight ${index} is ${String(unpacked[index])}, and ${String(right[index])} is right`;
   return undefined;
+}
+
+/** Whether the case is computed by kernels for the 8-bit dot product, which not every machine has. */
+function isOfByteDot({ name }: CheckCase): boolean {
+  return /^(?:quantize-rows|byte-matmul)/.test(name);
 }
 
 /** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
