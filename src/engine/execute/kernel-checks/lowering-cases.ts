@@ -249,14 +249,14 @@ function indexCases(): readonly CheckCase[] {
       ]),
     ]),
     ...[0, 1].map((count) =>
-      single("scatter-elements", { kind: "scatter-elements", axis: 0, reduction: "none" }, [
+      single(count === 0 ? "strided-copy" : "scatter-elements", { kind: "scatter-elements", axis: 0, reduction: "none" }, [
         ordinary("float32", [4]),
         indices([count], 4),
         ordinary("float32", [count], 2),
       ]),
     ),
     ...[0, 1].map((count) =>
-      single("scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
+      single(count === 0 ? "strided-copy" : "scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
         ordinary("float32", [4]),
         indices([count, 1], 4),
         ordinary("float32", [count], 2),

@@ -265,12 +265,12 @@ function sharedActivationCases(): readonly CheckCase[] {
   const small = { constant: literalOf("int32", [2, 3], [1, -2, 3, 4, -5, 6]) };
   return [
     ...[20, 42].map((other) =>
-      shared("integer-matmul", [2, 3, 6], (builder, x) => {
+      shared(other === 20 ? "byte-matmul" : "integer-matmul", [2, 3, 6], (builder, x) => {
         builder.node(product, [x, builder.input(weights(1))]);
         builder.node(product, [x, builder.input(weights(other))]);
       }),
     ),
-    shared("elementwise", [3, 6], (builder, x) => {
+    shared("integer-matmul", [3, 6], (builder, x) => {
       builder.node(product, [x, builder.input(weights(1))]);
       builder.node(cast, [x]);
     }),

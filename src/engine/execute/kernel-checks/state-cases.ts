@@ -20,12 +20,12 @@ export function stateCases(): readonly CheckCase[] {
       const more = builder.input(ordinary("float32", [sequenceCount, 6, 1, 3], 5));
       builder.node({ kind: "concat", axis: 2 }, [more, rows]);
     }),
-    stateCase("elementwise", [5], (builder, rows) => {
+    stateCase("strided-copy", [5], (builder, rows) => {
       const more = builder.input(ordinary("float32", [sequenceCount, 6, 5], 5));
       builder.node(step({ kind: "binary", function: "sub" }, 2), [more, rows]);
     }),
     stateCase(
-      "elementwise",
+      "strided-copy",
       [5],
       (builder, rows) => void builder.node(step({ kind: "cast", to: "float32", saturate: false }, 1), [rows]),
       "float16",
