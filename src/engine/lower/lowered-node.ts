@@ -94,6 +94,11 @@ export interface LoweringContext {
 /** Lowers a node of one operation kind. Returns undefined when no kernel supports it; then the interpreter computes the node. */
 export type LoweringRule<Node extends GraphNode = GraphNode> = (node: Node, context: LoweringContext) => LoweredNode | undefined;
 
+/** The float32 elements in these bytes. */
+export function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+  return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
+}
+
 /** The operand for a tensor of the graph, starting `byteOffset` bytes after its first element. Throws when the node lacks the value. */
 export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new TypeError("a kernel operand is missing");

@@ -147,6 +147,7 @@ export function blockLoweringCases(): readonly CheckCase[] {
   return [
     linear([2, 3], { bias: true, activation: "none", residual: "none" }),
     byHost(linear([2, 3], { bias: true, activation: "none", residual: "before-activation" })),
+    byHost(linear([3], { bias: false, activation: "relu", residual: "none" })),
     ...(["none", "before-activation", "after-activation"] as const).flatMap((residual) =>
       [encoded, whole].map((weights): CheckCase => ({
         ...linear([2, 3], { bias: false, activation: "sigmoid", residual }, weights),

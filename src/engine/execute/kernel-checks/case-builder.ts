@@ -21,6 +21,8 @@ export interface CheckCase {
   readonly expected?: () => readonly Literal[];
   /** Whether no kernel exists for the types and shapes of the case, so that the interpreter must compute it. Default: a kernel must. */
   readonly isDeclined?: boolean;
+  /** Whether the graph is one that no kernel may compute and that the interpreter or planning refuses. It is only planned. Default: it is run. */
+  readonly isRefused?: boolean;
   /** Kernel that multiplies the quantized weights of the case. Default: generated code. */
   readonly blockKernel?: BlockKernel;
   /** Level of machine code that the case is lowered for; WebAssembly computes it. Ignored where machine code is called. Default: it is lowered for WebAssembly. */

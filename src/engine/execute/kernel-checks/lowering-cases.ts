@@ -3,7 +3,7 @@ import type { ElementType } from "../../ir/element-types.ts";
 import { type Literal, literalOf } from "../../ir/literal.ts";
 import type { Activation, Operation, Window } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
-import { chainCases, declinedCases } from "./declined-cases.ts";
+import { chainCases, declinedCases, refusedCases } from "./declined-cases.ts";
 import { indices, ordinary } from "./check-values.ts";
 import { blockLoweringCases } from "./block-cases.ts";
 import { stateCases } from "./state-cases.ts";
@@ -98,6 +98,7 @@ function axisCases(): readonly CheckCase[] {
       reduce(type, [3, 1], true),
     ]),
     reduce("float32", [0, 1, 2, 3], false),
+    single("reduce sum float32", { kind: "reduce", function: "sum", axes: [1], keep: false }, [ordinary("float32", [3, 1])]),
     ...[0, 1, 2].flatMap((axis) => [
       ...[true, false].map((last) =>
         single(`arg-reduce max float32`, { kind: "arg", function: "max", axis, last }, [repeated(shape)]),
@@ -210,6 +211,7 @@ function transposedCases(): readonly CheckCase[] {
   const cropped = { strides: [2, 1], dilations: [1, 1], pads: [4, 3, 3, 4] };
   const all: readonly Transposed[] = [
     { window: line, outputPads: [2], x: [2, 2, 5], w: [2, 3, 4], groups: 1 },
+    { window: { strides: [2], dilations: [1], pads: [0, 0] }, outputPads: [0], x: [2, 2, 1], w: [2, 3, 1], groups: 1 },
     { window: line, outputPads: [0], x: [1, 4, 4], w: [4, 2, 2], groups: 2 },
     { window: plane, outputPads: [1, 0], x: [1, 4, 3, 4], w: [4, 3, 3, 4], groups: 2 },
     { window: plane, outputPads: [0, 2], x: [2, 2, 4, 3], w: [2, 2, 2, 5], groups: 1, activation: "relu" },
@@ -301,6 +303,7 @@ function productCases(): readonly CheckCase[] {
     product([2, 3, 5], [2, 5, 1], "int32"),
     permuted([3, 2, 4, 5], [2, 3, 6, 5], [0, 1, 2, 3]),
     permuted([3, 2, 4, 5], [1, 3, 6, 5], [0, 2, 1, 3]),
+    permuted([3, 2, 4, 5], [2, 3, 1, 5], [0, 1, 3, 2]),
     single(
       "matmul",
       { kind: "linear", bias: true, activation: "none", residual: "after-activation" },
@@ -319,6 +322,7 @@ function productCases(): readonly CheckCase[] {
 export function loweringCases(): readonly CheckCase[] {
   return [
     ...declinedCases(),
+    ...refusedCases(),
     ...chainCases(),
     ...padCases(),
     ...copyCases(),

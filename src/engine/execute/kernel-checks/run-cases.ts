@@ -1,5 +1,6 @@
 /** Runs check cases with generated code, and compares the results with the right ones. */
 import { at } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
@@ -10,7 +11,7 @@ import { EngineMemory } from "../../memory/engine-memory.ts";
 import { blockKernelId } from "../../../kernels/kernel-ids.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import type { BlockKernel, PackedWeights } from "../../lower/lowered-node.ts";
-import { planGraph } from "../../plan/plan.ts";
+import { type Plan, planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import { type CheckCase, sequenceCount } from "./case-builder.ts";
 import { GuardedScratch } from "./guarded-scratch.ts";
@@ -29,10 +30,29 @@ export interface RunCasesOptions {
 }
 
 /** Runs all cases as one graph, and returns for each what differs from the right result, as a message. Throws what a kernel throws. */
-export function runCases(
+export function runCases(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
+  const accepted = cases.filter(({ isRefused }) => isRefused !== true);
+  const problems = new Map(runAccepted(accepted, options).map((problem, index) => [at(accepted, index), problem]));
+  return cases.map((each) => (each.isRefused === true ? findAcceptance(each, options) : problems.get(each)));
+}
+
+/** Plans a case that must be refused. Returns a message if kernels compute it; the interpreter refuses it when it runs. */
+function findAcceptance(each: CheckCase, options: RunCasesOptions): string | undefined {
+  if (options.isExcluded !== undefined) return undefined;
+  try {
+    const { plan } = planCases([each], options);
+    return plan.steps.some(({ kind }) => kind === "interpret") ? undefined : "kernels compute what must be refused";
+  } catch (error) {
+    if (error instanceof InferyardError) return undefined;
+    throw error;
+  }
+}
+
+/** Plans all cases as one graph. Returns its inputs too. */
+function planCases(
   cases: readonly CheckCase[],
-  { features, compile = compileKernels, machineCode, isExcluded }: RunCasesOptions,
-): readonly (string | undefined)[] {
+  { features, machineCode, isExcluded }: RunCasesOptions,
+): { readonly plan: Plan; readonly inputs: readonly NamedValue[] } {
   const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
   const outputs = cases.flatMap(({ nodes }, index) =>
     (nodes.at(-1)?.outputs ?? [])
@@ -40,17 +60,23 @@ export function runCases(
       .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
   );
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
+  const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
+  const plan = planGraph(graph, {
+    isModelConstant: () => false,
+    hasByteDot: features.byteDot !== "none",
+    states: inputs.flatMap(({ name, value }) => (cases.some(({ states }) => states?.includes(value)) ? [name] : [])),
+    stateBlocks: sequenceCount,
+    ...(isExcluded === undefined ? {} : { isExcluded }),
+    blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
+  });
+  return { plan, inputs };
+}
+
+function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
+  const { compile = compileKernels, machineCode, features, isExcluded } = options;
+  const { plan, inputs } = planCases(cases, options);
   const memory = new EngineMemory({ shared: false });
   try {
-    const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
-    const plan = planGraph(graph, {
-      isModelConstant: () => false,
-      hasByteDot: features.byteDot !== "none",
-      states: inputs.flatMap(({ name, value }) => (cases.some(({ states }) => states?.includes(value)) ? [name] : [])),
-      stateBlocks: sequenceCount,
-      ...(isExcluded === undefined ? {} : { isExcluded }),
-      blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
-    });
     const machineKernels = machineCode === undefined ? [] : plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);

@@ -16,6 +16,7 @@ export function stateCases(): readonly CheckCase[] {
     stateCase("batched-matmul", [4], (builder, rows) => {
       builder.node({ kind: "matmul" }, [rows, builder.input(ordinary("float32", [sequenceCount, 4, 3], 5))]);
     }),
+    ...mixingCases(),
     stateCase("strided-copy", [2, 3], (builder, rows) => {
       const more = builder.input(ordinary("float32", [sequenceCount, 6, 1, 3], 5));
       builder.node({ kind: "concat", axis: 2 }, [more, rows]);
@@ -35,6 +36,29 @@ export function stateCases(): readonly CheckCase[] {
 
 function step(operation: Extract<Operation, { readonly kind: "binary" | "cast" }>, operands: number): Operation {
   return { kind: "elementwise", steps: [{ operation, operands: Array.from({ length: operands }, (_, index) => index) }] };
+}
+
+/** Operations that mix the sequences of a batch, or that read what the sequences share: planning must refuse them. */
+function mixingCases(): readonly CheckCase[] {
+  const queries = ordinary("float32", [sequenceCount, 2, 3, 4], 5);
+  const product = { kind: "fused-matmul", a: [0, 1, 2, 3], b: [0, 2, 3, 1], result: [0, 1, 2, 3], alpha: 0.5 } as const;
+  const mixing: readonly CheckCase[] = [
+    stateCase("strided-copy", [2, 4], (builder, keys) => {
+      const first = [1, 0, 2, 3];
+      builder.node({ ...product, b: [2, 0, 3, 1], a: first, result: first }, [builder.input(queries), keys]);
+    }),
+    stateCase("strided-copy", [5], (builder, rows) => {
+      builder.node(step({ kind: "binary", function: "sub" }, 2), [rows, builder.input(ordinary("float32", [6, 5]))]);
+    }),
+    stateCase("strided-copy", [5], (builder, rows) => {
+      const shared = builder.input({ constant: ordinary("float32", [sequenceCount, 6, 5]) });
+      builder.node(step({ kind: "binary", function: "sub" }, 2), [rows, shared]);
+    }),
+    stateCase("strided-copy", [5], (builder, rows) => {
+      builder.node({ kind: "transpose", permutation: [1, 0, 2] }, [rows]);
+    }),
+  ];
+  return mixing.map((each) => ({ ...each, isDeclined: true, isRefused: true }));
 }
 
 /** A case that appends two and one rows to the three of each sequence, and computes with all of them. `row`: shape of one row. */
