@@ -111,8 +111,8 @@ export function lowerAppend(node: NodeOf<"concat">): LoweredNode {
 
 /** The copy of one operand to its position in the output; empty when the operand has no elements. */
 function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand: number): readonly LoweredCall[] {
-  const [from, to] = [inputs[operand], outputs[0]];
-  if (from === undefined || to === undefined || elementCount(from.type.shape) === 0) return [];
+  const [from, to] = [at(inputs, operand), at(outputs, 0)];
+  if (elementCount(from.type.shape) === 0) return [];
   const { shape } = from.type;
   const target = contiguousStrides(to.type.shape);
   const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + at(type.shape, operation.axis), 0);

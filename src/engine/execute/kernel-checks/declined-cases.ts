@@ -170,6 +170,13 @@ export function declinedCases(): readonly CheckCase[] {
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
       constant: literalOf("int32", [2, 2], [-300, 0, -256, -60]),
     }),
+    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
+      constant: literalOf("int32", [2, 2], [-100, 0, 156, -60]),
+    }),
+    single("integer-matmul", { kind: "integer-matmul" }, [
+      ordinary("int16", [3, 2]),
+      { constant: literalOf("int32", [2, 2], [-255, 0, -3, -60]) },
+    ]),
   ];
 }
 

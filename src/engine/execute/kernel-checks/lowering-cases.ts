@@ -115,6 +115,7 @@ function axisCases(): readonly CheckCase[] {
       ]),
     ]),
     single("softmax-columns", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", shape)], floatTolerance),
+    single("softmax-columns", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", [3, 4, 2])], floatTolerance),
     single("softmax", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", [3, 4, 1])], floatTolerance),
     single(
       "softmax",

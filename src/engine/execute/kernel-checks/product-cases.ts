@@ -254,8 +254,8 @@ function sharedActivationCases(): readonly CheckCase[] {
   const weights = (scaledBy: number): CaseInput => ({
     constant: literalOf(
       "int32",
-      [6, 5],
-      Array.from({ length: 30 }, (_, index) => ((index % 7) - 3) * scaledBy),
+      [40, 5],
+      Array.from({ length: 200 }, (_, index) => ((index % 7) - 3) * scaledBy),
     ),
   });
   const cast = {
@@ -264,13 +264,13 @@ function sharedActivationCases(): readonly CheckCase[] {
   } as const;
   const small = { constant: literalOf("int32", [2, 3], [1, -2, 3, 4, -5, 6]) };
   return [
-    ...[20, 42].map((other) =>
-      shared(other === 20 ? "byte-matmul" : "integer-matmul", [2, 3, 6], (builder, x) => {
+    ...[1, 42].map((other) =>
+      shared(other === 1 ? "byte-matmul" : "integer-matmul", [2, 3, 40], (builder, x) => {
         builder.node(product, [x, builder.input(weights(1))]);
         builder.node(product, [x, builder.input(weights(other))]);
       }),
     ),
-    shared("integer-matmul", [3, 6], (builder, x) => {
+    shared("integer-matmul", [3, 40], (builder, x) => {
       builder.node(product, [x, builder.input(weights(1))]);
       builder.node(cast, [x]);
     }),

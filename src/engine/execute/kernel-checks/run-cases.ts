@@ -115,6 +115,8 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
       const { operation } = at(each.nodes, each.nodes.length - 1);
       if (isExcluded === undefined && each.isDeclined !== true && interpreted.has(operation))
         return `no kernel computes "${operation.kind}" of this case`;
+      if (isExcluded === undefined && each.isDeclined === true && !interpreted.has(operation))
+        return `a kernel computes "${operation.kind}" of this case, which it must leave to the interpreter`;
       if (isExcluded === undefined && each.isDeclined !== true && !called.has(each.name) && !isOfByteDot(each))
         return `no kernel of "${each.name}" is called`;
       for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
