@@ -60,11 +60,12 @@ function planCases(
       .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
   );
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
+  const states = new Set(cases.flatMap((each) => each.states ?? []));
   const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
   const plan = planGraph(graph, {
     isModelConstant: () => false,
     hasByteDot: features.byteDot !== "none",
-    states: inputs.flatMap(({ name, value }) => (cases.some(({ states }) => states?.includes(value)) ? [name] : [])),
+    states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
     stateBlocks: sequenceCount,
     ...(isExcluded === undefined ? {} : { isExcluded }),
     blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
