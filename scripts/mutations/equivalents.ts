@@ -216,6 +216,21 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: "const isRange =",
     reason: "a range that the pattern does not end is refused either way",
   },
+  ...["for (let group = 0; group < groups", "for (let output = 0; output < outputs"].map((code) => ({
+    file: "src/engine/lower/convolution-transpose-phases.ts",
+    code,
+    reason: "what is written behind the last output is written again afterwards, or is no element of the array",
+  })),
+  {
+    file: "src/engine/lower/convolution-transpose-phases.ts",
+    code: "const reach =",
+    reason: "a longer window whose further elements are 0 gives the same sums",
+  },
+  {
+    file: "src/engine/lower/convolution-transpose.ts",
+    code: "const fill = phases.phases * phases.window > taps",
+    reason: "zeros where kernel elements are written afterwards change nothing",
+  },
   {
     file: "src/engine/lower/convolution-transpose.ts",
     code: "const maxZeroFillRatio",

@@ -17,11 +17,12 @@ export function randomGenerator(seed: number | undefined): Generator {
   if (seed === undefined) return Math.random;
   const words = new Uint32Array(new Float64Array([seed]).buffer);
   let state = Math.imul(words[0] ?? 0, 0x9e3779b9) ^ (words[1] ?? 0);
+  /** The next 32 bits, as a signed number. */
   const next = (): number => {
     state = (state + 0x9e3779b9) | 0;
     let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
     mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return (mixed ^ (mixed >>> 15)) >>> 0;
+    return mixed ^ (mixed >>> 15);
   };
   return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
 }

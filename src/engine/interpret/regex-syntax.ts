@@ -88,7 +88,7 @@ class PatternReader {
       current = after; // flags hold until the end of the group
       if (!this.#take("|")) break;
     }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "choice", parts };
+    return { kind: "choice", parts };
   }
 
   #sequence(given: Flags, depth: number): [part: PatternNode, flags: Flags] {

@@ -46,7 +46,8 @@ export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals 
   const columns = indexes.reduce<number>((largest, index) => Math.max(largest, Number(index)), -1) + 1;
   const gramsOf = grams(pool, counts.map(Number));
   const length = tokens.shape.at(-1) ?? 0;
-  const rows = tokens.shape.length > 1 ? at(tokens.shape, 0) : 1;
+  const outer = tokens.shape.slice(0, -1);
+  const rows = elementCount(outer);
   const words = wordsOf(tokens);
   const results = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
@@ -69,7 +70,7 @@ export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals 
       results[column] = (results[column] ?? 0) + (mode === "TF" ? count : mode === "IDF" ? weight : count * weight);
     }
   }
-  return [literalOf("float32", tokens.shape.length > 1 ? [rows, columns] : [columns], results)];
+  return [literalOf("float32", [...outer, columns], results)];
 }
 
 /** For each n from 1 on, the number of every n-gram of the pool, by its JSON text. `counts`: where the n-grams of each size start in the pool. */

@@ -24,7 +24,9 @@ import { type QuantizedBlocks, transposedValues } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 import {
   type BlockKernel,
+  floatsOf,
   type HostKernel,
+  indexTypeOf,
   type LoweredNode,
   type LoweringContext,
   type Operand,
@@ -140,9 +142,9 @@ function lowerHostLinear(
   const host: HostKernel = {
     operandBytes: [m * k, ...addedShapes.map(elementCount), m * n].map((count) => 4 * count).toSpliced(1, 0, weights.bytes),
     run: ([activations, stored, ...others]) => {
-      const output = floatsOf(others.at(-1));
-      multiply({ format, m, n, k }, floatsOf(activations), required(stored, "the weights"), output);
-      const literals = addedShapes.map((shape, index) => floatLiteral(shape, floatsOf(others[index])));
+      const output = floatsIn(others.at(-1));
+      multiply({ format, m, n, k }, floatsIn(activations), required(stored, "the weights"), output);
+      const literals = addedShapes.map((shape, index) => floatLiteral(shape, floatsIn(others[index])));
       const [result] = applyEpilogue(operation, floatLiteral(required(outputs[0], "the output").type.shape, output), literals);
       if (result !== undefined && result.data !== output) output.set(result.data as Float32Array);
     },
@@ -164,9 +166,9 @@ export function lowerBlockGather(
   const [data, indices] = inputs;
   const source = data?.constant?.storage?.blocks?.transposed;
   const blocks = multipliableBlocks(source);
-  const indexType = indices?.type.dataType;
-  if (source === undefined || blocks === undefined || operation.axis !== 0) return undefined;
-  if (indexType !== "int64" && indexType !== "int32") return undefined;
+  const indexType = indexTypeOf(indices);
+  if (source === undefined || blocks === undefined || indexType === undefined) return undefined;
+  if (operation.axis !== 0) return undefined;
   const count = elementCount(required(indices, "the indices of a gather").type.shape);
   const { rows: n, columns: k, format } = blocks;
   if (at(data?.type.shape ?? [], 0) !== n) return undefined; // reshaped
@@ -176,7 +178,7 @@ export function lowerBlockGather(
     const host: HostKernel = {
       operandBytes: [weights.bytes, count * (indexType === "int64" ? 8 : 4), 4 * count * k],
       run: ([stored, which, output]) =>
-        gatherScalar({ format, n, k }, required(stored, "the weights"), indicesOf(which, indexType), floatsOf(output)),
+        gatherScalar({ format, n, k }, required(stored, "the weights"), indicesOf(which, indexType), floatsIn(output)),
     };
     const operands: Operand[] = [{ kind: "packed", weights }, tensorOperand(indices), tensorOperand(outputs[0])];
     return { calls: [{ id: gatherScalarId, host, operands }] };
@@ -200,9 +202,8 @@ function floatLiteral(shape: readonly number[], data: Float32Array): Literal {
   return { dataType: "float32", shape, data };
 }
 
-function floatsOf(bytes: Uint8Array | undefined): Float32Array {
-  const { buffer, byteOffset, byteLength } = required(bytes, "an operand");
-  return new Float32Array(buffer, byteOffset, byteLength / 4);
+function floatsIn(bytes: Uint8Array | undefined): Float32Array {
+  return floatsOf(required(bytes, "an operand"));
 }
 
 function indicesOf(bytes: Uint8Array | undefined, type: "int64" | "int32"): BigInt64Array | Int32Array {

@@ -4,7 +4,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { conv2d, type DepthWindow, floatBytes, interleave, stridedCopy } from "../codegen/wasm/index.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
-import { type LoweredNode, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+import { type LoweredNode, type Operand, type LoweredCall, floatsOf, tensorOperand } from "./lowered-node.ts";
 import {
   packPhases,
   type PhasedAxis,
@@ -80,15 +80,16 @@ export function lowerConvolutionTranspose({
 }
 
 /** Stands in for the missing second axis, so that a 1-D convolution runs as a 2-D one. */
-const unitAxis: PhasedAxis = { phases: 1, size: 1, dilation: 1, pads: [0, 0], phaseLength: 1, skip: 0, length: 1 };
+const unitAxis: Pick<PhasedAxis, "size" | "dilation" | "pads"> = { size: 1, dilation: 1, pads: [0, 0] };
 
 /** The depth axis, the outermost of three spatial axes, as the kernel takes it. */
 function depthWindow({ size, dilation, pads, phaseLength }: PhasedAxis, input: number): DepthWindow {
   return { input, size, stride: 1, dilation, pad: pads[0], output: phaseLength };
 }
 
-function isUnphased({ phases, phaseLength, skip, length }: PhasedAxis): boolean {
-  return phases === 1 && skip === 0 && phaseLength === length;
+/** Whether the convolution computes all elements of the axis and no others. A phase from which elements are skipped is longer. */
+function isUnphased({ phases, phaseLength, length }: PhasedAxis): boolean {
+  return phases === 1 && phaseLength === length;
 }
 
 interface PackedOperand {
@@ -155,8 +156,4 @@ function repeatedBias(bias: Value, times: number, temporary: (bytes: number) => 
     for (let index = 0; index < values.length; index += 1) values[index] = Number(elements[Math.floor(index / times)]);
   };
   return { operand: { kind: "packed", weights: { source, layout: `each ${times} times`, bytes, pack } }, calls: [] };
-}
-
-function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
-  return new Float32Array(buffer, byteOffset, byteLength / floatBytes);
 }

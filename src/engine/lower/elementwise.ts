@@ -75,9 +75,9 @@ const smallIntegerRanges: Readonly<Partial<Record<ElementType, readonly [min: nu
  * when the chain computes in float16.
  */
 export function lowerElementwise({ operation, inputs, outputs }: NodeOf<"elementwise">): LoweredNode | undefined {
-  const [output] = outputs;
-  const type = output?.type.dataType;
-  if (output === undefined || !isKernelType(type)) return undefined;
+  const output = at(outputs, 0);
+  const type = output.type.dataType;
+  if (!isKernelType(type)) return undefined;
   if (computesInFloat16(operation, inputs)) return undefined;
   const translation = new StepTranslator(inputs);
   for (const step of operation.steps) if (!translation.add(step.operation, step.operands)) return undefined;
@@ -118,8 +118,8 @@ function computesInFloat16({ steps }: NodeOf<"elementwise">["operation"], inputs
   });
 }
 
-function isKernelType(type: ElementType | undefined): type is KernelType {
-  return type !== undefined && kernelTypes.has(type);
+function isKernelType(type: ElementType): type is KernelType {
+  return kernelTypes.has(type);
 }
 
 /** Translates steps of the graph to steps of the kernel. Scalar constants become constant steps, so values are renumbered. */

@@ -1,20 +1,13 @@
 /** Lowers gather and scatter operations, which read or write elements or blocks at positions given by an index tensor. */
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import {
-  gatherBlocks,
-  gatherElements,
-  type IndexType,
-  scatterBlocks,
-  scatterElements,
-  type ScatterType,
-} from "../codegen/wasm/index.ts";
+import { gatherBlocks, gatherElements, scatterBlocks, scatterElements, type ScatterType } from "../codegen/wasm/index.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
 import { stridedCopyCall, storageBytes } from "./movement.ts";
-import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+import { indexTypeOf, type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 /** Lowers gather-elements (ONNX GatherElements): for each index, the element at its own coordinates with `axis` replaced by the index. */
 export function lowerGatherElements({ operation, inputs, outputs }: NodeOf<"gather-elements">): LoweredNode | undefined {
@@ -75,11 +68,6 @@ function copyThenScatter(data: Value, to: Value | undefined, calls: readonly Low
     inPlace: [data],
     requiresUniqueBuffer: true,
   };
-}
-
-function indexTypeOf(indices: Value | undefined): IndexType | undefined {
-  const type = indices?.type.dataType;
-  return type === "int64" || type === "int32" ? type : undefined;
 }
 
 /** The addressing of gather-elements and scatter-elements. undefined when types or shapes are unsupported: the interpreter reports the error. */

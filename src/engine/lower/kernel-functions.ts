@@ -47,7 +47,7 @@ function blockFunctions(
   { type, format }: QuantizedBlocks,
   calls: LoweredNode["calls"],
 ): readonly KernelFunction[] {
-  const product = calls.at(-1);
+  const product = calls.find(({ id }) => id !== undefined); // calls without an id quantize its activations, or apply the activation to its result
   if (product?.id === undefined) return [];
   const named = { name: product.id, blocks: { type, format } };
   return "kernel" in product && fused !== "none" ? [named, { name: `${product.kernel.family} ${fused}` }] : [named];

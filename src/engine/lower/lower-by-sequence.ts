@@ -38,7 +38,7 @@ export function lowerBySequence(
       operands: operands.map((operand) => inBlock(operand, block)),
     })),
   ).flat();
-  return { calls, ...(lowered.temporaries === undefined ? {} : { temporaries: lowered.temporaries }) };
+  return { calls }; // none of these operations has temporaries
 }
 
 /** Whether axis 0 of all operands is the batch, and the operation does not move elements along it. */
@@ -47,7 +47,7 @@ function isBatched({ operation, inputs, outputs }: GraphNode, blocks: number): b
   if (values.some(({ type, constant }) => constant !== undefined || type.shape[0] !== blocks)) return false;
   const haveEqualRanks = values.every(({ type }) => type.shape.length === outputs[0]?.type.shape.length);
   if (operation.kind === "elementwise") return haveEqualRanks;
-  if (operation.kind === "concat") return operation.axis > 0;
+  if (operation.kind === "concat") return true; // along axis 0, the output would have more than `blocks` sequences
   if (operation.kind === "matmul") return haveEqualRanks && values.every(({ type }) => type.shape.length > 2);
   return operation.kind === "fused-matmul" && [operation.a, operation.b, operation.result].every(([first]) => first === 0);
 }

@@ -1,6 +1,6 @@
 /** The result of lowering one graph node: kernel calls on symbolic operands, as plain data. The planner turns operands into memory offsets. */
 import type { TensorData } from "../../contract/tensor.ts";
-import type { Kernel } from "../codegen/wasm/index.ts";
+import type { IndexType, Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { X64Level } from "../../kernels/simd-levels.ts";
 import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
@@ -94,10 +94,21 @@ export interface LoweringContext {
 /** Lowers a node of one operation kind. Returns undefined when no kernel supports it; then the interpreter computes the node. */
 export type LoweringRule<Node extends GraphNode = GraphNode> = (node: Node, context: LoweringContext) => LoweredNode | undefined;
 
+/** The float32 elements in these bytes. */
+export function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+  return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
+}
+
 /** The operand for a tensor of the graph, starting `byteOffset` bytes after its first element. Throws when the node lacks the value. */
 export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new TypeError("a kernel operand is missing");
   return { kind: "tensor", value, byteOffset };
+}
+
+/** The type of the indices of a gather or scatter. */
+export function indexTypeOf(indices: Value | undefined): IndexType | undefined {
+  const type = indices?.type.dataType;
+  return type === "int64" || type === "int32" ? type : undefined;
 }
 
 /** A node lowered to a single kernel call. */

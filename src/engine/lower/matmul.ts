@@ -17,6 +17,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { lowerBlockLinear, multipliableBlocks } from "./blocks.ts";
 import {
   type LoweredNode,
+  floatsOf,
   type LoweringContext,
   singleCall,
   type Operand,
@@ -49,10 +50,6 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
     tensorOperand(output),
   ];
   return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
-}
-
-function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
-  return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 
 /** Operands of which one has more axes than the other, and whole numbers; a pass makes a `product` of all others. */

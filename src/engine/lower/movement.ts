@@ -6,7 +6,14 @@ import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { lowerBlockGather } from "./blocks.ts";
-import { type LoweredNode, singleCall, type LoweredCall, type LoweringContext, tensorOperand } from "./lowered-node.ts";
+import {
+  indexTypeOf,
+  type LoweredNode,
+  singleCall,
+  type LoweredCall,
+  type LoweringContext,
+  tensorOperand,
+} from "./lowered-node.ts";
 
 type Width = 1 | 2 | 4 | 8;
 
@@ -104,8 +111,8 @@ export function lowerAppend(node: NodeOf<"concat">): LoweredNode {
 
 /** The copy of one operand to its position in the output; empty when the operand has no elements. */
 function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand: number): readonly LoweredCall[] {
-  const [from, to] = [inputs[operand], outputs[0]];
-  if (from === undefined || to === undefined || elementCount(from.type.shape) === 0) return [];
+  const [from, to] = [at(inputs, operand), at(outputs, 0)];
+  if (elementCount(from.type.shape) === 0) return [];
   const { shape } = from.type;
   const target = contiguousStrides(to.type.shape);
   const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + at(type.shape, operation.axis), 0);
@@ -119,8 +126,8 @@ export function lowerGather(node: NodeOf<"gather">, context: LoweringContext): L
   if (quantized !== undefined) return quantized;
   const { operation, inputs, outputs } = node;
   const [data, indices] = inputs;
-  const indexType = indices?.type.dataType;
-  if (data === undefined || (indexType !== "int64" && indexType !== "int32")) return undefined;
+  const indexType = indexTypeOf(indices);
+  if (data === undefined || indexType === undefined) return undefined;
   const { shape } = data.type;
   const request = {
     outer: elementCount(shape.slice(0, operation.axis)),

@@ -86,6 +86,7 @@ export function findDifference(computed: readonly Literal[], right: readonly Lit
     if (given.dataType !== wanted.dataType || given.shape.join() !== wanted.shape.join())
       return `output ${index} is ${given.dataType}[${given.shape.join(",")}], and ${type} is right`;
     const [a, b] = [elementsOf(given), elementsOf(wanted)];
+    if (a.length !== b.length) return `output ${index} has ${a.length} elements, and ${b.length} are right`;
     const mayDiffer = wanted.dataType === "float32" || wanted.dataType === "float64";
     for (let element = 0; element < b.length; element += 1) {
       if (Object.is(a[element], b[element]) || a[element] === b[element] || (mayDiffer && isNear(a[element], b[element])))

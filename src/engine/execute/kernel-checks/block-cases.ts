@@ -5,12 +5,13 @@ import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.t
 import { decodeBlocks } from "../../../formats/gguf/blocks/block-format.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
 import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
+import { multiplyScalar } from "../../../kernels/scalar-product.ts";
 import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { int64Literal, type Literal, literalWithStorage, numbersOf } from "../../ir/literal.ts";
 import type { Activation, LinearEpilogue } from "../../ir/operations.ts";
-import { type CheckCase, single } from "./case-builder.ts";
-import { ordinary } from "./check-values.ts";
+import { type CaseInput, type CheckCase, single } from "./case-builder.ts";
+import { indices, ordinary } from "./check-values.ts";
 
 /** Activations are rounded to 16 bits, or to 8 for ternary weights, which the interpreter does not do. The weights are small. */
 const tolerance = 1e-3;
@@ -117,6 +118,51 @@ export function blockProductCases(): readonly CheckCase[] {
     linear("block-matmul", "Q4_K", 9, "none", matrix("Q4_K"), "after-activation"),
     linear("block-matmul", "Q8_0", 1, "none", matrix("Q8_0"), "before-activation"),
     ...activations.map((activation) => linear(`block-matmul ${activation}`, "Q4_0", 5, activation)),
+  ];
+}
+
+/** Quantized weights in the shapes that take another path to the same kernels, and multiplied by functions that read them as they are stored. */
+export function blockLoweringCases(): readonly CheckCase[] {
+  const encoded = encode("Q8_0", 11, 64);
+  const table = (): CaseInput => ({ constant: literals(encoded).table });
+  const reshaped = literals(encoded).table;
+  const scalar = { id: "matmul_Q8_0_Scalar", kind: "host", multiply: multiplyScalar } as const;
+  const whole = encode("Q8_0", 16, 64);
+  const linear = (
+    shape: readonly number[],
+    { bias, activation, residual }: LinearEpilogue,
+    weights: Encoded = encoded,
+  ): CheckCase => {
+    const columns = weights.blocks.rows;
+    const inputs = [
+      ordinary("float32", [...shape, 64]),
+      { constant: literals(weights).matrix },
+      ...(bias ? [ordinary("float32", [columns], 3)] : []),
+      ...(residual === "none" ? [] : [ordinary("float32", [...shape, columns], 5)]),
+    ];
+    const name = activation === "none" ? "block-matmul" : `block-matmul ${activation}`;
+    return single(name, { kind: "linear", bias, activation, residual }, inputs, tolerance);
+  };
+  const byHost = (each: CheckCase): CheckCase => ({ ...each, blockKernel: scalar });
+  return [
+    linear([2, 3], { bias: true, activation: "none", residual: "none" }),
+    byHost(linear([2, 3], { bias: true, activation: "none", residual: "before-activation" })),
+    byHost(linear([3], { bias: false, activation: "relu", residual: "none" })),
+    ...(["none", "before-activation", "after-activation"] as const).flatMap((residual) =>
+      (residual === "none" ? [encoded, whole] : [whole]).map((weights): CheckCase => ({
+        ...linear([2, 3], { bias: false, activation: "sigmoid", residual }, weights),
+        machineLevel: "AVX2",
+      })),
+    ),
+    ...[int64Literal([3, 10, 0, -1]), indices([2, 2], 11, "int32")].map((which) =>
+      byHost(single("gather-rows", { kind: "gather", axis: 0 }, [table(), which])),
+    ),
+    single("gather-rows", { kind: "gather", axis: 0 }, [table(), indices([2, 2], 11, "int32")]),
+    single("gather", { kind: "gather", axis: 1 }, [table(), int64Literal([3, 10, 0, -1])]),
+    single("gather", { kind: "gather", axis: 0 }, [
+      { constant: literalWithStorage(required(reshaped.storage, "the storage of a table"), "float32", [22, 32]) },
+      int64Literal([3, 21, 0, -1]),
+    ]),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { type GraphNode, typeOf, type Value } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { BlockKernel } from "../../lower/lowered-node.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
 
@@ -20,8 +21,14 @@ export interface CheckCase {
   readonly expected?: () => readonly Literal[];
   /** Whether no kernel exists for the types and shapes of the case, so that the interpreter must compute it. Default: a kernel must. */
   readonly isDeclined?: boolean;
-  /** Kernel that multiplies quantized weights. Default: generated code. */
+  /** Whether the graph is one that no kernel may compute and that the interpreter or planning refuses. It is only planned. Default: it is run. */
+  readonly isRefused?: boolean;
+  /** Kernel that multiplies the quantized weights of the case. Default: generated code. */
   readonly blockKernel?: BlockKernel;
+  /** Level of machine code that the case is lowered for; WebAssembly computes it. Ignored where machine code is called. Default: it is lowered for WebAssembly. */
+  readonly machineLevel?: X64Level;
+  /** Inputs that are states, see `AppendedState`: of `sequenceCount` sequences each, which have a block of memory of their own. Default: none. */
+  readonly states?: readonly Value[];
 }
 
 /** An input of a case: a tensor that the kernel reads, or a constant, which lowering may pack. */
@@ -29,6 +36,9 @@ export type CaseInput = Literal | { readonly constant: Literal };
 
 /** Relative error that float32 kernels may have: sums in another order, and approximations of functions. */
 export const floatTolerance = 4e-6;
+
+/** Sequences in the batch of cases with states. */
+export const sequenceCount = 2;
 
 /** Collects the nodes and inputs of one case. */
 export class CaseBuilder {

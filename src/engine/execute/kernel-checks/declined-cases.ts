@@ -24,6 +24,19 @@ export function chainCases(): readonly CheckCase[] {
     chain([half, cast("float16", false)], [x, literalOf("float32", [1], [0.5])]),
     chain([cast("float32", false), { kind: "unary", function: "softplus" }], [literalOf("float16", [3], [-2, 0.5, 3])]),
     chain([{ kind: "binary", function: "bitwise-and" }], [whole, literalOf("int32", [], [12])]),
+    single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
+      x,
+      { constant: literalOf("float32", [1], [0.5]) },
+    ]),
+    single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
+      literalOf("float32", [2, 2], [1, 2, 3, 4]),
+      { constant: literalOf("float32", [2], [5, -7]) },
+    ]),
+    ...(["int8", "uint8", "int16", "uint16"] as const).map((type) => {
+      const steps = [{ operation: half, operands: [0, 1] }];
+      const inputs = [literalOf(type, [3], [1, 2, 100]), { constant: literalOf(type, [], [3]) }];
+      return single("elementwise", { kind: "elementwise", steps }, inputs);
+    }),
     chain([{ kind: "unary", function: "is-infinite" }], [literalOf("float32", [3], [Infinity, -Infinity, 1])]),
     chain(
       [
@@ -157,6 +170,38 @@ export function declinedCases(): readonly CheckCase[] {
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
       constant: literalOf("int32", [2, 2], [-300, 0, -256, -60]),
     }),
+    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
+      constant: literalOf("int32", [2, 2], [-100, 0, 156, -60]),
+    }),
+    single("integer-matmul", { kind: "integer-matmul" }, [
+      ordinary("int16", [3, 2]),
+      { constant: literalOf("int32", [2, 2], [-255, 0, -3, -60]) },
+    ]),
+  ];
+}
+
+/** Indices and updates whose shapes do not match, which inference does not refuse: kernels would read and write elements that are not there. */
+export function refusedCases(): readonly CheckCase[] {
+  const x = ordinary("float32", [3, 4]);
+  const refused = (name: string, operation: Operation, ...inputs: readonly Literal[]): CheckCase => ({
+    ...single(name, operation, inputs),
+    isDeclined: true,
+    isRefused: true,
+  });
+  const scatter = { kind: "scatter-elements", axis: 0, reduction: "none" } as const;
+  return [
+    refused("scatter-elements", scatter, x, int64Literal([1, 0]), literalOf("float32", [2], [1, 2])),
+    refused("scatter-elements", scatter, literalOf("float32", [], [1]), int64Literal([0], []), literalOf("float32", [], [2])),
+    refused("scatter-elements", scatter, x, int64Literal([1, 0], [2, 1]), literalOf("float32", [1, 2], [1, 2])),
+    refused("scatter-elements", scatter, x, int64Literal([1, 0, 1, 2, 1], [1, 5]), ordinary("float32", [1, 5])),
+    refused("gather-elements", { kind: "gather-elements", axis: 0 }, x, int64Literal([1, 0, 1, 2, 1], [1, 5])),
+    refused(
+      "scatter-blocks",
+      { kind: "scatter-nd", reduction: "none" },
+      x,
+      int64Literal([1, 0], [2, 1]),
+      ordinary("float32", [1, 4]),
+    ),
   ];
 }
 

@@ -3,8 +3,10 @@ import type { ElementType } from "../../ir/element-types.ts";
 import { type Literal, literalOf } from "../../ir/literal.ts";
 import type { Activation, Operation, Window } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
-import { chainCases, declinedCases } from "./declined-cases.ts";
+import { chainCases, declinedCases, refusedCases } from "./declined-cases.ts";
 import { indices, ordinary } from "./check-values.ts";
+import { blockLoweringCases } from "./block-cases.ts";
+import { stateCases } from "./state-cases.ts";
 
 function padCases(): readonly CheckCase[] {
   const pad = (
@@ -96,6 +98,7 @@ function axisCases(): readonly CheckCase[] {
       reduce(type, [3, 1], true),
     ]),
     reduce("float32", [0, 1, 2, 3], false),
+    single("reduce sum float32", { kind: "reduce", function: "sum", axes: [1], keep: false }, [ordinary("float32", [3, 1])]),
     ...[0, 1, 2].flatMap((axis) => [
       ...[true, false].map((last) =>
         single(`arg-reduce max float32`, { kind: "arg", function: "max", axis, last }, [repeated(shape)]),
@@ -112,6 +115,7 @@ function axisCases(): readonly CheckCase[] {
       ]),
     ]),
     single("softmax-columns", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", shape)], floatTolerance),
+    single("softmax-columns", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", [3, 4, 2])], floatTolerance),
     single("softmax", { kind: "softmax", axis: 1, logarithm: false }, [ordinary("float32", [3, 4, 1])], floatTolerance),
     single(
       "softmax",
@@ -198,6 +202,8 @@ interface Transposed {
   readonly w: readonly number[];
   readonly groups: number;
   readonly activation?: Activation;
+  /** Whether only constant weights are tried, and for one family. Default: computed ones too. */
+  readonly isBrief?: boolean;
 }
 
 function transposedCases(): readonly CheckCase[] {
@@ -208,6 +214,14 @@ function transposedCases(): readonly CheckCase[] {
   const cropped = { strides: [2, 1], dilations: [1, 1], pads: [4, 3, 3, 4] };
   const all: readonly Transposed[] = [
     { window: line, outputPads: [2], x: [2, 2, 5], w: [2, 3, 4], groups: 1 },
+    {
+      window: { strides: [2], dilations: [1], pads: [0, 0] },
+      outputPads: [0],
+      x: [2, 2, 1],
+      w: [2, 3, 1],
+      groups: 1,
+      isBrief: true,
+    },
     { window: line, outputPads: [0], x: [1, 4, 4], w: [4, 2, 2], groups: 2 },
     { window: plane, outputPads: [1, 0], x: [1, 4, 3, 4], w: [4, 3, 3, 4], groups: 2 },
     { window: plane, outputPads: [0, 2], x: [2, 2, 4, 3], w: [2, 2, 2, 5], groups: 1, activation: "relu" },
@@ -215,9 +229,10 @@ function transposedCases(): readonly CheckCase[] {
     { window: space, outputPads: [1, 0, 0], x: [1, 2, 2, 3, 2], w: [2, 2, 3, 2, 3], groups: 1 },
     { window: space, outputPads: [0, 0, 1], x: [2, 4, 2, 3, 3], w: [4, 1, 2, 2, 2], groups: 2 },
     { window: cropped, outputPads: [0, 0], x: [1, 2, 7, 8], w: [2, 2, 3, 3], groups: 1 },
+    { window: { ...cropped, strides: [1, 1] }, outputPads: [0, 0], x: [1, 2, 9, 8], w: [2, 2, 3, 2], groups: 1, isBrief: true },
   ];
-  return all.flatMap(({ window, outputPads, x, w, groups, activation = "none" }) =>
-    [true, false].flatMap((isConstant) => {
+  return all.flatMap(({ window, outputPads, x, w, groups, activation = "none", isBrief = false }) =>
+    (isBrief ? [true] : [true, false]).flatMap((isConstant) => {
       const operation: Operation = { kind: "convolution-transpose", groups, outputPads, ...window, activation };
       const given = (literal: Literal): CaseInput => (isConstant ? { constant: literal } : literal);
       const bias = ordinary("float32", [(w[1] ?? 1) * groups], 3);
@@ -226,9 +241,9 @@ function transposedCases(): readonly CheckCase[] {
         given(ordinary("float32", w, 2)),
         ...(isConstant || groups > 1 ? [given(bias)] : []),
       ];
-      const isUnphased = window.strides.every((stride) => stride === 1);
+      const isUnphased = window === unphased;
       const families = isUnphased ? ["conv2d"] : activation === "none" ? ["interleave", "conv2d"] : [`conv2d ${activation}`];
-      return families.map((name) => single(name, operation, inputs, floatTolerance));
+      return families.slice(0, isBrief ? 1 : 2).map((name) => single(name, operation, inputs, floatTolerance));
     }),
   );
 }
@@ -245,6 +260,20 @@ function indexCases(): readonly CheckCase[] {
         ordinary("float32", [1, 1, 1].with(axis, 2), 2),
       ]),
     ]),
+    ...[0, 1].map((count) =>
+      single(count === 0 ? "strided-copy" : "scatter-elements", { kind: "scatter-elements", axis: 0, reduction: "none" }, [
+        ordinary("float32", [4]),
+        indices([count], 4),
+        ordinary("float32", [count], 2),
+      ]),
+    ),
+    ...[0, 1].map((count) =>
+      single(count === 0 ? "strided-copy" : "scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
+        ordinary("float32", [4]),
+        indices([count, 1], 4),
+        ordinary("float32", [count], 2),
+      ]),
+    ),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 0 }, [data, indices([2, 2, 2], 3)]),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 1 }, [data, indices([3, 2, 1], 4)]),
     single("gather-blocks", { kind: "gather-nd", batchAxes: 2 }, [data, indices([3, 4, 1], 5)]),
@@ -284,6 +313,7 @@ function productCases(): readonly CheckCase[] {
     product([2, 3, 5], [2, 5, 1], "int32"),
     permuted([3, 2, 4, 5], [2, 3, 6, 5], [0, 1, 2, 3]),
     permuted([3, 2, 4, 5], [1, 3, 6, 5], [0, 2, 1, 3]),
+    permuted([3, 2, 4, 5], [2, 3, 1, 5], [0, 1, 3, 2]),
     single(
       "matmul",
       { kind: "linear", bias: true, activation: "none", residual: "after-activation" },
@@ -302,6 +332,7 @@ function productCases(): readonly CheckCase[] {
 export function loweringCases(): readonly CheckCase[] {
   return [
     ...declinedCases(),
+    ...refusedCases(),
     ...chainCases(),
     ...padCases(),
     ...copyCases(),
@@ -311,5 +342,7 @@ export function loweringCases(): readonly CheckCase[] {
     ...transposedCases(),
     ...indexCases(),
     ...productCases(),
+    ...stateCases(),
+    ...blockLoweringCases(),
   ];
 }

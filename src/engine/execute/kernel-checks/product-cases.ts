@@ -4,7 +4,7 @@ import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";
 import { type Literal, literalOf, numbersOf } from "../../ir/literal.ts";
 import type { Activation, Operation } from "../../ir/operations.ts";
-import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary, withSpecialRow } from "./check-values.ts";
 
 const epilogue = { bias: false, activation: "none", residual: "none" } as const;
@@ -149,11 +149,13 @@ export function quantizationCases(): readonly CheckCase[] {
     range(literalOf("float32", [5], [-3, -2.5, -7, -9.25, -4])),
     range(literalOf("float32", [9], Array<number>(9).fill(0))),
     range(withSpecialRow([2, 9])),
+    quantize([2, 3, 6], scale, zeroPoint),
     quantize([3, 18], scale, zeroPoint),
     quantize([2, 20], literalOf("float32", [], [0.004]), literalOf("uint8", [], [200])),
     quantize([3, 2], literalOf("float32", [], [0.3]), literalOf("uint8", [], [0])),
     integers("uint8", [3, 18], zeroPoint),
     integers("uint8", [2, 16]),
+    integers("int8", [2, 3, 4]),
     integers("int8", [3, 18]),
     integers("int8", [2, 22], literalOf("int8", [], [-5])),
     ...[3, 4, 1].map((rows) => ({
@@ -265,6 +267,43 @@ function oneWidePair(): CheckCase {
   return { name: "integer-matmul", nodes: builder.nodes, inputs: builder.inputs, tolerance: 0 };
 }
 
+/** Quantized activations that something else than a product with weights that fit bytes reads too: another product, or what casts them. */
+function sharedActivationCases(): readonly CheckCase[] {
+  const product = { kind: "integer-matmul" } as const;
+  const shared = (name: string, shape: readonly number[], read: (builder: CaseBuilder, x: Value) => void): CheckCase => {
+    const builder = new CaseBuilder();
+    const operands = [ordinary("float32", shape), scale, zeroPoint].map((each) => builder.input(each));
+    const x = at(builder.node({ kind: "quantize" }, operands), 0);
+    read(builder, x);
+    return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance: 0 };
+  };
+  const weights = (scaledBy: number): CaseInput => ({
+    constant: literalOf(
+      "int32",
+      [40, 5],
+      Array.from({ length: 200 }, (_, index) => ((index % 7) - 3) * scaledBy),
+    ),
+  });
+  const cast = {
+    kind: "elementwise",
+    steps: [{ operation: { kind: "cast", to: "float32", saturate: false }, operands: [0] }],
+  } as const;
+  const small = { constant: literalOf("int32", [2, 3], [1, -2, 3, 4, -5, 6]) };
+  return [
+    ...[1, 42].map((other) =>
+      shared(other === 1 ? "byte-matmul" : "integer-matmul", [2, 3, 40], (builder, x) => {
+        builder.node(product, [x, builder.input(weights(1))]);
+        builder.node(product, [x, builder.input(weights(other))]);
+      }),
+    ),
+    shared("integer-matmul", [3, 40], (builder, x) => {
+      builder.node(product, [x, builder.input(weights(1))]);
+      builder.node(cast, [x]);
+    }),
+    shared("integer-matmul", [40, 2], (builder, x) => void builder.node(product, [x, builder.input(small)])),
+  ];
+}
+
 /** Products of quantized activations and integer weights. */
 export function integerProductCases(): readonly CheckCase[] {
   const common = (["integer-matmul", "byte-matmul"] as const).flatMap((family) => [
@@ -283,5 +322,5 @@ export function integerProductCases(): readonly CheckCase[] {
   const atLimit = [1, 3, 6].map((rows) =>
     integerProduct("byte-matmul", rows, undefined, { depth: 16, equal: { activation: 100, weight: 41 } }),
   );
-  return [...common, ...atLimit, ...wideWeightCases()];
+  return [...common, ...atLimit, ...wideWeightCases(), ...sharedActivationCases()];
 }

@@ -1,5 +1,6 @@
 /** Runs check cases with generated code, and compares the results with the right ones. */
 import { at } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
@@ -7,12 +8,15 @@ import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { elementsOf, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
-import type { PackedWeights } from "../../lower/lowered-node.ts";
-import { planGraph } from "../../plan/plan.ts";
+import { blockKernelId } from "../../../kernels/kernel-ids.ts";
+import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
+import type { BlockKernel, PackedWeights } from "../../lower/lowered-node.ts";
+import { type Plan, planGraph } from "../../plan/plan.ts";
 import { Executable, type RunKernel } from "../executable.ts";
-import type { CheckCase } from "./case-builder.ts";
+import { type CheckCase, sequenceCount } from "./case-builder.ts";
 import { GuardedArena } from "./guarded-arena.ts";
 import { GuardedScratch } from "./guarded-scratch.ts";
+import { allocateStates } from "./state-blocks.ts";
 
 /** How cases are run. */
 export interface RunCasesOptions {
@@ -27,10 +31,30 @@ export interface RunCasesOptions {
 }
 
 /** Runs all cases as one graph, and returns for each what differs from the right result, as a message. Throws what a kernel throws. */
-export function runCases(
+export function runCases(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
+  const accepted = cases.filter(({ isRefused }) => isRefused !== true);
+  const problems = new Map(runAccepted(accepted, options).map((problem, index) => [at(accepted, index), problem]));
+  return cases.map((each) => (each.isRefused === true ? findAcceptance(each, options) : problems.get(each)));
+}
+
+/** Plans a case that must be refused. Returns a message if kernels compute it; the interpreter refuses it when it runs. */
+function findAcceptance(each: CheckCase, options: RunCasesOptions): string | undefined {
+  if (options.isExcluded !== undefined) return undefined;
+  try {
+    const { plan } = planCases([each], options);
+    return plan.steps.some(({ kind }) => kind === "interpret") ? undefined : "kernels compute what must be refused";
+  } catch (error) {
+    if (error instanceof InferyardError) return undefined;
+    throw error;
+  }
+}
+
+/** Plans all cases as one graph. Returns its inputs too. */
+function planCases(
   cases: readonly CheckCase[],
-  { features, compile = compileKernels, machineCode, isExcluded }: RunCasesOptions,
-): readonly (string | undefined)[] {
+  { features, machineCode, isExcluded }: RunCasesOptions,
+  arena?: GuardedArena,
+): { readonly plan: Plan; readonly inputs: readonly NamedValue[] } {
   const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
   const outputs = cases.flatMap(({ nodes }, index) =>
     (nodes.at(-1)?.outputs ?? [])
@@ -38,18 +62,27 @@ export function runCases(
       .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
   );
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
+  const states = new Set(cases.flatMap((each) => each.states ?? []));
+  const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
+  const plan = planGraph(graph, {
+    ...(arena === undefined ? {} : { assignOffsets: (buffers) => arena.assignOffsets(buffers) }),
+    isModelConstant: () => false,
+    hasByteDot: features.byteDot !== "none",
+    states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
+    stateBlocks: sequenceCount,
+    ...(isExcluded === undefined ? {} : { isExcluded }),
+    blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
+  });
+  return { plan, inputs };
+}
+
+function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
+  const { compile = compileKernels, machineCode, features, isExcluded } = options;
   const memory = new EngineMemory({ shared: false });
   try {
-    const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
     const arena = new GuardedArena(memory);
-    const plan = planGraph(graph, {
-      assignOffsets: (buffers) => arena.assignOffsets(buffers),
-      isModelConstant: () => false,
-      hasByteDot: features.byteDot !== "none",
-      ...(isExcluded === undefined ? {} : { isExcluded }),
-      ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
-    });
-    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const { plan, inputs } = planCases(cases, options, arena);
+    const machineKernels = machineCode === undefined ? [] : plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);
@@ -70,11 +103,15 @@ export function runCases(
     const executable = new Executable(plan, memory, run);
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
     arena.fill();
-    executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
+    executable.writeInputs(
+      Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap,
+      allocateStates(memory, plan.stateBytes, cases),
+    );
     executable.runSteps(0, Number.POSITIVE_INFINITY);
     arena.checkGuards();
     const results = executable.readOutputs(undefined);
     const packingProblems = new Map(weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
+    const called = new Set([...plan.functions.map(({ name }) => name), ...plan.kernels.map(({ family }) => family)]);
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));
     return cases.map((each, index) => {
       for (const { constant } of each.nodes.flatMap((node) => node.inputs)) {
@@ -85,6 +122,10 @@ export function runCases(
       const { operation } = at(each.nodes, each.nodes.length - 1);
       if (isExcluded === undefined && each.isDeclined !== true && interpreted.has(operation))
         return `no kernel computes "${operation.kind}" of this case`;
+      if (isExcluded === undefined && each.isDeclined === true && !interpreted.has(operation))
+        return `a kernel computes "${operation.kind}" of this case, which it must leave to the interpreter`;
+      if (isExcluded === undefined && each.isDeclined !== true && !called.has(each.name) && !isOfByteDot(each))
+        return `no kernel of "${each.name}" is called`;
       for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
         const problem = difference(results[`${index}:${at}`] as Literal, right, each);
         if (problem !== undefined) return problem;
@@ -95,6 +136,27 @@ export function runCases(
     machineCode?.free();
     memory.close();
   }
+}
+
+/** The quantized weights of a case that has a kernel of its own for them. */
+function blockKernelsOf(
+  { blockKernel, machineLevel: level, nodes }: CheckCase,
+  hasMachineCode: boolean,
+): readonly (readonly [QuantizedBlocks, BlockKernel])[] {
+  if (blockKernel === undefined && (level === undefined || hasMachineCode)) return [];
+  return nodes.flatMap(({ inputs }) =>
+    inputs.flatMap(({ constant }) => {
+      const blocks = constant?.storage?.blocks;
+      const multiplied = blocks?.transposed?.storage?.blocks ?? blocks;
+      if (multiplied === undefined) return [];
+      const kernel = {
+        id: blockKernelId(multiplied.type),
+        kind: "generated",
+        ...(level === undefined ? {} : { level }),
+      } as const;
+      return [[multiplied, blockKernel ?? kernel] as const];
+    }),
+  );
 }
 
 /** Whether packed weights are unpacked to other values, which whoever reads the constant afterwards gets, as a message. */
@@ -111,6 +173,11 @@ function findPackingProblem(
     if (right[index] !== unpacked[index])
       return `packed weight ${index} is ${String(unpacked[index])}, and ${String(right[index])} is right`;
   return undefined;
+}
+
+/** Whether the case is computed by kernels for the 8-bit dot product, which not every machine has. */
+function isOfByteDot({ name }: CheckCase): boolean {
+  return /^(?:quantize-rows|byte-matmul)/.test(name);
 }
 
 /** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
