@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { describeLibrary, findLibrary } from "./find-library.ts";
+import { changeOf, describeLibrary, findLibrary } from "./find-library.ts";
 
 let root = "";
 let folder = "";
@@ -83,4 +83,39 @@ describe("describeLibrary", () => {
       });
     }
   });
+});
+
+it.each([
+  ["a file that is new", [{ name: "a", sha256: "1" }], "b is there now"],
+  [
+    "a file with other content",
+    [
+      { name: "a", sha256: "1" },
+      { name: "b", sha256: "3" },
+    ],
+    "the sha256 of b is 2, not 3",
+  ],
+  [
+    "a file that is gone",
+    [
+      { name: "a", sha256: "1" },
+      { name: "b", sha256: "2" },
+      { name: "c", sha256: "3" },
+    ],
+    "c is gone",
+  ],
+  [
+    "nothing where the files are the same",
+    [
+      { name: "b", sha256: "2" },
+      { name: "a", sha256: "1" },
+    ],
+    undefined,
+  ],
+])("changeOf tells %s", (_name, before, change) => {
+  const now = [
+    { name: "a", sha256: "1" },
+    { name: "b", sha256: "2" },
+  ];
+  expect(changeOf(now, before)).toBe(change);
 });

@@ -39,6 +39,12 @@ describe.skipIf(skipReleased)(released, () => {
     expect(failedRequirements(analysis, { require: ["CUDA"] })).toEqual([
       expect.stringMatching(/is required to have cuda, and does not$/),
     ]);
+    expect(() => failedRequirements(analysis, { require: ["cudaa"] })).toThrow(
+      expect.objectContaining({ code: "INPUT_INVALID", remedy: expect.stringMatching(/^did you mean "cuda"\? known names: /) }),
+    );
+    expect(() => failedRequirements(analysis, { forbid: ["nothing-like-it"] })).toThrow(
+      expect.objectContaining({ code: "INPUT_INVALID", remedy: expect.stringMatching(/^known names: /) }),
+    );
   });
 
   it("builds of ggml for CPUs have the same exports, and differ by file name", async () => {

@@ -132,6 +132,22 @@ describe("requests", () => {
   });
 });
 
+describe("a check of one request", () => {
+  it("refuses that request alone, loads nothing for it, and is no failed load", async () => {
+    const onnx = scriptedBackend("onnx");
+    await withRuntime([onnx], {}, async (runtime, events) => {
+      const refusal = new InferyardError("MODEL_UNSUPPORTED", "it has no labels");
+      const refused = { requireModel: async (): Promise<void> => Promise.reject(refusal) };
+      const use = async (hooks?: typeof refused): Promise<unknown> =>
+        await runtime.use(model, {}, async ({ target }) => target, undefined, hooks).catch((error: unknown) => error);
+      expect(await Promise.all([use(refused), use()])).toEqual([refusal, "onnx:cpu"]);
+      expect(await use(refused)).toBe("onnx:cpu"); // what is loaded serves any request, whose own task decides
+      expect(loads(onnx)).toBe(1);
+      expect(events.filter(({ type }) => type === "load-failed")).toEqual([]);
+    });
+  });
+});
+
 describe("what is in memory", () => {
   it("is told of the target that a request would get, whether it was resolved before or not, and nothing is loaded for the question", async () => {
     let open = (): void => {};

@@ -205,6 +205,17 @@ describe("gpu", () => {
 
   it("is one of its words", () => {
     expect(() => mergeConstraints({ gpu: "nvidia" as GpuMode })).toThrow(/gpu is "nvidia"/);
+    const remedyOf = (gpu: unknown): string | undefined => {
+      try {
+        mergeConstraints({ gpu: gpu as GpuMode });
+      } catch (error) {
+        return (error as { readonly remedy?: string }).remedy;
+      }
+      return undefined;
+    };
+    expect(remedyOf("cudda")).toBe('did you mean "cuda"?');
+    for (const gpu of ["nothing-like-it", 7]) expect(remedyOf(gpu)).toMatch(/^choose one of auto, off, /);
+    expect(remedyOf("DML")).toBeUndefined();
   });
 });
 
@@ -397,6 +408,12 @@ describe("why a target is refused", () => {
     ],
   ];
   it.each(cases)("%s", (_name, scene, target, expected) => expect(refusalOf(scene, target)).toBe(expected));
+
+  it("a setting that was set for the model and has no effect on it", () => {
+    const scene: Scene = { request: { settings: { contextLength: 5 }, own: ["contextLength"] } };
+    for (const target of ["onnx:cpu", "wasm:cpu"])
+      expect(refusalOf(scene, target)).toMatch(/^capability: you set contextLength, which changes nothing/);
+  });
 
   it("gives the remedy of the package and of the device", () => {
     const [first] = selectIn({ backends: [missing("onnx")] });
