@@ -409,6 +409,13 @@ describe("why a target is refused", () => {
   ];
   it.each(cases)("%s", (_name, scene, target, expected) => expect(refusalOf(scene, target)).toBe(expected));
 
+  it("a device that is absent, with nothing that would mend it", () => {
+    const { remedy: _remedy, ...gone } = noDriver;
+    const scene: Scene = { backends: [backend("onnx", [gone, here("cpu")])] };
+    expect(refusalOf(scene, "onnx:cuda")).toBe("device: no NVIDIA driver on this machine");
+    expect(selectIn(scene).find((each) => targetOf(each) === "onnx:cuda")).not.toHaveProperty("remedy");
+  });
+
   it("a setting that was set for the model and has no effect on it", () => {
     const scene: Scene = { request: { settings: { contextLength: 5 }, own: ["contextLength"] } };
     for (const target of ["onnx:cpu", "wasm:cpu"])
