@@ -3,7 +3,7 @@ import { at, required } from "../../src/contract/checked.ts";
 import { PjrtClient } from "../../src/backends/xla/pjrt/client.ts";
 import { PjrtPlugin } from "../../src/backends/xla/pjrt/plugin.ts";
 import { DataDependencyError } from "../../src/engine/build/data-dependency-error.ts";
-import { stateGraph, type StableHloProgram } from "../../src/engine/codegen/stablehlo/index.ts";
+import { emitGraph, type StableHloProgram } from "../../src/engine/codegen/stablehlo/index.ts";
 import { Builder, isTensor, type OnnxModel, traceModel } from "../../src/engine/index.ts";
 import type { Value } from "../../src/engine/ir/graph.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
@@ -74,5 +74,5 @@ function trace(model: OnnxModel, given: ReadonlyMap<string, Literal>): StableHlo
     if (!isTensor(value)) throw new Refused(`the output ${name} is no tensor`);
     return { name, value };
   });
-  return stateGraph(builder.graph(inputs, outputs));
+  return emitGraph(builder.graph(inputs, outputs));
 }

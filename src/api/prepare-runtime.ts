@@ -41,8 +41,8 @@ export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtim
   const texts = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
   const constraints = constraintThreads && (await constraintCompiler(constraintThreads));
   const platform = nodePlatform();
-  const surroundings = machine === undefined ? platform : { ...platform, machine: fixedMachine(machine) };
-  return new Runtime(backends, settings, surroundings, { texts, constraints });
+  const ownPlatform = machine === undefined ? platform : { ...platform, machine: fixedMachine(machine) };
+  return new Runtime(backends, settings, ownPlatform, { texts, constraints });
 }
 
 async function constraintCompiler(settings: ConstraintThreadSettings): Promise<ConstraintCompiler> {

@@ -1,6 +1,6 @@
 /** The graph of an ONNX model as text, for `inferyard inspect`. Nothing is executed. */
 import { Builder } from "./build/builder.ts";
-import { stateGraph } from "./codegen/stablehlo/index.ts";
+import { emitGraph } from "./codegen/stablehlo/index.ts";
 import { printGraph } from "./ir/print.ts";
 import { modelGraph } from "./onnx/model-graph.ts";
 import type { OnnxModel } from "./onnx/onnx-model.ts";
@@ -17,10 +17,10 @@ export function optimizedGraphText(model: OnnxModel, shapes: Shapes): string {
 
 /**
  * The model's graph as a StableHLO program; comments map its arguments and results to inputs, weights and outputs. Throws the errors of `modelGraph`
- * and `stateGraph`.
+ * and `emitGraph`.
  */
 export function stableHloText(model: OnnxModel, shapes: Shapes): string {
-  const program = stateGraph(modelGraph(model, shapes, new Builder()));
+  const program = emitGraph(modelGraph(model, shapes, new Builder()));
   const comments = program.arguments.map(
     (argument, index) => `// %arg${index}: ${argument.kind === "input" ? `input "${argument.name}"` : "weights of the model"}`,
   );

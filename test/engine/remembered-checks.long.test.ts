@@ -69,12 +69,12 @@ describe("checks of generated code", () => {
 describe("the tiny model of llamacpp", () => {
   it("is remembered once it has run with the right tokens", async () => {
     const first = await doctorOf(llamacpp());
-    expect(first).toMatch(/^a tiny model gives the right tokens; ggml-org/);
+    expect(first).toMatch(/^a tiny model gives the right logits; ggml-org/);
     const [record = "", ...others] = records();
     expect(others).toEqual([]);
     const day = (JSON.parse(readFileSync(record, "utf8")) as { since: string }).since.slice(0, 10);
     const engine = first.slice(first.indexOf("; ") + 2);
-    const again = `a tiny model gives the right tokens (remembered from ${day}; the libraries load); ${engine}`;
+    const again = `a tiny model gives the right logits (remembered from ${day}; the libraries load); ${engine}`;
     expect(await doctorOf(llamacpp())).toBe(again);
   });
 });

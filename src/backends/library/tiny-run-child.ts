@@ -4,7 +4,7 @@ import { testLibrary } from "./open-language-model.ts";
 import type { ChildReport, TinyRunRequest } from "./tiny-run.ts";
 
 async function run({ source, device }: TinyRunRequest): Promise<ChildReport> {
-  return { ok: true, sentence: `a tiny model gives the right tokens; ${await testLibrary(source, device)}` };
+  return { ok: true, sentence: `a tiny model gives the right logits; ${await testLibrary(source, device)}` };
 }
 
 const report = await run(JSON.parse(process.argv[2] ?? "") as TinyRunRequest).catch((error: unknown): ChildReport => ({

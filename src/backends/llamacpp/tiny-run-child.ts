@@ -15,13 +15,13 @@ async function run({ device, full }: ChildRequest): Promise<ChildReport> {
   if (record !== undefined && before !== undefined) {
     await loadNativeCode(record.build);
     const day = record.passed.since?.slice(0, 10) ?? "";
-    return { ok: true, sentence: `a tiny model gives the right tokens (remembered from ${day}; the libraries load); ${before}` };
+    return { ok: true, sentence: `a tiny model gives the right logits (remembered from ${day}; the libraries load); ${before}` };
   }
   if (full) record?.passed.add([]); // replaces the record, even if the run ends this process
   const { evidence } = await runSelfTest(usualKind, (files) => openUntested(files, device, { threads: 1 }, new LlamaBuilds()));
   const [sentence = ""] = evidence;
   record?.passed.add([sentence]);
-  return { ok: true, sentence: `a tiny model gives the right tokens; ${sentence}` };
+  return { ok: true, sentence: `a tiny model gives the right logits; ${sentence}` };
 }
 
 const report = await run(JSON.parse(process.argv[2] ?? "") as ChildRequest).catch((error: unknown): ChildReport => ({

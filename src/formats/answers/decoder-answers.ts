@@ -1,6 +1,6 @@
 /**
  * Known answers of the decoders of weights. Kernels pack weights with these decoders and are compared with what they decode, so a wrong decoder is seen by
- * nothing else. The answers are gguf-py's, those of Microsoft's converter and kernels, and of the standards; none comes from a decoder of this package.
+ * nothing else. The answers come from gguf-py, from Microsoft's converter and kernels, and from the standards; none comes from a decoder of this package.
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { decodeBase64 } from "../../platform/base64.ts";

@@ -4,10 +4,10 @@ import { decodeFloat, isStoredAsBits } from "../../../contract/small-floats.ts";
 import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
-import { NotStated } from "./hlo-types.ts";
+import { UnsupportedInStableHlo } from "./hlo-types.ts";
 
 /** Lowers `cast` to StableHLO. */
-export function stateCast(hlo: HloFunction, { to, saturate }: OperationOf<"cast">, [x]: readonly HloValue[]): HloValue {
+export function emitCast(hlo: HloFunction, { to, saturate }: OperationOf<"cast">, [x]: readonly HloValue[]): HloValue {
   return castElements(hlo, required(x, "the operand"), to, saturate);
 }
 
@@ -56,8 +56,8 @@ function largestFloat(type: ElementType): number {
 }
 
 /** Lowers `bitcast` to StableHLO: the same bits in another type of equal width. */
-export function stateBitcast(hlo: HloFunction, { to }: OperationOf<"bitcast">, [x]: readonly HloValue[]): HloValue {
+export function emitBitcast(hlo: HloFunction, { to }: OperationOf<"bitcast">, [x]: readonly HloValue[]): HloValue {
   const operand = required(x, "the operand");
-  if (to === "bool" || operand.type.dataType === "bool") throw new NotStated("a bitcast of bool");
+  if (to === "bool" || operand.type.dataType === "bool") throw new UnsupportedInStableHlo("a bitcast of bool");
   return hlo.operation("stablehlo.bitcast_convert", [operand], { dataType: to, shape: operand.type.shape });
 }

@@ -73,7 +73,7 @@ const unaryFunctions: Readonly<Record<UnaryFunction, Unary>> = {
 };
 
 /** Lowers `unary` to StableHLO. */
-export function stateUnary(hlo: HloFunction, { function: name }: OperationOf<"unary">, [x]: readonly HloValue[]): HloValue {
+export function emitUnary(hlo: HloFunction, { function: name }: OperationOf<"unary">, [x]: readonly HloValue[]): HloValue {
   return unary(hlo, name, required(x, "the operand"));
 }
 
@@ -125,7 +125,7 @@ const binaryFunctions: Readonly<Record<BinaryFunction, Binary>> = {
 };
 
 /** Lowers `binary` to StableHLO. */
-export function stateBinary(hlo: HloFunction, { function: name }: OperationOf<"binary">, [a, b]: readonly HloValue[]): HloValue {
+export function emitBinary(hlo: HloFunction, { function: name }: OperationOf<"binary">, [a, b]: readonly HloValue[]): HloValue {
   return binaryFunctions[name](hlo, required(a, "the first operand"), required(b, "the second operand"));
 }
 
@@ -157,7 +157,7 @@ function modulo(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
 }
 
 /** Lowers `select` to StableHLO. */
-export function stateSelect(
+export function emitSelect(
   hlo: HloFunction,
   _: OperationOf<"select">,
   [condition, then, otherwise]: readonly HloValue[],
@@ -170,7 +170,7 @@ export function stateSelect(
 }
 
 /** Lowers `gelu` to StableHLO, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
-export function stateGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">, [x]: readonly HloValue[]): HloValue {
+export function emitGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">, [x]: readonly HloValue[]): HloValue {
   return widened(hlo, required(x, "the operand"), (wide) => {
     const number = (value: number): HloValue => hlo.scalar(wide.type.dataType, value);
     const times = (a: HloValue, b: HloValue): HloValue => hlo.binary("stablehlo.multiply", a, b);
@@ -197,14 +197,14 @@ export function wideType(type: ElementType): ElementType {
 }
 
 /** Lowers `elementwise` to StableHLO, a chain of operations whose values are numbered: the inputs first, then the result of each step. */
-export function stateElementwise(hlo: HloFunction, { steps }: OperationOf<"elementwise">, inputs: readonly HloValue[]): HloValue {
+export function emitElementwise(hlo: HloFunction, { steps }: OperationOf<"elementwise">, inputs: readonly HloValue[]): HloValue {
   const values = [...inputs];
   for (const { operation, operands } of steps) {
     const of = operands.map((number) => required(values[number], `operand ${number} of the chain`));
-    if (operation.kind === "unary") values.push(stateUnary(hlo, operation, of));
-    else if (operation.kind === "binary") values.push(stateBinary(hlo, operation, of));
-    else if (operation.kind === "select") values.push(stateSelect(hlo, operation, of));
-    else if (operation.kind === "gelu") values.push(stateGelu(hlo, operation, of));
+    if (operation.kind === "unary") values.push(emitUnary(hlo, operation, of));
+    else if (operation.kind === "binary") values.push(emitBinary(hlo, operation, of));
+    else if (operation.kind === "select") values.push(emitSelect(hlo, operation, of));
+    else if (operation.kind === "gelu") values.push(emitGelu(hlo, operation, of));
     else values.push(castElements(hlo, required(of[0], "the operand"), operation.to, operation.saturate));
   }
   return required(values.at(-1), "the last step");

@@ -26,12 +26,12 @@ const names: Readonly<Partial<Record<ElementType, string>>> = {
 };
 
 /** Thrown for a graph or operation that cannot be expressed in StableHLO. The message names the operation or the type. */
-export class NotStated extends Error {}
+export class UnsupportedInStableHlo extends Error {}
 
-/** The name of an element type, such as "f32". Throws NotStated for types that are not used: strings, and numbers below a byte. */
+/** The name of an element type, such as "f32". Throws UnsupportedInStableHlo for types that are not used: strings, and numbers below a byte. */
 export function elementTypeName(type: ElementType): string {
   const name = names[type];
-  if (name === undefined) throw new NotStated(`elements of the type ${type}`);
+  if (name === undefined) throw new UnsupportedInStableHlo(`elements of the type ${type}`);
   return name;
 }
 

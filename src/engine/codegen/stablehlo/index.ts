@@ -1,2 +1,2 @@
 /** Translation of graphs to StableHLO text. */
-export { type StableHloProgram, stateGraph } from "./state-graph.ts";
+export { type StableHloProgram, emitGraph } from "./emit-graph.ts";

@@ -3,10 +3,10 @@ import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import type { OperationOf, ScatterReduction } from "../../ir/operations.ts";
 import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
-import { NotStated } from "./hlo-types.ts";
+import { UnsupportedInStableHlo } from "./hlo-types.ts";
 
 /** Lowers `gather` to StableHLO. */
-export function stateGather(hlo: HloFunction, { axis }: OperationOf<"gather">, [data, indices]: readonly HloValue[]): HloValue {
+export function emitGather(hlo: HloFunction, { axis }: OperationOf<"gather">, [data, indices]: readonly HloValue[]): HloValue {
   return takeAlong(hlo, required(data, "the data"), axis, required(indices, "the indices"));
 }
 
@@ -26,7 +26,7 @@ export function takeAlong(hlo: HloFunction, data: HloValue, axis: number, indice
 }
 
 /** Lowers `gather-elements` to StableHLO. */
-export function stateGatherElements(
+export function emitGatherElements(
   hlo: HloFunction,
   { axis }: OperationOf<"gather-elements">,
   [data, indices]: readonly HloValue[],
@@ -36,7 +36,7 @@ export function stateGatherElements(
 }
 
 /** Lowers `gather-nd` to StableHLO. Batch axes become leading coordinates, since `stablehlo.gather` is used without batch dimensions. */
-export function stateGatherNd(
+export function emitGatherNd(
   hlo: HloFunction,
   { batchAxes }: OperationOf<"gather-nd">,
   [data, indices]: readonly HloValue[],
@@ -65,7 +65,7 @@ function gatherBlocks(hlo: HloFunction, data: HloValue, coordinates: HloValue): 
 }
 
 /** Lowers `scatter-elements` to StableHLO. */
-export function stateScatterElements(
+export function emitScatterElements(
   hlo: HloFunction,
   { axis, reduction }: OperationOf<"scatter-elements">,
   [data, indices, updates]: readonly HloValue[],
@@ -76,7 +76,7 @@ export function stateScatterElements(
 }
 
 /** Lowers `scatter-nd` to StableHLO. */
-export function stateScatterNd(
+export function emitScatterNd(
   hlo: HloFunction,
   { reduction }: OperationOf<"scatter-nd">,
   [data, indices, updates]: readonly HloValue[],
@@ -148,9 +148,9 @@ function nonNegativeRows(hlo: HloFunction, rows: HloValue, shape: readonly numbe
   return hlo.select(hlo.compare(wide, "LT", hlo.scalar("int64", 0)), hlo.binary("stablehlo.add", wide, sizes), wide);
 }
 
-/** Throws NotStated for a tensor without elements: reading from it is a run-time error, which StableHLO cannot report. */
+/** Throws UnsupportedInStableHlo for a tensor without elements: reading from it is a run-time error, which StableHLO cannot report. */
 function refuseEmpty({ type }: HloValue): void {
-  if (elementCount(type.shape) === 0) throw new NotStated("indices into a tensor without elements");
+  if (elementCount(type.shape) === 0) throw new UnsupportedInStableHlo("indices into a tensor without elements");
 }
 
 function first(count: number): readonly number[] {

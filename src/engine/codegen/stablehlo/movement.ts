@@ -5,7 +5,7 @@ import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { takeAlong } from "./indexing.ts";
 
 /** Lowers `slice` to StableHLO. A negative step becomes a slice with a positive step, followed by a reversal of the axis. */
-export function stateSlice(hlo: HloFunction, { starts, steps, sizes }: OperationOf<"slice">, [x]: readonly HloValue[]): HloValue {
+export function emitSlice(hlo: HloFunction, { starts, steps, sizes }: OperationOf<"slice">, [x]: readonly HloValue[]): HloValue {
   const axes = sizes.map((size, axis) => {
     const [start, step] = [at(starts, axis), at(steps, axis)];
     if (size === 0) return { start: 0, limit: 0, step: 1 };
@@ -25,7 +25,7 @@ export function stateSlice(hlo: HloFunction, { starts, steps, sizes }: Operation
 }
 
 /** Lowers `pad` to StableHLO. All modes except "constant" gather the elements along each padded axis by computed indices. */
-export function statePad(
+export function emitPad(
   hlo: HloFunction,
   { mode, before, after }: OperationOf<"pad">,
   [x, value]: readonly HloValue[],
@@ -56,21 +56,21 @@ function repeatedIndex(index: number, size: number, mode: "reflect" | "edge" | "
 }
 
 /** Lowers `concat` to StableHLO. */
-export function stateConcat(hlo: HloFunction, { axis }: OperationOf<"concat">, inputs: readonly HloValue[]): HloValue {
+export function emitConcat(hlo: HloFunction, { axis }: OperationOf<"concat">, inputs: readonly HloValue[]): HloValue {
   return hlo.concatenate(inputs, axis);
 }
 
 /** Lowers `transpose` to StableHLO. */
-export function stateTranspose(hlo: HloFunction, { permutation }: OperationOf<"transpose">, [x]: readonly HloValue[]): HloValue {
+export function emitTranspose(hlo: HloFunction, { permutation }: OperationOf<"transpose">, [x]: readonly HloValue[]): HloValue {
   return hlo.transpose(required(x, "the operand"), permutation);
 }
 
 /** Lowers `reshape` to StableHLO. */
-export function stateReshape(hlo: HloFunction, { shape }: OperationOf<"reshape">, [x]: readonly HloValue[]): HloValue {
+export function emitReshape(hlo: HloFunction, { shape }: OperationOf<"reshape">, [x]: readonly HloValue[]): HloValue {
   return hlo.reshape(required(x, "the operand"), shape);
 }
 
 /** Lowers `expand` to StableHLO. */
-export function stateExpand(hlo: HloFunction, { shape }: OperationOf<"expand">, [x]: readonly HloValue[]): HloValue {
+export function emitExpand(hlo: HloFunction, { shape }: OperationOf<"expand">, [x]: readonly HloValue[]): HloValue {
   return hlo.broadcast(required(x, "the operand"), shape);
 }

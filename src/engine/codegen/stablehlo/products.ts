@@ -5,11 +5,11 @@ import { broadcastShape } from "../../ir/broadcast.ts";
 import { isFloat } from "../../ir/element-types.ts";
 import type { Activation, LinearEpilogue, OperationOf } from "../../ir/operations.ts";
 import { dilatedSize, transposedWindowSizes, windowCounts } from "../../ir/window-arithmetic.ts";
-import { stateGelu, unary, wideType } from "./elementwise.ts";
+import { emitGelu, unary, wideType } from "./elementwise.ts";
 import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
 
 /** Lowers `matmul` to StableHLO. */
-export function stateMatmul(hlo: HloFunction, _: OperationOf<"matmul">, [a, b]: readonly HloValue[]): HloValue {
+export function emitMatmul(hlo: HloFunction, _: OperationOf<"matmul">, [a, b]: readonly HloValue[]): HloValue {
   return matmul(hlo, required(a, "the first matrix"), required(b, "the second matrix"));
 }
 
@@ -35,7 +35,7 @@ export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
 }
 
 /** Lowers `linear` to StableHLO: inputs x, weights, then bias and residual if the epilogue has them. */
-export function stateLinear(hlo: HloFunction, operation: OperationOf<"linear">, inputs: readonly HloValue[]): HloValue {
+export function emitLinear(hlo: HloFunction, operation: OperationOf<"linear">, inputs: readonly HloValue[]): HloValue {
   const [x, weights, ...others] = inputs;
   return epilogue(hlo, operation, matmul(hlo, required(x, "x"), required(weights, "the weights")), others);
 }
@@ -58,15 +58,15 @@ export function epilogue(
 const activations: Readonly<Record<Activation, (hlo: HloFunction, x: HloValue) => HloValue>> = {
   none: (_hlo, x) => x,
   relu: (hlo, x) => hlo.binary("stablehlo.maximum", x, hlo.scalar(x.type.dataType, 0)),
-  gelu: (hlo, x) => stateGelu(hlo, { kind: "gelu", approximate: "none" }, [x]),
-  "gelu-tanh": (hlo, x) => stateGelu(hlo, { kind: "gelu", approximate: "tanh" }, [x]),
+  gelu: (hlo, x) => emitGelu(hlo, { kind: "gelu", approximate: "none" }, [x]),
+  "gelu-tanh": (hlo, x) => emitGelu(hlo, { kind: "gelu", approximate: "tanh" }, [x]),
   tanh: (hlo, x) => unary(hlo, "tanh", x),
   sigmoid: (hlo, x) => unary(hlo, "sigmoid", x),
   silu: (hlo, x) => hlo.binary("stablehlo.multiply", x, unary(hlo, "sigmoid", x)),
 };
 
 /** Lowers `fused-matmul` to StableHLO: axes of the operands are permuted before the product, axes of the result after it. */
-export function stateFusedMatmul(
+export function emitFusedMatmul(
   hlo: HloFunction,
   { a, b, result, alpha }: OperationOf<"fused-matmul">,
   [one, other]: readonly HloValue[],
@@ -77,7 +77,7 @@ export function stateFusedMatmul(
 }
 
 /** Lowers `convolution` to StableHLO: inputs x [N,C,…], weights [M,C/groups,…], and optionally a bias [M]. */
-export function stateConvolution(
+export function emitConvolution(
   hlo: HloFunction,
   operation: OperationOf<"convolution">,
   [x, weights, bias]: readonly HloValue[],
@@ -101,7 +101,7 @@ export function stateConvolution(
  * Lowers `convolution-transpose` to StableHLO: inputs x [N,C,…], weights [C,M/groups,…], and optionally a bias [M]. Computed as a convolution of the
  * input, dilated by the strides, with the reversed kernel.
  */
-export function stateConvolutionTranspose(
+export function emitConvolutionTranspose(
   hlo: HloFunction,
   operation: OperationOf<"convolution-transpose">,
   [x, weights, bias]: readonly HloValue[],

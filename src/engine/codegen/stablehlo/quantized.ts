@@ -6,7 +6,7 @@ import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { epilogue, matmul } from "./products.ts";
 
 /** Lowers `quantization-range` to StableHLO: scale and zero point of ONNX DynamicQuantizeLinear. */
-export function stateQuantizationRange(
+export function emitQuantizationRange(
   hlo: HloFunction,
   _: OperationOf<"quantization-range">,
   [x]: readonly HloValue[],
@@ -27,7 +27,7 @@ export function stateQuantizationRange(
 }
 
 /** Lowers `quantize` to StableHLO: an 8-bit activation with its zero point subtracted, as int16. */
-export function stateQuantize(hlo: HloFunction, _: OperationOf<"quantize">, [x, scale, zero]: readonly HloValue[]): HloValue {
+export function emitQuantize(hlo: HloFunction, _: OperationOf<"quantize">, [x, scale, zero]: readonly HloValue[]): HloValue {
   const data = required(x, "the operand");
   const step = hlo.reshape(required(scale, "the scale"), []);
   const shift = hlo.convert(hlo.reshape(required(zero, "the zero point"), []), data.type.dataType);
@@ -38,7 +38,7 @@ export function stateQuantize(hlo: HloFunction, _: OperationOf<"quantize">, [x, 
 }
 
 /** Lowers `subtract-zero-point` to StableHLO: x as int16, minus its zero point if it has one. */
-export function stateSubtractZeroPoint(
+export function emitSubtractZeroPoint(
   hlo: HloFunction,
   _: OperationOf<"subtract-zero-point">,
   [x, zero]: readonly HloValue[],
@@ -48,7 +48,7 @@ export function stateSubtractZeroPoint(
 }
 
 /** Lowers `integer-matmul` to StableHLO: the exact product of int16 and int32 matrices, in int32. */
-export function stateIntegerMatmul(
+export function emitIntegerMatmul(
   hlo: HloFunction,
   _: OperationOf<"integer-matmul">,
   [x, weights]: readonly HloValue[],
@@ -57,14 +57,14 @@ export function stateIntegerMatmul(
 }
 
 /** Lowers `integer-linear` to StableHLO: the integer product times both scales, then the epilogue in float32. */
-export function stateIntegerLinear(
+export function emitIntegerLinear(
   hlo: HloFunction,
   operation: OperationOf<"integer-linear">,
   inputs: readonly HloValue[],
 ): HloValue {
   const [x, weights, scale, columnScale, ...others] = inputs;
   const operands = [required(x, "the operand"), required(weights, "the weights")];
-  const sums = hlo.convert(stateIntegerMatmul(hlo, { kind: "integer-matmul" }, operands), "float32");
+  const sums = hlo.convert(emitIntegerMatmul(hlo, { kind: "integer-matmul" }, operands), "float32");
   const scales = hlo.binary("stablehlo.multiply", required(scale, "the scale"), required(columnScale, "the columns' scales"));
   return epilogue(hlo, operation, hlo.binary("stablehlo.multiply", sums, scales), others);
 }

@@ -15,7 +15,7 @@ const reducers: Readonly<Record<ReduceFunction, readonly [name: string, start: n
 };
 
 /** Lowers `reduce` to StableHLO. */
-export function stateReduce(
+export function emitReduce(
   hlo: HloFunction,
   { function: name, axes, keep }: OperationOf<"reduce">,
   [x]: readonly HloValue[],
@@ -53,7 +53,7 @@ function reduceAxis(hlo: HloFunction, name: ReduceFunction, x: HloValue, axis: n
 }
 
 /** Lowers `arg` to StableHLO: elements and their indices are reduced together. */
-export function stateArg(
+export function emitArg(
   hlo: HloFunction,
   { function: name, axis, last }: OperationOf<"arg">,
   [x]: readonly HloValue[],
@@ -83,7 +83,7 @@ export function stateArg(
  * Lowers `cumulative` to StableHLO as a parallel prefix sum (Hillis and Steele 1986) of log2(n) steps. Each step adds elements from twice the
  * distance of the step before.
  */
-export function stateCumulative(
+export function emitCumulative(
   hlo: HloFunction,
   { function: name, axis, exclusive, reverse }: OperationOf<"cumulative">,
   [x]: readonly HloValue[],
@@ -110,7 +110,7 @@ export function stateCumulative(
 }
 
 /** Lowers `top-k` to StableHLO by a stable sort of elements and indices. NaN counts as the largest. */
-export function stateTopK(
+export function emitTopK(
   hlo: HloFunction,
   { axis, count, largest }: OperationOf<"top-k">,
   [x]: readonly HloValue[],
@@ -139,7 +139,7 @@ export function stateTopK(
 }
 
 /** Lowers `softmax`, or log-softmax, to StableHLO: inputs x, and optionally a mask that is added to it. */
-export function stateSoftmax(
+export function emitSoftmax(
   hlo: HloFunction,
   { axis, logarithm }: OperationOf<"softmax">,
   [x, mask]: readonly HloValue[],
@@ -155,7 +155,7 @@ export function stateSoftmax(
 }
 
 /** Lowers `layer-norm` to StableHLO: inputs x, and optionally scale and shift. */
-export function stateLayerNorm(
+export function emitLayerNorm(
   hlo: HloFunction,
   { axis, epsilon }: OperationOf<"layer-norm">,
   [x, scale, shift]: readonly HloValue[],

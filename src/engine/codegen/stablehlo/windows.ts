@@ -34,7 +34,7 @@ function lowest(hlo: HloFunction, { dataType }: TensorType): HloValue {
 }
 
 /** Lowers `max-pool` to StableHLO. `hasIndices`: whether the second result, the index of each maximum, is used; if not, it is not computed. */
-export function stateMaxPool(
+export function emitMaxPool(
   hlo: HloFunction,
   operation: OperationOf<"max-pool">,
   [x]: readonly HloValue[],
@@ -88,7 +88,7 @@ function elementNumbers(hlo: HloFunction, shape: readonly number[], columnMajor:
 }
 
 /** Lowers `average-pool` to StableHLO. The number of elements in each window is a constant. */
-export function stateAveragePool(
+export function emitAveragePool(
   hlo: HloFunction,
   operation: OperationOf<"average-pool">,
   [x]: readonly HloValue[],

@@ -116,7 +116,7 @@ describe("a model on an interpreter that is wrong", () => {
 });
 
 describe("generated code that differs from the interpreter", () => {
-  /** Kernels whose outputs differ from those of the interpreter, as right ones do where the interpreter is wrong. */
+  /** Kernels whose outputs differ from the interpreter's. Where the interpreter is wrong, right kernels are among them. */
   const differing: typeof compileKernels = (kernels, memory, given) => {
     const compiled = compileKernels(kernels, memory, given);
     const functions = new Map(

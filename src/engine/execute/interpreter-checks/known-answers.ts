@@ -15,7 +15,7 @@ const tolerance = 1e-6;
 const nearZero = 1e-9;
 
 /**
- * By name of the operation: graphs of one node in text, with an empty line between two. The outputs of a graph are those of the node, then the right ones; without
+ * By name of the operation: graphs of one node in text, with an empty line between two. The outputs of a graph are the node's outputs, then the right outputs; without
  * right ones the interpreter must refuse the node.
  */
 export type AnswerTable = Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ function encode(type: QuantizedType, rows: number, columns: number): Encoded {
   return { blocks, values: decodeTensor(type, bytes, rows * columns) };
 }
 
-/** Blocks in Q4_K with the codes of the known blocks, and scales and minima that differ. Searching those of given values takes long. */
+/** Blocks in Q4_K with the codes of the known blocks, and other scales and minima. A search for the scales of given values takes long. */
 function superBlocks(count: number): Uint8Array {
   const known = decodeBase64(required(answerTable.blocks["Q4_K"], "blocks in Q4_K").blocks);
   const blockBytes = 144;

@@ -157,7 +157,7 @@ function valuesFor(operation: ElementOperation, [from]: readonly ElementType[]):
 const moderateFunctions: ReadonlySet<string> = new Set(["sin", "cos", "tan", "mod", "remainder"]);
 
 /**
- * The largest errors of functions of float32, in units in the last place: those of `../../codegen/wasm/math`, with half a unit for the rounding of the right
+ * The largest errors of functions of float32, in units in the last place: the errors of `../../codegen/wasm/math`, with half a unit for the rounding of the right
  * value and one for multiplications that round twice.
  */
 const unitErrors: Readonly<Partial<Record<UnaryFunction, number>>> = {

@@ -41,7 +41,7 @@ export interface KernelCheckOptions {
   readonly compile?: typeof compileKernels;
   /** The kernels for quantized weights. Default: generated code and plain TypeScript. */
   readonly blockKernels?: BlockKernels;
-  /** Reads the known answers of the interpreter. Default: those of `answer-table.ts`, which is read when a model first needs one. */
+  /** Reads the known answers of the interpreter. Default: the answers in `answer-table.ts`, read when a model first needs one. */
   readonly interpreterAnswers?: () => Promise<InterpreterAnswers>;
   /** Checks that passed in earlier processes, which are not repeated. Default: none. Kernels for quantized weights are always tested. */
   readonly passed?: PassedChecks | undefined;

@@ -168,7 +168,7 @@ export function quantizationCases(): readonly CheckCase[] {
 interface IntegerProductOptions {
   readonly depth?: number;
   readonly largestWeight?: number;
-  /** Whether the activations are quantized in the graph. Default: those of byte-matmul are. */
+  /** Whether the activations are quantized in the graph. Default: they are for byte-matmul alone. */
   readonly isQuantized?: boolean;
   /** Added to the weights. Default: 0. */
   readonly weightShift?: number;

@@ -1,4 +1,4 @@
-/** Checks of states, such as the keys and values of a decoder: appending to them, and operations on those of several sequences, each in a block of its own. */
+/** Checks of states, such as the keys and values of a decoder: appending to them, and operations on the states of several sequences, each in a block of its own. */
 import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";

@@ -7,22 +7,16 @@ import { typeOf } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation, OperationKind, OperationOf } from "../../ir/operations.ts";
 import { describeType, type TensorType } from "../../ir/tensor-type.ts";
-import { stateBitcast, stateCast } from "./casts.ts";
-import { stateBinary, stateElementwise, stateGelu, stateSelect, stateUnary } from "./elementwise.ts";
+import { emitBitcast, emitCast } from "./casts.ts";
+import { emitBinary, emitElementwise, emitGelu, emitSelect, emitUnary } from "./elementwise.ts";
 import { HloFunction, type HloValue } from "./hlo-function.ts";
-import { NotStated, tensorTypeText } from "./hlo-types.ts";
-import { stateGather, stateGatherElements, stateGatherNd, stateScatterElements, stateScatterNd } from "./indexing.ts";
-import { stateConcat, stateExpand, statePad, stateReshape, stateSlice, stateTranspose } from "./movement.ts";
-import { stateConvolution, stateConvolutionTranspose, stateFusedMatmul, stateLinear, stateMatmul } from "./products.ts";
-import {
-  stateIntegerLinear,
-  stateIntegerMatmul,
-  stateQuantizationRange,
-  stateQuantize,
-  stateSubtractZeroPoint,
-} from "./quantized.ts";
-import { stateArg, stateCumulative, stateLayerNorm, stateReduce, stateSoftmax, stateTopK } from "./reductions.ts";
-import { stateAveragePool, stateMaxPool } from "./windows.ts";
+import { UnsupportedInStableHlo, tensorTypeText } from "./hlo-types.ts";
+import { emitGather, emitGatherElements, emitGatherNd, emitScatterElements, emitScatterNd } from "./indexing.ts";
+import { emitConcat, emitExpand, emitPad, emitReshape, emitSlice, emitTranspose } from "./movement.ts";
+import { emitConvolution, emitConvolutionTranspose, emitFusedMatmul, emitLinear, emitMatmul } from "./products.ts";
+import { emitIntegerLinear, emitIntegerMatmul, emitQuantizationRange, emitQuantize, emitSubtractZeroPoint } from "./quantized.ts";
+import { emitArg, emitCumulative, emitLayerNorm, emitReduce, emitSoftmax, emitTopK } from "./reductions.ts";
+import { emitAveragePool, emitMaxPool } from "./windows.ts";
 
 /** An argument of a program: an input of the graph, by name, or a constant of the graph. */
 export type ProgramArgument =
@@ -50,44 +44,44 @@ type Statement<Kind extends OperationKind> = (
 ) => HloValue | readonly HloValue[];
 
 const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
-  unary: stateUnary,
-  binary: stateBinary,
-  select: stateSelect,
-  cast: stateCast,
-  bitcast: stateBitcast,
-  reduce: stateReduce,
-  arg: stateArg,
-  cumulative: stateCumulative,
-  matmul: stateMatmul,
-  convolution: stateConvolution,
-  "convolution-transpose": stateConvolutionTranspose,
-  "max-pool": (hlo, operation, inputs, results, isRead) => stateMaxPool(hlo, operation, inputs, results, isRead(1)),
-  "average-pool": stateAveragePool,
-  gather: stateGather,
-  "gather-elements": stateGatherElements,
-  "gather-nd": stateGatherNd,
-  "scatter-elements": stateScatterElements,
-  "scatter-nd": stateScatterNd,
-  slice: stateSlice,
-  pad: statePad,
-  concat: stateConcat,
-  transpose: stateTranspose,
-  reshape: stateReshape,
-  expand: stateExpand,
-  "top-k": stateTopK,
-  softmax: stateSoftmax,
-  "layer-norm": stateLayerNorm,
-  gelu: stateGelu,
-  linear: stateLinear,
-  "quantization-range": stateQuantizationRange,
-  quantize: stateQuantize,
-  "subtract-zero-point": stateSubtractZeroPoint,
-  "integer-matmul": stateIntegerMatmul,
-  "integer-linear": stateIntegerLinear,
-  "fused-matmul": stateFusedMatmul,
-  elementwise: stateElementwise,
+  unary: emitUnary,
+  binary: emitBinary,
+  select: emitSelect,
+  cast: emitCast,
+  bitcast: emitBitcast,
+  reduce: emitReduce,
+  arg: emitArg,
+  cumulative: emitCumulative,
+  matmul: emitMatmul,
+  convolution: emitConvolution,
+  "convolution-transpose": emitConvolutionTranspose,
+  "max-pool": (hlo, operation, inputs, results, isRead) => emitMaxPool(hlo, operation, inputs, results, isRead(1)),
+  "average-pool": emitAveragePool,
+  gather: emitGather,
+  "gather-elements": emitGatherElements,
+  "gather-nd": emitGatherNd,
+  "scatter-elements": emitScatterElements,
+  "scatter-nd": emitScatterNd,
+  slice: emitSlice,
+  pad: emitPad,
+  concat: emitConcat,
+  transpose: emitTranspose,
+  reshape: emitReshape,
+  expand: emitExpand,
+  "top-k": emitTopK,
+  softmax: emitSoftmax,
+  "layer-norm": emitLayerNorm,
+  gelu: emitGelu,
+  linear: emitLinear,
+  "quantization-range": emitQuantizationRange,
+  quantize: emitQuantize,
+  "subtract-zero-point": emitSubtractZeroPoint,
+  "integer-matmul": emitIntegerMatmul,
+  "integer-linear": emitIntegerLinear,
+  "fused-matmul": emitFusedMatmul,
+  elementwise: emitElementwise,
   call: (_hlo, { function: name }) => {
-    throw new NotStated(`the function "${name}"`);
+    throw new UnsupportedInStableHlo(`the function "${name}"`);
   },
 };
 
@@ -95,7 +89,7 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
  * Translates a graph to a StableHLO program. Throws MODEL_UNSUPPORTED if operations or types of the graph cannot be expressed; `data.operations`
  * lists each of them once, with the reason.
  */
-export function stateGraph(graph: Graph): StableHloProgram {
+export function emitGraph(graph: Graph): StableHloProgram {
   const hlo = new HloFunction();
   const values = new Map<Value, HloValue>();
   const given: ProgramArgument[] = [];
@@ -127,7 +121,7 @@ export function stateGraph(graph: Graph): StableHloProgram {
   }
   for (const node of graph.nodes) {
     refuseUnstated(refused, node.operation.kind, () => {
-      for (const [index, result] of stateNode(hlo, node, read, reads).entries()) values.set(at(node.outputs, index), result);
+      for (const [index, result] of emitNode(hlo, node, read, reads).entries()) values.set(at(node.outputs, index), result);
     });
     // Translation continues after an unsupported node, so that the error names all unsupported operations.
     for (const output of node.outputs) if (!values.has(output)) values.set(output, { name: "%none", type: output.type });
@@ -145,17 +139,17 @@ export function stateGraph(graph: Graph): StableHloProgram {
   return { text, arguments: given, results: results.map(({ name, value }) => ({ name, type: value.type })) };
 }
 
-/** Runs `state`. If it throws NotStated, adds the kind of operation and the reason to `refused`. */
+/** Runs `state`. If it throws UnsupportedInStableHlo, adds the kind of operation and the reason to `refused`. */
 function refuseUnstated(refused: Set<string>, kind: string, state: () => void): void {
   try {
     state();
   } catch (error) {
-    if (!(error instanceof NotStated)) throw error;
+    if (!(error instanceof UnsupportedInStableHlo)) throw error;
     refused.add(`${kind} (${error.message})`);
   }
 }
 
-function stateNode(
+function emitNode(
   hlo: HloFunction,
   { operation, inputs, outputs }: GraphNode,
   read: (value: Value) => HloValue,
