@@ -6,7 +6,7 @@ import type { LanguageModelFiles } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { native } from "../../src/backends/native/index.ts";
-import { Compiler } from "../../src/engine/execute/compiler.ts";
+import { Executable } from "../../src/engine/execute/executable.ts";
 import { languageCases, type LanguageSample } from "../../src/testing/index.ts";
 import { float, integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
 import { runsAll } from "../fixtures/slow.ts";
@@ -152,7 +152,7 @@ describe.each(subjects)("GroupQueryAttention with %s", (variant, subject) => {
   });
   it("reads a prompt in filled chunks, and the rest of it token by token", async () => {
     const loaded = await ours.loadLanguage!(subject.model, subject.device, {});
-    const runs = vi.spyOn(Compiler.prototype, "execute");
+    const runs = vi.spyOn(Executable.prototype, "run");
     for (const _warmUp of [1, 2]) {
       runs.mockClear();
       await loaded.decode([{ sequence: await loaded.createSequence(), tokens: prompts[2]! }]);

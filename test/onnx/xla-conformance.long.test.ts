@@ -44,7 +44,7 @@ const types = { arguments: [two, two], results: [two] };
 describe.skipIf("reason" in plugin)("a PJRT plugin", () => {
   const open = async (): Promise<PjrtClient> => {
     const ffi = await ForeignFunctions.load();
-    return new PjrtClient(PjrtPlugin.open(ffi, "path" in plugin ? plugin.path : ""), { cpu_device_count: 1 });
+    return new PjrtClient(PjrtPlugin.open(ffi, "path" in plugin ? plugin.path : ""), { cpu_device_count: { integer: 1 } });
   };
 
   it("computes", async () => {

@@ -115,5 +115,5 @@ export function engineMemory({ engine, weightBytes }: GraphParts): ModelBase["me
 
 /** What the engine says of its last run: see `ModelBase.evidence`. */
 export function engineEvidence({ engine, notes = [] }: GraphParts): readonly string[] {
-  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...notes, ...engine.describeKernelChecks()];
+  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...notes, ...engine.describeCode()];
 }

@@ -1,8 +1,8 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
+import type { KernelCount } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
-import type { TensorMap } from "../../contract/tensor.ts";
 import {
   type CompiledKernels,
   compileKernels,
@@ -23,13 +23,17 @@ import { withHalfStates } from "../plan/half-states.ts";
 import { type Plan, type PlanSettings, planGraph } from "../plan/plan.ts";
 import { unpacked } from "../plan/unpacked-weights.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
-import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
 import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
-import type { YieldPolicy } from "./yield-policy.ts";
+import { CacheProgram } from "./decode/cache-program.ts";
+import type { DecoderCache, DecoderProgram, StateSettings } from "./decode/decoder-engine.ts";
+import type { PastInput } from "./decode/decoder-inputs.ts";
+import { KvCache } from "./decode/kv-cache.ts";
 import { Executable, type RunKernel } from "./executable.ts";
+import type { GraphCompiler } from "./graph-compiler.ts";
+import { ModelFolding } from "./model-folding.ts";
 import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
@@ -58,46 +62,30 @@ export interface EngineSettings {
   readonly limits?: RunLimits;
 }
 
-/** How the states of a graph are stored. */
-export interface StateSettings extends Required<Pick<PlanSettings, "states" | "stateBlocks">> {
-  /** Element type in memory of states that the graph has in float32. */
-  readonly stateType: "float32" | "float16";
-}
-
 /** Quantized weights without their elements. */
 type SelectedWeights = Pick<QuantizedBlocks, "type" | "format" | "rows" | "columns">;
 
 /** Most nodes of a graph, and most kernels, that are planned and generated without V8's optimizer; it pays for more. */
 const maxUnoptimized = 2000;
 
-/** Upper bound on the branch paths of a model whose folded weights are shared by all executables. */
-const maxBranchPaths = 8;
-
 /** Compiles the traced graphs of one loaded model to executables and runs them. All executables share memory, threads and packed weights. */
-export class Compiler {
+export class Compiler implements GraphCompiler {
+  readonly isBatchExact = true;
   readonly #settings: EngineSettings;
   readonly #weights: readonly Literal[];
   readonly #threads: ThreadPool;
   readonly #threadCount: number;
   readonly #kernels = new Set<string>();
   readonly #modules: SharedEngineState["modules"][number][] = [];
-  /** Constants that another replica has folded. */
-  readonly #importedFolds: FoldingSnapshot | undefined;
   #memory: EngineMemory;
-  #foldingCache: ConstantFoldingCache;
+  readonly #folding: ModelFolding;
   /** The kernel calls of all executables, those that were disposed included. */
   readonly tally: KernelTally = new KernelTally();
   /** Quantized weights that a kernel was selected for. */
   readonly #selected = new Map<string, SelectedWeights>();
-  readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
-  /** What the interpreter computes for this model and was not held against known answers, by `interpretedNames`. */
-  readonly #interpreted = new Set<string>();
-  /** The kernels of executables that were made while compilation was deferred and have not run. */
-  readonly #deferredKernels = new WeakMap<Executable, readonly Kernel[]>();
   #defersKernels = false;
-  #isFirst = true;
 
   /**
    * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
@@ -110,8 +98,7 @@ export class Compiler {
     const from = replica?.from;
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
       throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
-    this.#importedFolds = from?.folds;
-    this.#foldingCache = new ConstantFoldingCache(weights, this.#importedFolds);
+    this.#folding = new ModelFolding(weights, from?.folds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
     const packed = from?.packed;
     this.#memory = new EngineMemory({
@@ -120,7 +107,7 @@ export class Compiler {
       ...(from === undefined ? {} : { from }),
       openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
-        packed?.get(this.#foldingCache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
+        packed?.get(this.#folding.cache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
     });
     const noThreads = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
@@ -145,13 +132,13 @@ export class Compiler {
   /** Returns the state from which a new replica can be created. Returns undefined if no weights are packed yet or if the model was not loaded as a replica. */
   exportState(): SharedEngineState | undefined {
     if (!this.isSharing) return undefined;
-    const places = [...this.#foldingCache.literalsById].map(
+    const places = [...this.#folding.cache.literalsById].map(
       ([number, literal]) => [number, this.#memory.packedLocations(literal)] as const,
     );
     const packed = new Map(places.filter(([, found]) => found.length > 0));
     if (packed.size === 0) return undefined;
     const weights = weightSignatures(this.#weights);
-    return { ...this.#memory.share(), weights, folds: this.#foldingCache.snapshot, packed, modules: this.#modules };
+    return { ...this.#memory.share(), weights, folds: this.#folding.cache.snapshot, packed, modules: this.#modules };
   }
 
   /** Packs weights that no kernel reads but later executables may need, so that other replicas find them in shared memory. */
@@ -161,7 +148,7 @@ export class Compiler {
   }
 
   /** What the checks of generated code say about this model, as sentences without a full stop; empty without checks. */
-  describeKernelChecks(): readonly string[] {
+  describeCode(): readonly string[] {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
@@ -179,47 +166,42 @@ export class Compiler {
     return this.#memory;
   }
 
-  /** Evaluates operations whose operands are constants, once for all executables of the model. */
-  get fold(): ConstantFolder {
-    return this.#fold;
+  get bytes(): number {
+    return this.#memory.bytes;
   }
 
-  readonly #fold: ConstantFolder = (operation, inputs) => {
-    for (const name of interpretedNames(operation)) this.#interpreted.add(name);
-    return this.#foldingCache.fold(operation, inputs);
-  };
+  get kernelCounts(): readonly KernelCount[] {
+    return this.tally.counts;
+  }
 
-  /** Holds what the interpreter computed for this model so far against its known answers. Throws VERIFICATION_FAILED if it is wrong. */
+  get fold(): ConstantFolder {
+    return this.#folding.fold;
+  }
+
+  openFoldingCache(branchPath: string): void {
+    this.#folding.openBranch(branchPath);
+  }
+
+  closeFoldingCache(): void {
+    this.#folding.close();
+  }
+
+  attempt<Result>(work: () => Result): Result {
+    return this.#folding.attempt(work);
+  }
+
   async checkInterpreter(): Promise<void> {
-    const names = [...this.#interpreted];
-    this.#interpreted.clear();
+    const names = [...this.#folding.evaluated];
+    this.#folding.evaluated.clear();
     await this.#settings.kernelChecks?.checkInterpreter(names, this.#excludedFunctions);
   }
 
-  /**
-   * Sets the branch path of the graphs traced next. The first graphs of a new path read further weights; results of folding them are shared by all
-   * executables.
-   */
-  openFoldingCache(branchPath: string): void {
-    if (this.#branchPaths.has(branchPath) || this.#branchPaths.size >= maxBranchPaths) return;
-    this.#branchPaths.add(branchPath);
-    this.#foldingCache.reopen();
+  reserveArena(bytes: number): void {
+    this.#memory.reserveArena(bytes);
   }
 
-  /** Ends the sharing of folding results: later results belong to the executable they are traced for. See `ConstantFoldingCache`. */
-  closeFoldingCache(): void {
-    this.#foldingCache.close();
-  }
-
-  /** Runs `work`, which traces or compiles, and returns its result. If it fails before the first executable exists, frees all folded constants. */
-  attempt<Result>(work: () => Result): Result {
-    try {
-      return work();
-    } catch (error) {
-      if (this.#isFirst) this.#foldingCache = new ConstantFoldingCache(this.#weights, this.#importedFolds);
-      else this.closeFoldingCache();
-      throw error;
-    }
+  createCache(states: readonly PastInput[], capacity: number): DecoderCache {
+    return new KvCache(this.#memory, states, capacity);
   }
 
   /** Runs `work`. If `defers`, the kernels of executables that it makes are compiled when these first run; weights are packed at once. */
@@ -232,46 +214,36 @@ export class Compiler {
     }
   }
 
-  /**
-   * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in state blocks, `stateBlocks` is the number of blocks (see
-   * `PlanSettings`), `stateType` is how states of float32 are stored. `budget` is the budget of the trace; its time limit includes compilation.
-   */
-  compile(
-    traced: Graph,
-    { states = [], stateBlocks = 1, stateType = "float32", budget }: Partial<StateSettings> & { readonly budget: TraceBudget },
-  ): Executable {
-    const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = optimize(traced, { level, fold: this.#fold, budget });
-    const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
-    const plan = this.#plan(graph, { states, stateBlocks, budget });
-    budget.checkTime();
-    if (!this.#defersKernels) this.#compileKernels(plan.kernels);
-    const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
-    const executable = new Executable(plan, this.#memory, run, this.tally);
-    if (this.#defersKernels) this.#deferredKernels.set(executable, plan.kernels);
-    this.#isFirst = false;
-    return executable;
+  compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): Executable {
+    return this.#compile(graph, { states: [], batch: 1, stateType: "float32", budget });
   }
 
-  /**
-   * Runs an executable and returns copies of its outputs. `wanted` are the names of the outputs to return; undefined means all. `states` are the byte
-   * offsets of the state blocks.
-   */
-  async execute(
-    executable: Executable,
-    inputs: TensorMap,
-    wanted: ReadonlySet<string> | undefined,
-    { states, yieldPolicy }: { readonly states?: readonly number[]; readonly yieldPolicy: YieldPolicy },
-  ): Promise<TensorMap> {
-    this.#compileKernels(this.#deferredKernels.get(executable) ?? []);
-    this.#deferredKernels.delete(executable);
-    executable.writeInputs(inputs, states);
-    const { all } = executable.steps;
-    for (let step = 0; step < all;) {
-      step = executable.runSteps(step, yieldPolicy.deadline);
-      if (step < all) await yieldPolicy.yieldIfDue();
-    }
-    return executable.readOutputs(wanted);
+  compileDecoder(graph: Graph, settings: StateSettings & { readonly budget: TraceBudget }): DecoderProgram {
+    return new CacheProgram(this.#compile(graph, settings), settings);
+  }
+
+  /** Optimizes, plans and compiles a graph. States are stored in as many blocks as there are sequences (see `PlanSettings`). */
+  #compile(
+    traced: Graph,
+    {
+      states,
+      batch,
+      stateType,
+      budget,
+    }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly budget: TraceBudget },
+  ): Executable {
+    const { graphOptimization: level = "all" } = this.#settings;
+    const optimized = optimize(traced, { level, fold: this.fold, budget });
+    const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
+    const plan = this.#plan(graph, { states, stateBlocks: batch, budget });
+    budget.checkTime();
+    const { kernels } = plan;
+    if (!this.#defersKernels) this.#compileKernels(kernels);
+    const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
+    const prepare = this.#defersKernels ? (): void => this.#compileKernels(kernels) : undefined;
+    const executable = new Executable(plan, this.#memory, run, { tally: this.tally, prepare });
+    this.#folding.keep();
+    return executable;
   }
 
   /** Terminates the threads and releases the memory. */
@@ -301,7 +273,7 @@ export class Compiler {
     for (;;) {
       const plan = this.#withoutOptimizer(graph.nodes, () =>
         planGraph(graph, {
-          isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
+          isModelConstant: (literal) => this.#folding.cache.isModelConstant(literal),
           hasByteDot: features.byteDot !== "none",
           threads: this.#threadCount,
           isExcluded,
@@ -313,7 +285,7 @@ export class Compiler {
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
       for (const step of plan.steps)
-        if (step.kind === "interpret") for (const name of interpretedNames(step.operation)) this.#interpreted.add(name);
+        if (step.kind === "interpret") for (const name of interpretedNames(step.operation)) this.#folding.evaluated.add(name);
       return plan;
     }
   }

@@ -12,6 +12,8 @@ import type { BufferRef, Plan, PlanStep, TensorRef } from "../plan/plan.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
 import type { EngineMemory } from "../memory/engine-memory.ts";
 import { evaluateStep } from "./evaluate-step.ts";
+import type { CompiledGraph } from "./graph-compiler.ts";
+import type { YieldPolicy } from "./yield-policy.ts";
 
 /**
  * Runs one call of a kernel, on one or several threads, and returns its status. `offsets` holds the kernel's dynamic sizes, then its byte offsets; the
@@ -32,7 +34,7 @@ type Action = (bases: Bases) => void;
  * A plan that is ready to run: kernels compiled, weights packed in memory. Runs in three phases, `writeInputs`, `runSteps` and `readOutputs`, so that
  * the caller can yield between steps. Runs must not overlap, nor overlap those of other executables over the same memory.
  */
-export class Executable {
+export class Executable implements CompiledGraph {
   /** The parts of the plan that runs still need; kernels and steps are dropped after construction. */
   readonly #plan: Pick<Plan, "arenaBytes" | "constants" | "inputs" | "outputs" | "stateBytes">;
   /** Number of steps of one run, and how many of them the interpreter computes. */
@@ -44,17 +46,27 @@ export class Executable {
   readonly #kernelIds: readonly string[];
   readonly #callsPerRun: ReadonlyMap<string, number>;
   readonly #tally: KernelTally | undefined;
+  #prepare: (() => void) | undefined;
   /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
   #states: readonly number[] = [];
 
-  /** `tally` receives the steps that have run, by kernel id. Default: they are not counted. */
-  constructor(plan: Plan, memory: EngineMemory, run: RunKernel, tally?: KernelTally) {
+  /**
+   * `tally` receives the steps that have run, by kernel id; default: they are not counted. `prepare` is called before the first run, and compiles kernels
+   * that are not compiled yet; default: all are.
+   */
+  constructor(
+    plan: Plan,
+    memory: EngineMemory,
+    run: RunKernel,
+    { tally, prepare }: { readonly tally?: KernelTally; readonly prepare?: (() => void) | undefined } = {},
+  ) {
     const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
     this.#plan = { arenaBytes, constants, inputs, outputs, stateBytes };
     this.steps = { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
     this.#memory = memory;
     this.#tally = tally;
+    this.#prepare = prepare;
     this.#kernelIds = steps.map((step) => (step.kind === "interpret" ? interpreterId : step.id));
     this.#callsPerRun = countOf(this.#kernelIds);
     try {
@@ -68,6 +80,26 @@ export class Executable {
       throw error;
     }
     this.#actions = steps.map((step) => this.#action(step, run));
+  }
+
+  /**
+   * Runs the plan, between whose steps it yields to the event loop as the policy says, and returns copies of its outputs. `wanted` are the names of the
+   * outputs to return; undefined means all. `states` are the byte offsets of the state blocks.
+   */
+  async run(
+    inputs: TensorMap,
+    wanted: ReadonlySet<string> | undefined,
+    { states, yieldPolicy }: { readonly states?: readonly number[]; readonly yieldPolicy: YieldPolicy },
+  ): Promise<TensorMap> {
+    this.#prepare?.();
+    this.#prepare = undefined;
+    this.writeInputs(inputs, states);
+    const { all } = this.steps;
+    for (let step = 0; step < all;) {
+      step = this.runSteps(step, yieldPolicy.deadline);
+      if (step < all) await yieldPolicy.yieldIfDue();
+    }
+    return this.readOutputs(wanted);
   }
 
   /** Size in bytes of each state block that the caller of a run supplies. */

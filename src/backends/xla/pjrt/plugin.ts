@@ -15,7 +15,7 @@ import { type PjrtFunctionName, namedValueLayout, pjrtFunctions } from "./struct
 export type Fields = Readonly<Record<string, bigint | number | Uint8Array | BigInt64Array | BigUint64Array | undefined>>;
 
 /** The fields of a struct after a call. */
-interface Answer {
+export interface Answer {
   /** A field as a number. */
   number(field: string): number;
   /** A field as an address. */
@@ -30,8 +30,16 @@ type Call = NativeFunction<{ readonly result: "pointer"; readonly parameters: re
  * Flags RTLD_NOW | RTLD_NODELETE of dlopen on Linux: the library stays loaded to the end of the process, since plugins crash when they are unloaded.
  */
 const pinned = 0x1002;
+/**
+ * Bytes of zeros after the arguments of a call: fields that later versions of the API add. A plugin refuses arguments that are smaller than it knows them,
+ * and accepts larger ones.
+ */
+const spareBytes = 64;
 /** The oldest minor version of the API whose function table and structs match `pjrtFunctions`. */
 const oldestMinor = 54;
+
+/** The code of absl::Status for memory or another resource that is used up. */
+const exhausted = 8;
 
 /** An error that a plugin returned. */
 interface PluginFailure {
@@ -83,7 +91,7 @@ export class PjrtPlugin {
    */
   call(name: PjrtFunctionName, fields: Fields): Answer {
     const { layout } = pjrtFunctions[name];
-    const bytes = structBytes(this.ffi, layout, fields);
+    const bytes = structBytes(this.ffi, layout, fields, spareBytes);
     const failed = this.#functionOf(name)(bytes);
     if (failed !== 0n) throw this.#errorOf(name, failed);
     const answer: Answer = {
@@ -140,28 +148,29 @@ export class PjrtPlugin {
 
   #errorOf(name: PjrtFunctionName, error: bigint): InferyardError {
     const { status, message } = this.#describe(error);
-    return new InferyardError("RUN_FAILED", `PJRT_${name} failed (status ${status}): ${message}`, {
+    const code = status === exhausted ? "OUT_OF_MEMORY" : "RUN_FAILED";
+    return new InferyardError(code, `PJRT_${name} failed (status ${status}): ${message}`, {
       data: { function: `PJRT_${name}`, status },
     });
   }
 
   #describe(error: bigint): PluginFailure {
-    const message = structBytes(this.ffi, pjrtFunctions.Error_Message.layout, { error });
+    const message = structBytes(this.ffi, pjrtFunctions.Error_Message.layout, { error }, spareBytes);
     this.#functionOf("Error_Message")(message);
     const field = (name: string): bigint => readField(pjrtFunctions.Error_Message.layout, message, name) as bigint;
     const text = this.textAt(field("message"), Number(field("message_size")));
-    const code = structBytes(this.ffi, pjrtFunctions.Error_GetCode.layout, { error });
+    const code = structBytes(this.ffi, pjrtFunctions.Error_GetCode.layout, { error }, spareBytes);
     this.#functionOf("Error_GetCode")(code);
     const status = Number(readField(pjrtFunctions.Error_GetCode.layout, code, "code"));
-    this.#functionOf("Error_Destroy")(structBytes(this.ffi, pjrtFunctions.Error_Destroy.layout, { error }));
+    this.#functionOf("Error_Destroy")(structBytes(this.ffi, pjrtFunctions.Error_Destroy.layout, { error }, spareBytes));
     return { status, message: text };
   }
 }
 
-/** The bytes of a struct with these fields and its own size. Missing fields are zero. */
-export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: Fields): Uint8Array {
-  const bytes = new Uint8Array(layout.size);
-  writeField(layout, bytes, "struct_size", layout.size);
+/** The bytes of a struct with these fields, `spare` bytes of zeros after them, and the size of both. Missing fields are zero. */
+export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: Fields, spare: number = 0): Uint8Array {
+  const bytes = new Uint8Array(layout.size + spare);
+  writeField(layout, bytes, "struct_size", bytes.length);
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     writeField(layout, bytes, name, typeof value === "object" ? ffi.addressOf(value) : value);

@@ -2,9 +2,9 @@
  * The functions of the PJRT C API that are used, and the layouts of their arguments (pjrt_c_api.h of OpenXLA). Offsets of functions and fields are
  * the same in all versions from 0.54 on; later versions add fields at the end.
  */
-import { type StructLayout, layOut } from "../../../libraries/ffi/index.ts";
+import { type FieldType, type StructLayout, layOut } from "../../../libraries/ffi/index.ts";
 
-type Field = readonly [name: string, type: "pointer" | "uint64" | "int64" | "int32" | "bool"];
+type Field = readonly [name: string, type: FieldType];
 
 /** Every struct of arguments begins with its size and a list of extensions, which is empty here. */
 const head: readonly Field[] = [
@@ -19,6 +19,20 @@ const text = (name: string): readonly Field[] => [
   [`${name}_size`, "uint64"],
 ];
 
+/** Optional statistics of a device's memory, in the order of their struct. */
+const memoryStatistics = [
+  "peak_bytes_in_use",
+  "num_allocs",
+  "largest_alloc_size",
+  "bytes_limit",
+  "bytes_reserved",
+  "peak_bytes_reserved",
+  "bytes_reservable_limit",
+  "largest_free_block_bytes",
+  "pool_bytes",
+  "peak_pool_bytes",
+] as const;
+
 /** Names of the PJRT functions in use, without the prefix PJRT_. */
 export type PjrtFunctionName =
   | "Error_Destroy"
@@ -27,17 +41,29 @@ export type PjrtFunctionName =
   | "Plugin_Initialize"
   | "Plugin_Attributes"
   | "Event_Destroy"
+  | "Event_IsReady"
   | "Event_Await"
   | "Client_Create"
   | "Client_Destroy"
   | "Client_PlatformName"
+  | "Client_PlatformVersion"
   | "Client_AddressableDevices"
   | "Client_Compile"
   | "Client_BufferFromHostBuffer"
+  | "DeviceDescription_Kind"
+  | "Device_GetDescription"
+  | "Device_MemoryStats"
+  | "Executable_Destroy"
+  | "Executable_Serialize"
   | "LoadedExecutable_Destroy"
+  | "LoadedExecutable_GetExecutable"
   | "LoadedExecutable_Execute"
+  | "Executable_DeserializeAndLoad"
   | "Buffer_Destroy"
-  | "Buffer_ToHostBuffer";
+  | "Buffer_ToHostBuffer"
+  | "Buffer_ReadyEvent"
+  | "Buffer_UnsafePointer"
+  | "Executable_GetCompiledMemoryStats";
 
 /** A function: its index in the table of `PJRT_Api`, from 0, and the layout of its arguments. */
 export interface PjrtFunction {
@@ -65,6 +91,13 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
     ]),
   },
   Event_Destroy: { slot: 5, layout: define("PJRT_Event_Destroy_Args", [["event", "pointer"]]) },
+  Event_IsReady: {
+    slot: 6,
+    layout: define("PJRT_Event_IsReady_Args", [
+      ["event", "pointer"],
+      ["is_ready", "bool"],
+    ]),
+  },
   Event_Await: { slot: 8, layout: define("PJRT_Event_Await_Args", [["event", "pointer"]]) },
   Client_Create: {
     slot: 10,
@@ -84,6 +117,10 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
   Client_PlatformName: {
     slot: 12,
     layout: define("PJRT_Client_PlatformName_Args", [["client", "pointer"], ...text("platform_name")]),
+  },
+  Client_PlatformVersion: {
+    slot: 14,
+    layout: define("PJRT_Client_PlatformVersion_Args", [["client", "pointer"], ...text("platform_version")]),
   },
   Client_AddressableDevices: {
     slot: 16,
@@ -121,7 +158,46 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
       ["buffer", "pointer"],
     ]),
   },
+  DeviceDescription_Kind: {
+    slot: 26,
+    layout: define("PJRT_DeviceDescription_Kind_Args", [["device_description", "pointer"], ...text("device_kind")]),
+  },
+  Device_GetDescription: {
+    slot: 29,
+    layout: define("PJRT_Device_GetDescription_Args", [
+      ["device", "pointer"],
+      ["device_description", "pointer"],
+    ]),
+  },
+  Device_MemoryStats: {
+    slot: 34,
+    layout: define("PJRT_Device_MemoryStats_Args", [
+      ["device", "pointer"],
+      ["bytes_in_use", "int64"],
+      ...memoryStatistics.flatMap((name): readonly Field[] => [
+        [name, "int64"],
+        [`${name}_is_set`, "bool"],
+      ]),
+    ]),
+  },
+  Executable_Destroy: { slot: 40, layout: define("PJRT_Executable_Destroy_Args", [["executable", "pointer"]]) },
+  Executable_Serialize: {
+    slot: 49,
+    layout: define("PJRT_Executable_Serialize_Args", [
+      ["executable", "pointer"],
+      ...text("serialized_bytes"),
+      ["serialized_executable", "pointer"],
+      ["serialized_executable_deleter", "pointer"],
+    ]),
+  },
   LoadedExecutable_Destroy: { slot: 50, layout: define("PJRT_LoadedExecutable_Destroy_Args", [["executable", "pointer"]]) },
+  LoadedExecutable_GetExecutable: {
+    slot: 51,
+    layout: define("PJRT_LoadedExecutable_GetExecutable_Args", [
+      ["loaded_executable", "pointer"],
+      ["executable", "pointer"],
+    ]),
+  },
   LoadedExecutable_Execute: {
     slot: 55,
     layout: define("PJRT_LoadedExecutable_Execute_Args", [
@@ -135,6 +211,16 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
       ["execute_device", "pointer"],
     ]),
   },
+  Executable_DeserializeAndLoad: {
+    slot: 56,
+    layout: define("PJRT_Executable_DeserializeAndLoad_Args", [
+      ["client", "pointer"],
+      ...text("serialized_executable"),
+      ["loaded_executable", "pointer"],
+      ["overridden_serialized_compile_options", "pointer"],
+      ["overridden_serialized_compile_options_size", "uint64"],
+    ]),
+  },
   Buffer_Destroy: { slot: 58, layout: define("PJRT_Buffer_Destroy_Args", [["buffer", "pointer"]]) },
   Buffer_ToHostBuffer: {
     slot: 70,
@@ -144,6 +230,37 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
       ["dst", "pointer"],
       ["dst_size", "uint64"],
       ["event", "pointer"],
+    ]),
+  },
+  Buffer_ReadyEvent: {
+    slot: 72,
+    layout: define("PJRT_Buffer_ReadyEvent_Args", [
+      ["buffer", "pointer"],
+      ["event", "pointer"],
+    ]),
+  },
+  Buffer_UnsafePointer: {
+    slot: 73,
+    layout: define("PJRT_Buffer_UnsafePointer_Args", [
+      ["buffer", "pointer"],
+      ["buffer_pointer", "uint64"],
+    ]),
+  },
+  Executable_GetCompiledMemoryStats: {
+    slot: 96,
+    layout: define("PJRT_Executable_GetCompiledMemoryStats_Args", [
+      ["executable", "pointer"],
+      ["generated_code_size_in_bytes", "int64"],
+      ["argument_size_in_bytes", "int64"],
+      ["output_size_in_bytes", "int64"],
+      ["alias_size_in_bytes", "int64"],
+      ["temp_size_in_bytes", "int64"],
+      ["host_generated_code_size_in_bytes", "int64"],
+      ["host_argument_size_in_bytes", "int64"],
+      ["host_output_size_in_bytes", "int64"],
+      ["host_alias_size_in_bytes", "int64"],
+      ["host_temp_size_in_bytes", "int64"],
+      ["peak_memory_in_bytes", "int64"],
     ]),
   },
 };

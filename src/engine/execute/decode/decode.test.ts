@@ -15,7 +15,7 @@ import { needsData, sharedData, worst } from "../../../../test/fixtures/shared-d
 import { amount, runsAll } from "../../../../test/fixtures/slow.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { Literal } from "../../ir/literal.ts";
-import { Compiler } from "../compiler.ts";
+import { Executable } from "../executable.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../onnx/onnx-model.ts";
 
 const [skip, name] = needsData("decoding with a cache");
@@ -138,7 +138,7 @@ describe.skipIf(skip)(name, () => {
   it.each(decoders)("%s reads a prompt in chunks, and a few tokens whose logits are wanted in one run", async (model) => {
     const { engine, inputs } = load(decoderPath(model));
     const sequences = await engine.sequences(inputs);
-    const runs = vi.spyOn(Compiler.prototype, "execute");
+    const runs = vi.spyOn(Executable.prototype, "run");
     const runsOf = async (count: number, logits: number): Promise<number> => {
       for (const _warmUp of [1, 2]) {
         runs.mockClear(); // the first time executables are verified, by further runs

@@ -13,39 +13,14 @@
 import { at, required } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../contract/tensor.ts";
-import type { Graph, Value } from "../../ir/graph.ts";
-import type { EngineMemory } from "../../memory/engine-memory.ts";
-import type { StateSettings } from "../compiler.ts";
-import type { Executable } from "../executable.ts";
-import { decodeInputs, type DecodeSizes, logitsName, withLastLogits } from "./decode-graph.ts";
+import { decodeInputs, type DecodeSizes, withLastLogits } from "./decode-graph.ts";
+import type { DecoderCache, DecoderEngine, DecoderProgram } from "./decoder-engine.ts";
 import { type CacheType, type DecoderInputs, decoderInputs, hasFreeBatch, sourceMaskName, sourceType } from "./decoder-inputs.ts";
-import { KvCache } from "./kv-cache.ts";
-
-/** The operations of an engine model that its decoder uses. They are called only while the mutex of the model is held. */
-export interface DecoderEngine {
-  /** The model's memory, which holds the caches. */
-  readonly memory: EngineMemory;
-  /** Traces the model with inputs of these types. Throws MODEL_UNSUPPORTED when the graph depends on values. */
-  trace(values: ReadonlyMap<string, Value>): Graph;
-  /** Compiles a graph. */
-  compile(graph: Graph, settings: StateSettings): Executable;
-  /** Runs an executable and returns copies of the outputs named in the options. */
-  run(executable: Executable, inputs: TensorMap, options: ExecutableRun): Promise<TensorMap>;
-}
-
-/** Options of one run of an executable. */
-export interface ExecutableRun {
-  /** Byte offsets of the state blocks in engine memory. */
-  readonly states: readonly number[];
-  /** Names of the outputs to return. */
-  readonly outputs: readonly string[];
-  readonly signal?: AbortSignal;
-}
 
 /** New tokens of one sequence. */
 export interface DecoderRow {
   /** The cache that is read and appended to. */
-  readonly cache: KvCache;
+  readonly cache: DecoderCache;
   /** Tokens in the cache before the run. */
   readonly length: number;
   /** Ids of the new tokens. */
@@ -74,7 +49,7 @@ export interface DecoderRun {
 }
 
 interface CachedExecutable {
-  readonly executable: Executable;
+  readonly program: DecoderProgram;
   /** Size of the vocabulary. */
   readonly classes: number;
   isVerified: boolean;
@@ -128,7 +103,7 @@ export class Decoder {
   /** Releases all executables. Sequences of this decoder must not be used afterwards. */
   dispose(): void {
     this.isDisposed = true;
-    for (const { executable } of this.#executables.values()) executable.dispose();
+    for (const { program } of this.#executables.values()) program.dispose();
     this.#executables.clear();
   }
 
@@ -143,9 +118,9 @@ export class Decoder {
   }
 
   /** Creates an empty cache for `capacity` tokens, after `prepare`. */
-  async createCache(capacity: number, source: number, signal: AbortSignal | undefined): Promise<KvCache> {
+  async createCache(capacity: number, source: number, signal: AbortSignal | undefined): Promise<DecoderCache> {
     await this.prepare(capacity, source, signal);
-    return new KvCache(this.#engine.memory, this.inputs.states, capacity);
+    return this.#engine.createCache(this.inputs.states, capacity);
   }
 
   /**
@@ -192,23 +167,14 @@ export class Decoder {
       source: { tokens: source } = noSource,
     } = at(rows, 0);
     const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
-    // An executable for more sequences computes the last one several times: each time it writes the same.
     const all = Array.from({ length: batch }, (_, index) => at(rows, Math.min(index, rows.length - 1)));
-    const first = capacity - size;
-    let isKept = false;
-    try {
-      const { executable, classes } = this.#executableFor({ capacity, size, batch, logits, source });
-      const states = all.map(({ cache }) => cache.start);
-      const options = { states, outputs: [logitsName], ...(signal === undefined ? {} : { signal }) };
-      const results = await this.#engine.run(executable, this.#inputsOf(all, capacity, size), options);
-      isKept = keeps;
-      if (keeps) for (const { cache, length, tokens } of rows) cache.move(first, length, tokens.length);
-      const { data } = required(results[logitsName], "the logits");
-      return (data as Float32Array).subarray(0, rows.length * logits * classes);
-    } finally {
-      for (const { cache, length, tokens } of rows)
-        cache.clear(Math.max(first, isKept ? length + tokens.length : length), capacity);
-    }
+    const { program, classes } = this.#executableFor({ capacity, size, batch, logits, source });
+    const { data } = await program.append(
+      this.#inputsOf(all, capacity, size),
+      rows.map(({ cache, length, tokens }) => ({ cache, length, count: tokens.length })),
+      { keeps, signal },
+    );
+    return (data as Float32Array).subarray(0, rows.length * logits * classes);
   }
 
   /** The input tensors of a run. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
@@ -258,8 +224,7 @@ export class Decoder {
       : (this.#references.get(source) ?? (await this.#referenceLogits(probe, source, signal)));
     if (!isFilled) this.#references.set(source, wanted);
     const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], { size, source }, signal);
-    const spread = wanted.reduce((max, each) => Math.max(max, each)) - wanted.reduce((min, each) => Math.min(min, each));
-    const worst = wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
+    const [spread, worst] = [spreadOf(wanted), largestDifference(wanted, given)];
     if (worst <= tolerance * spread) {
       entry.isVerified = true;
       return;
@@ -277,8 +242,8 @@ export class Decoder {
   }
 
   /**
-   * Verifies an executable of several sequences once: appends a different token to each of these sequences, together and alone, compares all bits of the
-   * logits, and removes the tokens again. A model whose operations mix the sequences of a batch gets no batches.
+   * Verifies an executable of several sequences once: appends a different token to each of these sequences, together and alone, compares the logits,
+   * and removes the tokens again. A model whose operations mix the sequences of a batch gets no batches.
    */
   async #verifyBatch(rows: readonly DecoderRow[], signal: AbortSignal | undefined): Promise<void> {
     const {
@@ -295,13 +260,19 @@ export class Decoder {
       for (const [index, row] of probes.entries()) {
         const alone = await this.#forward({ rows: [row], size: 1, logits: 1, signal }, false);
         const own = together.subarray(index * classes, (index + 1) * classes);
-        if (alone.some((each, logit) => !Object.is(each, own[logit]))) this.#isBatched = false;
+        if (!this.#isSame(alone, own)) this.#isBatched = false;
       }
       entry.isVerified = true;
     } catch (error) {
       if (!(error instanceof InferyardError) || error.code !== "MODEL_UNSUPPORTED") throw error;
       this.#isBatched = false;
     }
+  }
+
+  /** Whether a sequence gets the same logits alone and with others: all bits, if the engine gives the same. */
+  #isSame(alone: Float32Array, together: Float32Array): boolean {
+    if (this.#engine.isBatchExact) return alone.every((each, index) => Object.is(each, together[index]));
+    return largestDifference(alone, together) <= tolerance * spreadOf(alone);
   }
 
   /** Logits after the probe tokens, from runs whose cache has exactly as many positions as tokens. */
@@ -321,7 +292,7 @@ export class Decoder {
     { size, source }: Pick<DecodeSizes, "size" | "source">,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
-    let cache: KvCache | undefined;
+    let cache: DecoderCache | undefined;
     let logits: Float32Array = new Float32Array();
     try {
       for (const [index, capacity] of capacities.entries()) {
@@ -348,8 +319,8 @@ export class Decoder {
     return { tokens, tensors: Object.fromEntries(tensors) };
   }
 
-  #grownCache(rows: KvCache | undefined, capacity: number, length: number): KvCache {
-    const larger = new KvCache(this.#engine.memory, this.inputs.states, capacity);
+  #grownCache(rows: DecoderCache | undefined, capacity: number, length: number): DecoderCache {
+    const larger = this.#engine.createCache(this.inputs.states, capacity);
     if (rows !== undefined) larger.copyFrom(rows, length);
     rows?.release();
     return larger;
@@ -363,8 +334,8 @@ export class Decoder {
     this.#executables.set(key, entry); // the last entry of the map is the most recently used one
     const [oldest] = this.#executables;
     if (this.#executables.size > maxExecutables && oldest !== undefined) {
-      const [before, { executable }] = oldest;
-      executable.dispose();
+      const [before, { program }] = oldest;
+      program.dispose();
       this.#executables.delete(before);
     }
     return entry;
@@ -375,9 +346,19 @@ export class Decoder {
     const states = this.inputs.states.map(({ info }) => info.name);
     const { shape } = at(graph.outputs, 0).value.type;
     const classes = at(shape, shape.length - 1);
-    const settings = { states, stateBlocks: sizes.batch, stateType: this.#cacheType };
-    return { executable: this.#engine.compile(graph, settings), classes, isVerified: false };
+    const settings = { ...sizes, states, stateType: this.#cacheType };
+    return { program: this.#engine.compile(graph, settings), classes, isVerified: false };
   }
+}
+
+/** The range of logits: the largest minus the smallest. */
+function spreadOf(logits: Float32Array): number {
+  return logits.reduce((max, each) => Math.max(max, each)) - logits.reduce((min, each) => Math.min(min, each));
+}
+
+/** The largest difference between logits; NaN if one of them is no number. */
+function largestDifference(wanted: Float32Array, given: Float32Array): number {
+  return wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
 }
 
 /** Tensors of one shape with batch size 1 as one tensor. */

@@ -4,6 +4,7 @@ import { elementCount, type Tensor, type TensorMap, zeros } from "../../../contr
 import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
+import type { DecoderCache } from "./decoder-engine.ts";
 import { type PastInput, pastType } from "./decoder-inputs.ts";
 
 /** Size in bytes of the keys and values of one token. */
@@ -27,7 +28,7 @@ interface Rows {
 }
 
 /** A key-value cache of fixed capacity. Its memory is zero-filled at first. */
-export class KvCache {
+export class KvCache implements DecoderCache {
   /** Number of token positions of the cache. */
   readonly capacity: number;
   /** Offset of the block in engine memory, in bytes. */
@@ -67,7 +68,8 @@ export class KvCache {
   }
 
   /** Copies the rows of the first `count` tokens from another cache of the same model. */
-  copyFrom(other: KvCache, count: number): void {
+  copyFrom(other: DecoderCache, count: number): void {
+    if (!(other instanceof KvCache)) throw new TypeError("the cache is not in engine memory");
     const sources = other.#rows;
     for (const [index, target] of this.#rows.entries()) {
       const source = at(sources, index);

@@ -7,7 +7,8 @@ import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts"
 import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./decoder.ts";
 import { sameShape } from "../../ir/tensor-type.ts";
 import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
-import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
+import type { DecoderCache } from "./decoder-engine.ts";
+import { bytesPerToken, noTokens } from "./kv-cache.ts";
 import { SequenceTable } from "../../../contract/sequence-table.ts";
 
 /** Tokens to append to one sequence. The caller has checked them. */
@@ -22,7 +23,7 @@ export interface SequenceStep {
 
 /** A cache that sequences share until one of them appends to it. */
 interface SharedCache {
-  readonly cache: KvCache;
+  readonly cache: DecoderCache;
   /** Number of sequences that use it. */
   users: number;
   /** Number of positions that hold rows, at least the length of each sequence that uses it. */
@@ -263,7 +264,7 @@ export class Sequences {
   }
 
   /** Returns a cache that only this sequence uses, with the capacity for `tokens` tokens, and with no rows beyond its length. */
-  async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
+  async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<DecoderCache> {
     const { shared, length, source } = sequence;
     const capacity = Math.min(capacityFor(tokens), this.#maxTokens);
     if (shared?.users === 1 && shared.cache.capacity === capacity) {

@@ -139,7 +139,7 @@ describe("generated code that differs from the interpreter", () => {
   it("is excluded if the interpreter is right", async () => {
     const engine = engineWith(checksWith(evaluate, differing));
     expect((await engine.run({ x }))["y"]!.data[0]).toBeCloseTo(0.9828, 3);
-    expect(engine.describeKernelChecks().join("\n")).toContain("the interpreter computes it instead");
+    expect(engine.describeCode().join("\n")).toContain("the interpreter computes it instead");
     await engine.dispose();
   });
 

@@ -260,7 +260,7 @@ describe("a model with a broken kernel", () => {
   const run = async (kernelChecks: KernelChecks) => {
     const model = new EngineModel(source, { features, kernelChecks });
     const { y } = await model.run(inputs);
-    const told = { y, interpreted: model.lastStepCounts?.interpreted, evidence: model.describeKernelChecks() };
+    const told = { y, interpreted: model.lastStepCounts?.interpreted, evidence: model.describeCode() };
     await model.dispose();
     return told;
   };

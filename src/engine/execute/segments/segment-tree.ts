@@ -11,7 +11,7 @@ import type { GraphSource } from "../../build/graph-source.ts";
 import type { InterpretedOp } from "../../build/data-dependency.ts";
 import { TraceLog } from "../../build/trace-log.ts";
 import { isSequence, isTensor, type TracedValue, tensorsIn, mapTensors } from "../../build/traced-value.ts";
-import type { Compiler } from "../compiler.ts";
+import type { GraphCompiler } from "../graph-compiler.ts";
 import type { SegmentCache } from "./segment-cache.ts";
 import { runLoop } from "./run-loop.ts";
 import { elementsOf, type LiveValues, type LoopBody, Segment } from "./segment.ts";
@@ -21,7 +21,7 @@ import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-seg
 /** The compiler and the cache that all segments of one model share. */
 export interface SegmentServices {
   /** Compiles the graphs of segments. */
-  readonly compiler: Compiler;
+  readonly compiler: GraphCompiler;
   /** Caches segments for later runs. */
   readonly cache: SegmentCache;
 }

@@ -8,8 +8,7 @@ import type { TracedValue } from "../../build/traced-value.ts";
 import { estimatedWork } from "../../build/operation-cost.ts";
 import { evaluateStep } from "../evaluate-step.ts";
 import type { YieldPolicy } from "../yield-policy.ts";
-import type { Executable } from "../executable.ts";
-import type { Compiler } from "../compiler.ts";
+import type { CompiledGraph, GraphCompiler } from "../graph-compiler.ts";
 import type { ModelRun, StepCounts, ExecutedSegment } from "./model-run.ts";
 import type { TracedSegment } from "./trace-segment.ts";
 
@@ -38,8 +37,7 @@ export class Segment implements ExecutedSegment {
   readonly steps: StepCounts;
   /** Sequence number of the last run that used the segment. */
   lastRun = 0;
-  readonly #compiler: Compiler;
-  readonly #executable: Executable | undefined;
+  readonly #executable: CompiledGraph | undefined;
 
   /**
    * Compiles the segment, unless it has fewer estimated scalar operations than `minWork`. `budget` is the budget of the trace; its time limit
@@ -47,7 +45,7 @@ export class Segment implements ExecutedSegment {
    */
   constructor(
     traced: TracedSegment,
-    compiler: Compiler,
+    compiler: GraphCompiler,
     {
       minWork,
       loopBody,
@@ -56,7 +54,6 @@ export class Segment implements ExecutedSegment {
   ) {
     this.traced = traced;
     this.loopBody = loopBody;
-    this.#compiler = compiler;
     const { graph } = traced;
     this.#executable =
       graph.nodes.length > 0 && scalarOperations(graph) >= minWork ? compiler.compile(graph, { budget }) : undefined;
@@ -108,7 +105,7 @@ export class Segment implements ExecutedSegment {
     const names =
       wanted &&
       new Set([...graphOutputs.keys()].flatMap((index) => (wanted.has(graphOutputs[index] as Value) ? [String(index)] : [])));
-    const results = await this.#compiler.execute(this.#executable, inputs, names, { yieldPolicy });
+    const results = await this.#executable.run(inputs, names, { yieldPolicy });
     for (const [index, value] of graphOutputs.entries()) {
       const result = results[String(index)];
       if (result === undefined) continue;

@@ -1,0 +1,55 @@
+/** Executables that append to caches in engine memory. */
+import { at, required } from "../../../contract/checked.ts";
+import type { Tensor, TensorMap } from "../../../contract/tensor.ts";
+import type { Executable } from "../executable.ts";
+import type { StepCounts } from "../segments/model-run.ts";
+import { YieldPolicy } from "../yield-policy.ts";
+import { logitsName } from "./decode-graph.ts";
+import type { AppendedRows, AppendOptions, DecoderProgram, StateSettings } from "./decoder-engine.ts";
+import { KvCache } from "./kv-cache.ts";
+
+/**
+ * An executable whose state blocks are the caches of sequences. It writes the rows of new tokens to the last positions of the caches, from where they are
+ * moved to the end of the past.
+ */
+export class CacheProgram implements DecoderProgram {
+  readonly #executable: Executable;
+  readonly #batch: number;
+  /** Position in the caches at which a run writes the rows of its first new token. */
+  readonly #first: number;
+
+  constructor(executable: Executable, { capacity, size, batch }: StateSettings) {
+    this.#executable = executable;
+    this.#batch = batch;
+    this.#first = capacity - size;
+  }
+
+  get steps(): StepCounts {
+    return this.#executable.steps;
+  }
+
+  async append(inputs: TensorMap, rows: readonly AppendedRows[], { keeps, signal }: AppendOptions): Promise<Tensor> {
+    const own = rows.map(({ cache, length, count }) => ({ cache: inEngineMemory(cache), length, count }));
+    let isKept = false;
+    try {
+      // The last sequence is computed again in place of missing ones: each time it writes the same.
+      const states = Array.from({ length: this.#batch }, (_, index) => at(own, Math.min(index, own.length - 1)).cache.start);
+      const results = await this.#executable.run(inputs, new Set([logitsName]), { states, yieldPolicy: new YieldPolicy(signal) });
+      isKept = keeps;
+      if (keeps) for (const { cache, length, count } of own) cache.move(this.#first, length, count);
+      return required(results[logitsName], "the logits");
+    } finally {
+      for (const { cache, length, count } of own)
+        cache.clear(Math.max(this.#first, isKept ? length + count : length), cache.capacity);
+    }
+  }
+
+  dispose(): void {
+    this.#executable.dispose();
+  }
+}
+
+function inEngineMemory(cache: AppendedRows["cache"]): KvCache {
+  if (cache instanceof KvCache) return cache;
+  throw new TypeError("the cache is not in engine memory");
+}
