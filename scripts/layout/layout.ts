@@ -40,7 +40,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["execute"],
     ["."],
   ],
-  backends: [["sequences"], ["gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
+  backends: [["sequences"], ["graphs", "gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
   libraries: [
     ["ffi", "binaries", "demangling"],
     ["contracts"],

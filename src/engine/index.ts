@@ -7,6 +7,7 @@ export { detectWasmFeatures } from "./codegen/wasm/index.ts";
 export { checkOperators } from "./onnx/check-operators.ts";
 export { optimizedGraphText, stableHloText } from "./graph-text.ts";
 export { EngineModel } from "./execute/engine-model.ts";
+export { CompiledModel } from "./execute/compiled-model.ts";
 export { sourceMaskName } from "./execute/decode/decoder-inputs.ts";
 export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.ts";
 export type { RunLimits } from "./execute/segments/model-run.ts";

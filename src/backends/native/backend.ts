@@ -12,12 +12,13 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
+import type { GraphParts } from "../graphs/graph-model.ts";
+import { isDecodable, isGraph, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import type { NativeLoadOptions } from "./create-engine.ts";
-import type { CreateModel } from "./graph-model.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import type { ReplicaBackend, ReplicaModel } from "../../contract/replicas.ts";
@@ -106,8 +107,8 @@ async function load(model: ModelFiles, device: Device, options: NativeLoadOption
   requireCpu(device);
   if (isGraph(model)) {
     await prepareKernels(options, state);
-    const { GraphModel } = await import("./graph-model.ts");
-    return await loadGraph(model, options, state, (parts) => new GraphModel(parts));
+    const { GraphModel } = await import("../graphs/graph-model.ts");
+    return await withParts(model, options, state, async (parts) => new GraphModel(parts));
   }
   if (model.format !== "safetensors") {
     throw new InferyardError(
@@ -138,16 +139,16 @@ async function loadLanguage(
       `native keeps caches of ONNX models with an encoder in fp32, not in ${cachePrecision}`,
     );
   if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
-  if (!isGraph(model) && !encoderDecoderNames.includes(model.architecture ?? ""))
+  if (!isDecodable(model))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   await prepareKernels(options, state);
-  const { NativeLanguageModel } = await import("./language-model.ts");
+  const { GraphLanguageModel } = await import("../graphs/graph-language-model.ts");
   const { rotaryContext } = await import("../../engine/index.ts");
   const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
   const stated = contexts.filter((each) => each !== undefined);
   const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
-  return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
-    NativeLanguageModel.create(parts, { contextLength, cacheType: cachePrecision === "fp16" ? "float16" : "float32", signal }),
+  return await withParts(model, { ...options, isUnprepared: true }, state, (parts) =>
+    GraphLanguageModel.create(parts, { contextLength, cacheType: cachePrecision === "fp16" ? "float16" : "float32", signal }),
   );
 }
 
@@ -157,24 +158,15 @@ async function prepareKernels({ kernels }: LoadOptions, state: NativeState): Pro
   await openPreferredKernels(kernels, state);
 }
 
-/** Whether the engine computes the model: not static embeddings, nor a format that it does not read. */
-function isGraph({ format, architecture = "" }: ModelFiles): boolean {
-  return format === "onnx" || architectureNames.includes(architecture);
-}
-
-/** Loads a model on the engine, which is imported on demand: it is large, and static embeddings do not need it. */
-async function loadGraph<Model>(
+/** Returns what `create` makes of an engine with the model's graph. The engine is imported on demand: it is large, and static embeddings do not need it. */
+async function withParts<Model>(
   model: ModelFiles,
   options: NativeLoadOptions,
   state: NativeState,
-  create: CreateModel<Model>,
+  create: (parts: GraphParts) => Promise<Model>,
 ): Promise<Model> {
-  if (model.format === "onnx") {
-    const { loadOnnx } = await import("./load-onnx.ts");
-    return await loadOnnx(model, options, state, create);
-  }
-  const { loadTransformer } = await import("./load-transformer.ts");
-  return await loadTransformer(model, options, state, create);
+  const { createParts } = await import("./create-engine.ts");
+  return await withOpenGraph(model, options, async (graph) => await create(await createParts(graph, options, state)));
 }
 
 function requireCpu(device: Device): void {

@@ -9,16 +9,15 @@ import {
   EngineModel,
   type KernelChecks,
   type SharedEngineState,
-  type GraphSource,
-  type RunLimits,
-  type TraceLimits,
 } from "../../engine/index.ts";
-import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
+import type { GraphParts } from "../graphs/graph-model.ts";
+import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
+import { kernelChecksOf, libraryOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { openPageDiscard } from "./page-discard.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
-import type { ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
+import type { ReplicaSharing, ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
 
 /** Options of a load by this backend, with the slot of a replica. Default: the model is no replica. */
@@ -40,15 +39,13 @@ export interface NativeReplicaState extends SharedReplicaState {
 }
 
 /**
- * Creates an engine and prepares it, unless the options say otherwise. `identity`: identity of the files the source was read from; without one,
- * weights are not shared between replicas. `state`: state of the backend. Throws MODEL_INVALID when a replica was loaded from other files,
+ * Creates the engine of a graph and prepares it, unless the options say otherwise. Replicas share weights if the identity of the graph's files is known.
+ * `state`: state of the backend. Throws MODEL_INVALID when a replica was loaded from other files,
  * BACKEND_UNAVAILABLE without WebAssembly SIMD, and VERIFICATION_FAILED if the engine computes wrong values.
  */
 export async function createEngine(
-  source: GraphSource,
-  inputs: readonly TensorInfo[],
+  { source, inputs, identity }: OpenGraph,
   options: NativeLoadOptions,
-  identity: string | undefined,
   state: NativeState,
 ): Promise<EngineModel> {
   const features = detectWasmFeatures(enableRelaxedSimd);
@@ -58,9 +55,9 @@ export async function createEngine(
       "WebAssembly on this machine has no SIMD instructions, which the engine needs",
     );
   const kernelChecks = kernelChecksOf(state);
-  const { graphOptimization, threads, maxRunMemory, kernels } = options;
+  const { graphOptimization, threads, kernels } = options;
   if (kernels !== undefined && kernelChecks !== undefined) checkPreferred(kernels, kernelChecks);
-  const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
+  const limits = runLimits(options);
   const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {
     const engine = new EngineModel(source, {
       features,
@@ -94,6 +91,34 @@ export async function createEngine(
   }
 }
 
+/** The engine of a graph with the facts that its loaded model needs; see `createEngine`. */
+export async function createParts(graph: OpenGraph, options: NativeLoadOptions, state: NativeState): Promise<GraphParts> {
+  const engine = await createEngine(graph, options, state);
+  return {
+    graph,
+    engine,
+    engineName: "inferyard's own engine in WebAssembly",
+    library: libraryOf(state, options.kernels),
+    sharing: () => sharingOf(engine, graph.identity, options),
+    readsSharedWeights: engine.readsSharedWeights,
+  };
+}
+
+function sharingOf(
+  engine: EngineModel,
+  identity: string | undefined,
+  { graphOptimization }: NativeLoadOptions,
+): ReplicaSharing | undefined {
+  if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // without an executable no weights are packed
+  return {
+    exportState: (): NativeReplicaState | undefined => {
+      const shared = engine.exportState();
+      return shared && { backend: "native", version, identity, graphOptimization, engine: shared };
+    },
+    replicaBytes: engine.arenaBytes,
+  };
+}
+
 /** Throws for a preferred kernel that cannot be used here; those that can be called are tested first. */
 function checkPreferred(ids: readonly string[], checks: KernelChecks): void {
   for (const id of ids) {
@@ -107,14 +132,6 @@ function checkPreferred(ids: readonly string[], checks: KernelChecks): void {
 function kernelFormats(id: string): readonly string[] {
   const formats = kernelById(id)?.formats ?? [];
   return formats === "any" ? [] : formats;
-}
-
-/** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */
-export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
-  return {
-    ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),
-    ...(maxTraceMemory === undefined ? {} : { bytes: maxTraceMemory }),
-  };
 }
 
 /** This model's replica slot for the engine; undefined when it shares nothing. */

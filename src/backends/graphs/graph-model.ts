@@ -1,35 +1,23 @@
-/** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
+/** A graph on a compiler of our engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { checkInputs, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
-import type { KernelCount, Library, LoadSettings, ModelBase, RunOptions, TensorModel } from "../../contract/backend.ts";
-import type { BuiltEncoderDecoder, BuiltTransformer, EngineModel } from "../../engine/index.ts";
+import type { KernelCount, Library, ModelBase, RunOptions, TensorModel } from "../../contract/backend.ts";
+import type { CompiledModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
-import { version } from "../../version.ts";
-import type { NativeReplicaState } from "./create-engine.ts";
+import type { OpenGraph } from "./open-graph.ts";
 
-/** An engine with the graph of a model, and what is known of the files it was loaded from. */
+/** An engine with the graph of a model, and what is known of the files it was opened from. */
 export interface GraphParts {
-  readonly engine: EngineModel;
-  readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
-  /** The same model without its head, which the engine computes on its own; its outputs follow `outputs`. */
-  readonly headless?: BuiltTransformer["headless"];
-  /** The encoder of a language model, which the same engine computes; then `inputs` and `outputs` are those of the decoder. */
-  readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
-  /** Names of outputs that are not tensors, such as sequences. */
-  readonly nonTensorOutputs: readonly string[];
-  /** Sentences for the evidence: how the weights were read and packed. Default: none. */
-  readonly notes?: readonly string[];
+  readonly graph: OpenGraph;
+  readonly engine: CompiledModel;
+  /** The engine as a noun phrase, for the evidence, such as "inferyard's own engine in WebAssembly". */
+  readonly engineName: string;
   readonly library: Library;
-  /** Bytes of the file's weights; 0 if the engine holds other weights than the file. */
-  readonly weightBytes: number;
-  /** Identity of the files it was loaded from, as `OpenModelFiles.identity`; undefined: the model shares nothing. */
-  readonly identity: string | undefined;
-  readonly graphOptimization: LoadSettings["graphOptimization"];
+  /** How replicas share weights with the model; undefined: they do not. */
+  readonly sharing?: (() => ReplicaSharing | undefined) | undefined;
+  /** Whether the engine uses weights that another replica holds. Default: false. */
+  readonly readsSharedWeights?: boolean;
 }
-
-/** Makes a loaded model of an engine that has its graph. It may still read the model's files. */
-export type CreateModel<Model> = (parts: GraphParts) => Model | Promise<Model>;
 
 /** A model whose graph runs on the engine. Members are those of `ReplicaModel`. */
 export class GraphModel implements ReplicaModel {
@@ -42,8 +30,9 @@ export class GraphModel implements ReplicaModel {
 
   constructor(parts: GraphParts) {
     this.#parts = parts;
-    this.inputs = parts.inputs;
-    this.outputs = [...parts.outputs, ...(parts.headless?.outputs ?? [])];
+    const { inputs, outputs, headless } = parts.graph;
+    this.inputs = inputs;
+    this.outputs = [...outputs, ...(headless?.outputs ?? [])];
     this.library = parts.library;
   }
 
@@ -52,15 +41,7 @@ export class GraphModel implements ReplicaModel {
   }
 
   get sharing(): ReplicaSharing | undefined {
-    const { engine, identity, graphOptimization } = this.#parts;
-    if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // without an executable no weights are packed
-    return {
-      exportState: (): NativeReplicaState | undefined => {
-        const shared = engine.exportState();
-        return shared && { backend: "native", version, identity, graphOptimization, engine: shared };
-      },
-      replicaBytes: engine.arenaBytes,
-    };
+    return this.#parts.sharing?.();
   }
 
   async run(inputs: TensorMap, { outputs, signal }: RunOptions = {}): Promise<TensorMap> {
@@ -69,7 +50,10 @@ export class GraphModel implements ReplicaModel {
     checkInputs(this.inputs, inputs);
     this.#checkOutputs(outputs);
     const wanted = outputs ?? this.outputs.map(({ name }) => name);
-    const { engine, headless } = this.#parts;
+    const {
+      engine,
+      graph: { headless },
+    } = this.#parts;
     const isHeadless = (name: string): boolean => headless?.outputs.some((output) => output.name === name) === true;
     const stop = signal === undefined ? {} : { signal };
     const hidden = wanted.filter(isHeadless);
@@ -96,7 +80,7 @@ export class GraphModel implements ReplicaModel {
   #checkOutputs(names: readonly string[] = []): void {
     for (const name of names) {
       if (this.outputs.some((output) => output.name === name)) continue;
-      if (this.#parts.nonTensorOutputs.includes(name))
+      if (this.#parts.graph.nonTensorOutputs.includes(name))
         throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
       throw new InferyardError(
         "INPUT_INVALID",
@@ -107,13 +91,13 @@ export class GraphModel implements ReplicaModel {
 }
 
 /** The memory that a model on the engine holds. */
-export function engineMemory({ engine, weightBytes }: GraphParts): ModelBase["memory"] {
-  return engine.bytes > weightBytes || engine.readsSharedWeights
+export function engineMemory({ engine, graph: { weightBytes }, readsSharedWeights = false }: GraphParts): ModelBase["memory"] {
+  return engine.bytes > weightBytes || readsSharedWeights
     ? { bytes: engine.bytes, measure: "allocated" }
     : { bytes: weightBytes, measure: "weights" };
 }
 
 /** What the engine says of its last run: see `ModelBase.evidence`. */
-export function engineEvidence({ engine, notes = [] }: GraphParts): readonly string[] {
-  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...notes, ...engine.describeCode()];
+export function engineEvidence({ engine, engineName, graph }: GraphParts): readonly string[] {
+  return [`${engineName}: ${engine.describe()}`, ...graph.notes, ...engine.describeCode()];
 }

@@ -19,7 +19,7 @@ import { checkSource } from "../sequences/encode-source.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
-/** Settings of `NativeLanguageModel.create`. */
+/** Settings of `GraphLanguageModel.create`. */
 interface SequenceSettings {
   readonly contextLength: number | undefined;
   readonly cacheType: "float32" | "float16";
@@ -27,7 +27,7 @@ interface SequenceSettings {
 }
 
 /** A language model whose decoder runs on the engine, with the caches of its sequences in the engine's memory. */
-export class NativeLanguageModel implements LanguageModel {
+export class GraphLanguageModel implements LanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
@@ -42,7 +42,7 @@ export class NativeLanguageModel implements LanguageModel {
     this.limits = {
       vocabulary: sequences.vocabulary,
       cacheBytesPerToken: sequences.bytesPerToken,
-      hasEncoder: parts.encoder !== undefined,
+      hasEncoder: parts.graph.encoder !== undefined,
       ...(contextLength === undefined ? {} : { contextLength }),
     };
   }
@@ -51,11 +51,14 @@ export class NativeLanguageModel implements LanguageModel {
    * Compiles the executable of one token. `contextLength`: maximum number of tokens of a sequence, if the model states one; `cacheType`: element type of
    * caches. If it fails, the engine is disposed. Throws MODEL_UNSUPPORTED for a model that is no decoder with caches as inputs.
    */
-  static async create(parts: GraphParts, { contextLength, cacheType, signal }: SequenceSettings): Promise<NativeLanguageModel> {
-    const { engine, inputs } = parts;
+  static async create(parts: GraphParts, { contextLength, cacheType, signal }: SequenceSettings): Promise<GraphLanguageModel> {
+    const {
+      engine,
+      graph: { inputs },
+    } = parts;
     try {
       const sequences = await engine.sequences(inputs, { maxTokens: contextLength, cacheType, signal });
-      return new NativeLanguageModel(parts, sequences, contextLength);
+      return new GraphLanguageModel(parts, sequences, contextLength);
     } catch (error) {
       await engine.dispose();
       throw error;
@@ -69,7 +72,10 @@ export class NativeLanguageModel implements LanguageModel {
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     this.#refuseDisposed();
     throwIfAborted(signal);
-    const { encoder, engine } = this.#parts;
+    const {
+      engine,
+      graph: { encoder },
+    } = this.#parts;
     if ((encoder === undefined) !== (source === undefined)) {
       throw new InferyardError(
         "INPUT_INVALID",

@@ -1,6 +1,6 @@
-/** Loads an ONNX file into the engine. */
+/** ONNX files as graphs of the engine. */
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
-import type { ModelFiles } from "../../contract/backend.ts";
+import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import { type DataType, type TensorInfo, dimensionOf } from "../../contract/tensor.ts";
 import {
   TraceBudget,
@@ -13,10 +13,8 @@ import {
   readOnnxModel,
 } from "../../engine/index.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
-import { libraryOf, type NativeState } from "./check-generated-code.ts";
-import { createEngine, type NativeLoadOptions, traceLimits } from "./create-engine.ts";
-import type { CreateModel } from "./graph-model.ts";
-import { OpenModelFiles } from "./open-model-files.ts";
+import { type OpenGraph, traceLimits } from "./open-graph.ts";
+import type { OpenModelFiles } from "./open-model-files.ts";
 
 /** Data types that inputs and outputs may have. Narrower types occur inside of models only. */
 const publicTypes: ReadonlySet<string> = new Set<DataType>([
@@ -36,33 +34,9 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
   "string",
 ]);
 
-/**
- * Loads an ONNX model; `create` makes the loaded model of it. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that
- * the engine does not have.
- */
-export async function loadOnnx<Model>(
-  file: ModelFiles,
-  options: NativeLoadOptions,
-  state: NativeState,
-  create: CreateModel<Model>,
-): Promise<Model> {
+/** Opens an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
+export async function openOnnxGraph(files: OpenModelFiles, file: ModelFiles, options: LoadOptions): Promise<OpenGraph> {
   const displayName = basename(file.path);
-  const files = new OpenModelFiles();
-  try {
-    return await loadFrom(files, file, displayName, options, state, create);
-  } finally {
-    files.close();
-  }
-}
-
-async function loadFrom<Model>(
-  files: OpenModelFiles,
-  file: ModelFiles,
-  displayName: string,
-  options: NativeLoadOptions,
-  state: NativeState,
-  create: CreateModel<Model>,
-): Promise<Model> {
   const { model, external, loadRemaining } = readOnnxModel(
     await files.open(file.path),
     displayName,
@@ -76,23 +50,16 @@ async function loadFrom<Model>(
   const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => tensorInfo(value));
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${displayName} has no output that is a tensor`);
-  const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = await createEngine(onnxSource(model), inputs, options, files.identity, state);
-  const { identity } = files;
-  const { graphOptimization } = options;
-  const loaded = await create({
-    engine,
+  return {
+    source: onnxSource(model),
     inputs,
     outputs,
-    nonTensorOutputs,
-    library: libraryOf(state, options.kernels),
+    nonTensorOutputs: graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name),
     weightBytes: file.bytes,
     notes: blockNotes(model),
-    identity,
-    graphOptimization,
-  });
-  loadRemaining(); // loads what is not packed yet into memory, because the files are closed after this
-  return loaded;
+    identity: files.identity,
+    detachFromFile: loadRemaining,
+  };
 }
 
 /** What stays quantized, for the evidence. */

@@ -1,0 +1,75 @@
+/** Models as graphs of our engine, from ONNX files, safetensors and GGUF: what all backends that compile graphs load. */
+import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
+import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
+import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
+import { OpenModelFiles } from "./open-model-files.ts";
+
+/** A model as a source of graphs, and what is known of its files. */
+export interface OpenGraph {
+  readonly source: GraphSource;
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  /** The same model without its head, which can be computed on its own; its outputs follow `outputs`. */
+  readonly headless?: BuiltTransformer["headless"];
+  /** The encoder of a language model, which has the same source; then `inputs` and `outputs` are those of the decoder. */
+  readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
+  /** Names of outputs that are not tensors, such as sequences. */
+  readonly nonTensorOutputs: readonly string[];
+  /** Sentences for the evidence: how the weights were read and packed. */
+  readonly notes: readonly string[];
+  /** Bytes of the file's weights; 0 if other weights than the file's are held. */
+  readonly weightBytes: number;
+  /** Identity of the files it was read from, as `OpenModelFiles.identity`; undefined: files that may have changed. */
+  readonly identity: string | undefined;
+  /** Reads the weights that no graph has read yet into memory, and lets go of the files. */
+  detachFromFile(): void;
+}
+
+/** Whether a model is a graph of the engine: not static embeddings, nor a format that it does not read. */
+export function isGraph({ format, architecture = "" }: ModelFiles): boolean {
+  return format === "onnx" || architectureNames.includes(architecture);
+}
+
+/** Whether tokens can be decoded with the graph of a model. */
+export function isDecodable(model: ModelFiles): boolean {
+  return isGraph(model) || encoderDecoderNames.includes(model.architecture ?? "");
+}
+
+/**
+ * Opens a model and returns what `use` makes of its graph; its files are open until then. Throws MODEL_INVALID for damaged files and MODEL_UNSUPPORTED for
+ * operators, types and configurations that the engine does not have.
+ */
+export async function withOpenGraph<Result>(
+  model: ModelFiles,
+  options: LoadOptions,
+  use: (graph: OpenGraph) => Promise<Result>,
+): Promise<Result> {
+  const files = new OpenModelFiles();
+  try {
+    // Imported on demand: the engine is large, and static embeddings do not need it.
+    const graph =
+      model.format === "onnx"
+        ? await (await import("./onnx-graph.ts")).openOnnxGraph(files, model, options)
+        : await (await import("./transformer-graph.ts")).openTransformerGraph(files, model, options);
+    const result = await use(graph);
+    graph.detachFromFile();
+    return result;
+  } finally {
+    files.close();
+  }
+}
+
+/** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */
+export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
+  return {
+    ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),
+    ...(maxTraceMemory === undefined ? {} : { bytes: maxTraceMemory }),
+  };
+}
+
+/** Limits of tracing and running one model. */
+export function runLimits(options: LoadOptions): RunLimits {
+  const { maxRunMemory } = options;
+  return { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
+}
