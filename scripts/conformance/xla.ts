@@ -39,6 +39,7 @@ function run(client: PjrtClient, model: OnnxModel, inputs: readonly CaseValue[])
   const [takes, gives] = [program.arguments, program.results].map((values) => values.map(({ type }) => type));
   const compiled = client.compile(program.text, { arguments: takes ?? [], results: gives ?? [] });
   const uploaded = program.arguments.map((argument) => {
+    if (argument.kind !== "input" && argument.kind !== "constant") throw new TypeError("only decoders take caches");
     const literal = argument.kind === "input" ? required(given.get(argument.name), argument.name) : argument.literal;
     return client.upload({ type: argument.type, data: literal.data as Uint8Array });
   });

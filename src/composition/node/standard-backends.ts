@@ -5,6 +5,7 @@ import { llamacpp } from "../../backends/llamacpp/index.ts";
 import { native } from "../../backends/native/index.ts";
 import { onnx } from "../../backends/onnx/index.ts";
 import { wasm } from "../../backends/wasm/index.ts";
+import { xla } from "../../backends/xla/index.ts";
 
 /** Options of the standard backends. */
 export interface StandardBackendOptions {
@@ -12,7 +13,7 @@ export interface StandardBackendOptions {
   readonly library?: string;
 }
 
-/** New instances of the backends that a runtime has by default, in order of preference: onnx, llamacpp, native, wasm, library. */
+/** New instances of the backends that a runtime has by default, in order of preference: onnx, xla, llamacpp, native, wasm, library. */
 export function standardBackends(options: StandardBackendOptions = {}): Backend[] {
-  return [onnx(), llamacpp(), native(), wasm(), library(options)];
+  return [onnx(), xla(), llamacpp(), native(), wasm(), library(options)];
 }

@@ -228,15 +228,10 @@ export class CompiledModel {
     return this.#compiler.describeCode();
   }
 
-  /**
-   * Returns one sentence that describes how the last run was computed, such as "executable of 4 steps: 3 generated kernels, 1 interpreted". The backend
-   * `native` returns it from `LoadedModel.evidence`.
-   */
+  /** Returns one sentence that describes how the last run was computed, for `LoadedModel.evidence`. */
   describe(): string {
-    const { all = 0, interpreted = 0, executables = 0 } = this.lastStepCounts ?? {};
-    if (all === 0) return "no executable yet";
-    const what = executables === 1 ? "executable" : `${executables} executables`;
-    return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
+    const counts = this.lastStepCounts;
+    return counts === undefined || counts.all === 0 ? "no executable yet" : this.#compiler.describeRun(counts);
   }
 }
 

@@ -36,7 +36,7 @@ import type { GraphCompiler } from "./graph-compiler.ts";
 import { ModelFolding } from "./model-folding.ts";
 import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
-import type { RunLimits } from "./segments/model-run.ts";
+import type { RunLimits, StepCounts } from "./segments/model-run.ts";
 
 /** Settings of the engine for one loaded model. */
 export interface EngineSettings {
@@ -159,6 +159,11 @@ export class Compiler implements GraphCompiler {
       ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
+  }
+
+  describeRun({ all, interpreted, executables }: StepCounts & { readonly executables: number }): string {
+    const what = executables === 1 ? "executable" : `${executables} executables`;
+    return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
 
   /** The memory that all executables compute in. */

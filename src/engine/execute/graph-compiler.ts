@@ -54,6 +54,8 @@ export interface GraphCompiler {
   reserveArena(bytes: number): void;
   /** Holds what the interpreter computed for this model so far against its known answers. Throws VERIFICATION_FAILED if it is wrong. */
   checkInterpreter(): Promise<void>;
+  /** One sentence on a run of compiled graphs, such as "executable of 4 steps: 3 generated kernels, 1 interpreted". */
+  describeRun(run: StepCounts & { readonly executables: number }): string;
   /** What is known of the compiled code, as sentences without a full stop. */
   describeCode(): readonly string[];
   dispose(): Promise<void>;

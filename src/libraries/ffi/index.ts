@@ -4,4 +4,12 @@ export { cLibraryPath } from "./c-library.ts";
 export { ExecutableMemory } from "./executable-memory.ts";
 export { NativeLibrary } from "./native-library.ts";
 export type { AsyncNativeFunction, NativeFunction, NativeMemory } from "./native-type.ts";
-export { type FieldValue, type FieldType, type StructLayout, fieldSizes, layOut, readField, writeField } from "./struct-layout.ts";
+export {
+  type FieldValue,
+  type FieldType,
+  type StructLayout,
+  fieldSizes,
+  layOut,
+  readField,
+  writeField,
+} from "./struct-layout.ts";

@@ -99,8 +99,8 @@ export class PjrtClient {
   }
 
   /** Copies a tensor to the device; see `DeviceTensor.upload`. */
-  upload(tensor: HostTensor, isConstant = false): DeviceTensor {
-    return DeviceTensor.upload(this.#plugin, tensor, this.#destination, isConstant);
+  upload(tensor: HostTensor): DeviceTensor {
+    return DeviceTensor.upload(this.#plugin, tensor, this.#destination);
   }
 
   /** Frees the client, after its programs and tensors. */

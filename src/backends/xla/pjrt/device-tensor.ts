@@ -12,7 +12,7 @@ export interface HostTensor {
   readonly data: ArrayBufferView;
 }
 
-/** Where a tensor is copied to, and whether it must be copied. */
+/** Where a tensor is copied to. */
 export interface Destination {
   /** The plugin's handle of the client. */
   readonly client: bigint;
@@ -22,59 +22,40 @@ export interface Destination {
   readonly isHost: boolean;
 }
 
-/** Bytes to which XLA aligns tensors on CPUs; memory aligned so is used in place. */
-export const tensorAlignment = 64;
-
-/** Values of `PJRT_HostBufferSemantics`: copied within the call; or used in place, unchanged, for as long as the tensor lives. */
-const semantics = { copied: 0, usedInPlace: 2 };
-
 /** A tensor in a device's memory. */
 export class DeviceTensor {
   readonly type: TensorType;
   readonly #plugin: PjrtPlugin;
   readonly #isHost: boolean;
   #buffer: bigint;
-  /** Memory of JavaScript that the device reads in place, and the event that says when it no longer does. */
-  #lent: { readonly bytes: Uint8Array; readonly done: bigint } | undefined;
 
-  constructor(plugin: PjrtPlugin, type: TensorType, buffer: bigint, isHost: boolean, lent?: DeviceTensor["lent"]) {
+  constructor(plugin: PjrtPlugin, type: TensorType, buffer: bigint, isHost: boolean) {
     this.#plugin = plugin;
     this.type = type;
     this.#buffer = buffer;
     this.#isHost = isHost;
-    this.#lent = lent;
   }
 
   /**
-   * Copies a tensor to a device. A constant that is aligned to `tensorAlignment` is used in place by devices in host memory (`isConstant`): the caller must
-   * not change it. Throws INPUT_INVALID if the array's size differs from the tensor type, which the plugin would not detect.
+   * Copies a tensor to a device. Throws INPUT_INVALID if the array's size differs from the tensor type, which the plugin would not detect.
    */
-  static upload(plugin: PjrtPlugin, { type, data }: HostTensor, to: Destination, isConstant = false): DeviceTensor {
+  static upload(plugin: PjrtPlugin, { type, data }: HostTensor, to: Destination): DeviceTensor {
     const number = bufferTypes[type.dataType];
     const expected = byteSize(type);
     if (number === undefined || data.byteLength !== expected)
       throw new InferyardError("INPUT_INVALID", `${data.byteLength} bytes are not ${describeType(type)}`);
     const bytes =
       expected === 0 ? new Uint8Array(8) : new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
-    const isInPlace = isConstant && to.isHost && expected > 0 && plugin.ffi.addressOf(bytes) % BigInt(tensorAlignment) === 0n;
     const sent = plugin.call("Client_BufferFromHostBuffer", {
       client: to.client,
       data: bytes,
       type: number,
       dims: BigInt64Array.from(type.shape.length === 0 ? [0n] : type.shape.map(BigInt)),
       num_dims: type.shape.length,
-      host_buffer_semantics: isInPlace ? semantics.usedInPlace : semantics.copied,
       device: to.device,
     });
-    const done = sent.address("done_with_host_buffer");
-    const lent = isInPlace ? { bytes, done } : undefined;
-    if (lent === undefined) plugin.finish(done);
-    return new DeviceTensor(plugin, type, sent.address("buffer"), to.isHost, lent);
-  }
-
-  /** The memory of JavaScript that the device reads in place. */
-  get lent(): { readonly bytes: Uint8Array; readonly done: bigint } | undefined {
-    return this.#lent;
+    plugin.finish(sent.address("done_with_host_buffer"));
+    return new DeviceTensor(plugin, type, sent.address("buffer"), to.isHost);
   }
 
   /** The plugin's handle of the tensor. Throws DISPOSED after `dispose`; with a freed handle the plugin would abort the process. */
@@ -110,10 +91,8 @@ export class DeviceTensor {
   /** Frees the tensor; a second call does nothing. */
   dispose(): void {
     if (this.#buffer === 0n) return;
-    const [buffer, lent] = [this.#buffer, this.#lent];
+    const buffer = this.#buffer;
     this.#buffer = 0n;
-    this.#lent = undefined;
     this.#plugin.call("Buffer_Destroy", { buffer });
-    if (lent !== undefined) this.#plugin.finish(lent.done); // runs that read the memory have ended when this event is ready
   }
 }

@@ -18,10 +18,15 @@ import { emitIntegerLinear, emitIntegerMatmul, emitQuantizationRange, emitQuanti
 import { emitArg, emitCumulative, emitLayerNorm, emitReduce, emitSoftmax, emitTopK } from "./reductions.ts";
 import { emitAveragePool, emitMaxPool } from "./windows.ts";
 
-/** An argument of a program: an input of the graph, by name, or a constant of the graph. */
+/**
+ * An argument of a program: an input of the graph, by name, or a constant of the graph. Programs of decoders also take the cache of each state and
+ * sequence, and the number of tokens that the caches of a sequence hold, an int32.
+ */
 export type ProgramArgument =
   | { readonly kind: "input"; readonly name: string; readonly type: TensorType }
-  | { readonly kind: "constant"; readonly literal: Literal; readonly type: TensorType };
+  | { readonly kind: "constant"; readonly literal: Literal; readonly type: TensorType }
+  | { readonly kind: "cache"; readonly state: number; readonly sequence: number; readonly type: TensorType }
+  | { readonly kind: "length"; readonly sequence: number; readonly type: TensorType };
 
 /** A graph as a StableHLO module with one function, `main`. */
 export interface StableHloProgram {
@@ -90,53 +95,88 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
  * lists each of them once, with the reason.
  */
 export function emitGraph(graph: Graph): StableHloProgram {
-  const hlo = new HloFunction();
-  const values = new Map<Value, HloValue>();
-  const given: ProgramArgument[] = [];
-  const parameters: HloValue[] = [];
-  const refused = new Set<string>();
-  const addArgument = (value: Value, argument: ProgramArgument): HloValue => {
-    const parameter = { name: `%arg${given.length}`, type: argument.type };
-    given.push(argument);
-    parameters.push(parameter);
-    values.set(value, parameter);
-    return parameter;
-  };
-  const read = (value: Value): HloValue => {
-    const known = values.get(value);
+  const program = new ProgramText(graph);
+  for (const { name, value } of graph.inputs) program.addInput(name, value);
+  program.emitNodes();
+  return program.end(graph.outputs.map(({ name, value }) => ({ name, value: program.read(value) })));
+}
+
+/** The text of a program while a graph is translated to it, node by node. */
+export class ProgramText {
+  /** The body of `main`. */
+  readonly hlo: HloFunction = new HloFunction();
+  readonly #graph: Graph;
+  readonly #values = new Map<Value, HloValue>();
+  readonly #arguments: ProgramArgument[] = [];
+  readonly #parameters: string[] = [];
+  readonly #refused = new Set<string>();
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+  }
+
+  /** Adds an argument. `attributes`: attributes of the parameter by name, such as the result whose memory it gives. */
+  addArgument(argument: ProgramArgument, attributes: Readonly<Record<string, string>> = {}): HloValue {
+    const value = { name: `%arg${this.#arguments.length}`, type: argument.type };
+    this.#arguments.push(argument);
+    const settings = Object.entries(attributes).map(([key, text]) => `${key} = ${text}`);
+    const suffix = settings.length === 0 ? "" : ` {${settings.join(", ")}}`;
+    this.#parameters.push(`${value.name}: ${tensorTypeText(argument.type)}${suffix}`);
+    return value;
+  }
+
+  /** Adds an argument for an input of the graph. */
+  addInput(name: string, value: Value): void {
+    refuseUnstated(this.#refused, "an input", () => {
+      this.set(value, this.addArgument({ kind: "input", name, type: value.type }));
+    });
+    if (!this.#values.has(value)) this.set(value, { name: "%none", type: value.type });
+  }
+
+  /** Sets what a value of the graph is in the program. */
+  set(value: Value, stated: HloValue): void {
+    this.#values.set(value, stated);
+  }
+
+  /** What a value of the graph is in the program: a constant is added to its text, or to its arguments if it is large. */
+  read(value: Value): HloValue {
+    const known = this.#values.get(value);
     if (known !== undefined) return known;
     const literal = required(value.constant, "a value that no node defines");
     const type = typeOf(literal);
     tensorTypeText(type); // refuses types without a name
-    if (elementCount(type.shape) > maxInlineElements) return addArgument(value, { kind: "constant", literal, type });
-    const constant = hlo.constant(literal);
-    values.set(value, constant);
-    return constant;
-  };
-  const reads = new Set([...graph.nodes.flatMap(({ inputs }) => inputs), ...graph.outputs.map(({ value }) => value)]);
+    const isArgument = elementCount(type.shape) > maxInlineElements;
+    const stated = isArgument ? this.addArgument({ kind: "constant", literal, type }) : this.hlo.constant(literal);
+    this.set(value, stated);
+    return stated;
+  }
 
-  for (const { name, value } of graph.inputs) {
-    refuseUnstated(refused, "an input", () => tensorTypeText(value.type));
-    addArgument(value, { kind: "input", name, type: value.type });
+  /** Translates all nodes. It continues after an unsupported node, so that the error of `end` names all unsupported operations. */
+  emitNodes(): void {
+    const { nodes, outputs } = this.#graph;
+    const reads = new Set([...nodes.flatMap(({ inputs }) => inputs), ...outputs.map(({ value }) => value)]);
+    for (const node of nodes) {
+      refuseUnstated(this.#refused, node.operation.kind, () => {
+        const results = emitNode(this.hlo, node, (value) => this.read(value), reads);
+        for (const [index, result] of results.entries()) this.set(at(node.outputs, index), result);
+      });
+      for (const output of node.outputs) if (!this.#values.has(output)) this.set(output, { name: "%none", type: output.type });
+    }
   }
-  for (const node of graph.nodes) {
-    refuseUnstated(refused, node.operation.kind, () => {
-      for (const [index, result] of emitNode(hlo, node, read, reads).entries()) values.set(at(node.outputs, index), result);
-    });
-    // Translation continues after an unsupported node, so that the error names all unsupported operations.
-    for (const output of node.outputs) if (!values.has(output)) values.set(output, { name: "%none", type: output.type });
+
+  /** The program with these results. Throws MODEL_UNSUPPORTED if something of the graph cannot be expressed. */
+  end(results: readonly { readonly name: string; readonly value: HloValue }[]): StableHloProgram {
+    if (this.#refused.size > 0) {
+      throw new InferyardError("MODEL_UNSUPPORTED", `StableHLO has no form of ${[...this.#refused].join("; ")}`, {
+        data: { operations: [...this.#refused] },
+      });
+    }
+    const types = results.map(({ value }) => tensorTypeText(value.type)).join(", ");
+    const end = `"func.return"(${results.map(({ value }) => value.name).join(", ")}) : (${types}) -> ()`;
+    const head = `func.func public @main(${this.#parameters.join(", ")}) -> (${types})`;
+    const text = `module @graph {\n${head} {\n${[...this.hlo.lines, end].join("\n")}\n}\n}\n`;
+    return { text, arguments: this.#arguments, results: results.map(({ name, value }) => ({ name, type: value.type })) };
   }
-  const results = graph.outputs.map(({ name, value }) => ({ name, value: read(value) }));
-  if (refused.size > 0) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `StableHLO has no form of ${[...refused].join("; ")}`, {
-      data: { operations: [...refused] },
-    });
-  }
-  const signature = parameters.map(({ name, type }) => `${name}: ${tensorTypeText(type)}`).join(", ");
-  const types = results.map(({ value }) => tensorTypeText(value.type)).join(", ");
-  const end = `"func.return"(${results.map(({ value }) => value.name).join(", ")}) : (${types}) -> ()`;
-  const text = `module @graph {\nfunc.func public @main(${signature}) -> (${types}) {\n${[...hlo.lines, end].join("\n")}\n}\n}\n`;
-  return { text, arguments: given, results: results.map(({ name, value }) => ({ name, type: value.type })) };
 }
 
 /** Runs `state`. If it throws UnsupportedInStableHlo, adds the kind of operation and the reason to `refused`. */

@@ -1,2 +1,3 @@
 /** Translation of graphs to StableHLO text. */
-export { type StableHloProgram, emitGraph } from "./emit-graph.ts";
+export { type ProgramArgument, type StableHloProgram, emitGraph } from "./emit-graph.ts";
+export { emitCacheCopy, emitDecoder } from "./emit-decoder.ts";

@@ -152,7 +152,7 @@ function convolve(
   { groups, strides, inputDilations, dilations, padding }: ConvolutionWindow,
 ): HloValue {
   const { dataType } = image.type;
-  const wide = isFloat(dataType) ? wideType(dataType) : dataType;
+  const wide = isFloat(dataType) ? wideType(dataType) : "float64"; // GPUs convolve no integers; float64 holds sums below 2^53 exactly
   const spatial = strides.map((_, axis) => axis).join(", ");
   const axes = (first: string, second: string): string => `[${first}, ${second}${spatial === "" ? "" : `, ${spatial}`}]`;
   const sums = hlo.operation(

@@ -1,0 +1,82 @@
+/** Loads models into a PJRT plugin. */
+import type {
+  Device,
+  LanguageModel,
+  LanguageModelFiles,
+  Library,
+  LoadOptions,
+  ModelFiles,
+  TensorModel,
+} from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { rotaryContext } from "../../engine/index.ts";
+import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
+import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
+import { type OpenGraph, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
+import { contextLengthFor } from "../sequences/cache-estimate.ts";
+import { ShapeBuckets } from "./buckets.ts";
+import { type ClientSettings, openClient } from "./open-client.ts";
+import { XlaCompiler } from "./xla-compiler.ts";
+import { XlaEngine } from "./xla-engine.ts";
+
+/** A plugin that serves a device. */
+export interface PluginForDevice {
+  readonly path: string;
+  readonly device: Device;
+  readonly library: Library;
+  readonly settings: ClientSettings;
+}
+
+/** Loads a model with tensors as inputs and outputs. */
+export async function loadOnPlugin(model: ModelFiles, plugin: PluginForDevice, options: LoadOptions): Promise<TensorModel> {
+  return await withOpenGraph(model, options, async (graph) => {
+    const parts = await openParts(graph, plugin, options);
+    return await disposingOnError(parts, async () => {
+      parts.engine.prepare(graph.inputs); // traces the model, so that operations without a form are refused now; XLA compiles when a shape is needed
+      return new GraphModel(parts);
+    });
+  });
+}
+
+/** Loads a language model, whose caches stay on the device. */
+export async function loadLanguageOnPlugin(
+  model: LanguageModelFiles,
+  plugin: PluginForDevice,
+  options: LoadOptions,
+): Promise<LanguageModel> {
+  const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
+  const stated = contexts.filter((each) => each !== undefined);
+  const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
+  const cacheType = options.cachePrecision === "fp16" ? "float16" : "float32";
+  return await withOpenGraph(model, options, async (graph) =>
+    GraphLanguageModel.create(await openParts(graph, plugin, options), { contextLength, cacheType, signal: options.signal }),
+  );
+}
+
+async function openParts(graph: OpenGraph, plugin: PluginForDevice, options: LoadOptions): Promise<GraphParts> {
+  const { device, library, path, settings } = plugin;
+  const { client } = await openClient(path, device, { ...settings, threads: options.threads });
+  const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
+  const compiler = new XlaCompiler(graph.source.weights, {
+    client,
+    compileText: (program) =>
+      client.compile(program.text, {
+        arguments: program.arguments.map(({ type }) => type),
+        results: program.results.map(({ type }) => type),
+      }),
+    level: options.graphOptimization ?? "all",
+    name,
+  });
+  const buckets = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])]);
+  const engine = new XlaEngine(graph.source, compiler, runLimits(options), buckets);
+  return { graph, engine, engineName: "StableHLO through PJRT", library };
+}
+
+async function disposingOnError<Result>({ engine }: GraphParts, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await engine.dispose();
+    throw error instanceof InferyardError ? error : new InferyardError("LOAD_FAILED", String(error), { cause: error });
+  }
+}

@@ -1,0 +1,89 @@
+/** Clients of PJRT plugins for the kinds of devices that XLA computes on. */
+import { InferyardError } from "../../contract/errors.ts";
+import type { Device } from "../../contract/backend.ts";
+import { cLibraryPath, ForeignFunctions } from "../../libraries/ffi/index.ts";
+import type { ClientOptions } from "./pjrt/client-options.ts";
+import { PjrtClient } from "./pjrt/client.ts";
+import { PjrtPlugin } from "./pjrt/plugin.ts";
+
+/** How a client uses its device. */
+export interface ClientSettings {
+  /** Threads that compute, on a CPU. Default: the plugin decides. */
+  readonly threads?: number | undefined;
+  /** Part of a GPU's memory that is reserved when the client starts, from 0 to 1. Default: nothing is reserved, memory is taken as it is needed. */
+  readonly memoryFraction?: number | undefined;
+}
+
+/** An open plugin with a client of one device. */
+export interface OpenClient {
+  readonly plugin: PjrtPlugin;
+  readonly client: PjrtClient;
+}
+
+/** Types of devices by the platform that a client reports. */
+const deviceTypes: Readonly<Record<string, string>> = { cpu: "cpu", cuda: "cuda", rocm: "rocm", tpu: "tpu" };
+
+/** The type of device of a platform, as targets name it; undefined for platforms that are not known. */
+export function deviceTypeOf(platform: string): string | undefined {
+  return deviceTypes[platform.toLowerCase()];
+}
+
+/** Opens a plugin and a client of its device with this index. Throws as `PjrtPlugin.open` and the constructor of `PjrtClient` do. */
+export async function openClient(path: string, device: Device, settings: ClientSettings): Promise<OpenClient> {
+  const ffi = await ForeignFunctions.load();
+  configureProcess(ffi, settings);
+  const plugin = PjrtPlugin.open(ffi, path);
+  const client = new PjrtClient(plugin, optionsOf(device, settings));
+  const type = deviceTypeOf(client.platform);
+  if (type === device.type) return { plugin, client };
+  client.dispose();
+  throw new InferyardError("BACKEND_UNAVAILABLE", `the plugin computes on ${client.platform}, not on ${device.type}`, {
+    data: { path },
+  });
+}
+
+/**
+ * Opens a plugin whose kind of device is not known, with a client of its first device. A plugin refuses options that its kind of device does not have.
+ */
+export async function openAnyClient(path: string): Promise<OpenClient> {
+  const ffi = await ForeignFunctions.load();
+  configureProcess(ffi, {});
+  const plugin = PjrtPlugin.open(ffi, path);
+  let refusal: unknown;
+  for (const type of ["cpu", "cuda", "tpu"]) {
+    try {
+      return { plugin, client: new PjrtClient(plugin, optionsOf({ type, index: 0 }, {})) };
+    } catch (error) {
+      refusal = error;
+      if (!isRefusedOption(error)) throw error;
+    }
+  }
+  throw refusal;
+}
+
+function optionsOf({ type, index }: Device, { memoryFraction }: ClientSettings): ClientOptions {
+  if (type === "cpu") return { cpu_device_count: { integer: 1 } };
+  if (type !== "cuda" && type !== "rocm") return {};
+  return {
+    visible_devices: { integers: [index] },
+    preallocate: { flag: memoryFraction !== undefined },
+    ...(memoryFraction === undefined ? {} : { memory_fraction: { float: memoryFraction } }),
+  };
+}
+
+/** Code of absl::Status for an invalid argument. */
+const invalidArgument = 3;
+
+function isRefusedOption(error: unknown): boolean {
+  return error instanceof InferyardError && error.data["status"] === invalidArgument;
+}
+
+/**
+ * Sets the variables of the process that plugins read when they are loaded: the number of threads, and how much they write to standard error. Threads of
+ * Node.js have copies of `process.env`, which plugins do not see.
+ */
+function configureProcess(ffi: ForeignFunctions, { threads }: ClientSettings): void {
+  const set = ffi.open(cLibraryPath()).bind("setenv", { result: "int32", parameters: ["string", "string", "int32"] });
+  if (process.env["TF_CPP_MIN_LOG_LEVEL"] === undefined) set("TF_CPP_MIN_LOG_LEVEL", "3", 1);
+  if (threads !== undefined) set("NPROC", String(threads), 1);
+}

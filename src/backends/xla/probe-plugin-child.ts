@@ -1,0 +1,21 @@
+/** Program of the child process of `probe-plugin.ts`. argv[2] is the request as JSON; the last line of stdout is the report. */
+import { messageOf } from "../../contract/errors.ts";
+import { deviceTypeOf, openAnyClient } from "./open-client.ts";
+import type { ProbeReport } from "./probe-plugin.ts";
+import { testDevice } from "./self-test.ts";
+
+async function run({ path }: { readonly path: string }): Promise<ProbeReport> {
+  const { plugin, client } = await openAnyClient(path);
+  const deviceType = deviceTypeOf(client.platform);
+  if (deviceType === undefined) return { ok: false, reason: `its platform "${client.platform}" is not known` };
+  testDevice(client);
+  const { apiVersion } = plugin;
+  const stableHloVersion = plugin.attributes()["stablehlo_current_version"] ?? "";
+  return { ok: true, facts: { deviceType, deviceKind: client.deviceKind, apiVersion, stableHloVersion } };
+}
+
+const report = await run(JSON.parse(process.argv[2] ?? "") as { readonly path: string }).catch((error: unknown): ProbeReport => ({
+  ok: false,
+  reason: messageOf(error),
+}));
+process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit());
