@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRuntime, type Runtime } from "inferyard";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Listening, createHandler, listen } from "inferyard/server";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -17,12 +17,15 @@ describe.skipIf(executablePath === undefined)(name, () => {
   let runtime: Runtime;
   let server: Listening;
   beforeAll(async () => {
-    runtime = await createRuntime();
-    server = await listen(createHandler(runtime), { port: 0 });
     browser = await chromium.launch({ executablePath: executablePath!, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
   });
-  afterAll(async () => {
-    await browser?.close();
+  afterAll(() => browser?.close());
+  // Its own for each test: the page shows which models are loaded.
+  beforeEach(async () => {
+    runtime = await createRuntime();
+    server = await listen(createHandler(runtime), { port: 0 });
+  });
+  afterEach(async () => {
     await server?.close();
     await runtime?.dispose();
   });
@@ -54,6 +57,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
     expect(faults).toEqual([]);
     expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
     if (process.env["SCREENSHOT"] !== undefined) await page.screenshot({ path: process.env["SCREENSHOT"], fullPage: true });
+    await page.close();
   });
 
   it.each(["light", "dark"] as const)("fits windows from a telephone to a wide screen, %s", async (colorScheme) => {
