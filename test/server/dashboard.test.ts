@@ -60,21 +60,25 @@ describe.skipIf(executablePath === undefined)(name, () => {
     await page.close();
   });
 
-  it.each(["light", "dark"] as const)("fits windows from a telephone to a wide screen, %s", async (colorScheme) => {
+  it.each([
+    ["light", "with a model", true],
+    ["dark", "without one", false],
+  ] as const)("fits windows from a telephone to a wide screen, %s, %s", async (colorScheme, _what, isLoaded) => {
+    if (isLoaded) await runtime.embed("a cat");
     const page = await browser.newPage({ colorScheme });
     for (const width of [400, 900, 1600]) {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(`${server.url}/dashboard`);
-      await page.locator("#models td, #models-empty:visible").first().waitFor();
+      await page.locator(isLoaded ? "#models td" : "#models-empty", { hasText: isLoaded ? "builtin" : "no model" }).waitFor();
       expect(
         await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth"),
         `${width}`,
       ).toBeLessThanOrEqual(0);
       const [chat, models] = [
         await page.locator("#talking").boundingBox(),
-        await page.locator("#models-empty, #models").first().boundingBox(),
+        await page.locator(isLoaded ? "#models" : "#models-empty").boundingBox(),
       ];
-      const isBeside = chat!.x > width / 2 && chat!.y < (models?.y ?? 0);
+      const isBeside = chat!.x > width / 2 && chat!.y < models!.y;
       expect([width, isBeside]).toEqual([width, width === 1600]);
       const folder = process.env["SCREENSHOTS"];
       if (folder !== undefined)
