@@ -1,5 +1,5 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
-import type { KernelCount } from "../../contract/backend.ts";
+import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import { storageIdentity } from "../../engine/ir/literal.ts";
@@ -73,6 +73,10 @@ export class XlaCompiler implements GraphCompiler {
     const tensors = [...this.#constants.values()].flatMap((byType) => [...byType.values()]);
     const caches = [...this.#caches].reduce((sum, { bytes }) => sum + bytes, 0);
     return tensors.reduce((sum, { type }) => sum + byteSize(type), caches);
+  }
+
+  get programs(): ProgramCounts {
+    return this.#programs.counts;
   }
 
   get fold(): ConstantFolder {

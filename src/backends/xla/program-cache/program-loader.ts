@@ -1,4 +1,5 @@
 /** Programs of one loaded model: taken from the cache on disk, or compiled and kept there. */
+import type { ProgramCounts } from "../../../contract/backend.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { StableHloProgram } from "../../../engine/codegen/stablehlo/index.ts";
 import { describeType } from "../../../engine/ir/tensor-type.ts";
@@ -19,17 +20,6 @@ export interface ProgramLoaderParts {
   readonly device: string;
   /** Path of the model's weights or graph, for lists. */
   readonly model: string;
-}
-
-/** How many programs a model needed so far, and where they came from. */
-export interface ProgramCounts {
-  readonly compiled: number;
-  /** Milliseconds that compiling took. */
-  readonly compileMs: number;
-  /** Programs that the cache on disk had. */
-  readonly cached: number;
-  /** Bytes of the executables read from the cache. */
-  readonly cachedBytes: number;
 }
 
 /** Loads or compiles the programs of one model, and counts them. */
