@@ -89,7 +89,10 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/hosts/parent-watchdog.ts",
     "src/version.ts",
   ],
-  backends: ["src/composition/node/standard-backends.ts"],
+  backends: [
+    "src/composition/node/standard-backends.ts",
+    "src/backends/xla/find-plugins.ts", // each start looks whether a plugin is there
+  ],
   formats: [
     "src/devices/cpu/cpu-features.ts",
     "src/formats/file-window.ts",

@@ -126,8 +126,8 @@ it("explain says where a model would run, by GET and by POST; backends what engi
   expect([suffixed.status, suffixed.body]).toMatchObject([200, { constraints: { required: ["llamacpp"] } }]);
   const { body } = await ask(["GET", "/api/backends"]);
   const { backends } = body as { backends: { backend: string; availability: object }[] };
-  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "llamacpp", "native", "wasm", "library"]);
-  expect(backends[2]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
+  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "xla", "llamacpp", "native", "wasm", "library"]);
+  expect(backends[3]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
 });
 
 it.each<[...Asked, number, string]>([
