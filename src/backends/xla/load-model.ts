@@ -14,7 +14,7 @@ import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
-import { ShapeBuckets } from "./buckets.ts";
+import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
 import { XlaCompiler } from "./xla-compiler.ts";
 import { XlaEngine } from "./xla-engine.ts";
@@ -25,6 +25,7 @@ export interface PluginForDevice {
   readonly device: Device;
   readonly library: Library;
   readonly settings: ClientSettings;
+  readonly buckets: BucketSizes;
 }
 
 /** Loads a model with tensors as inputs and outputs. */
@@ -67,7 +68,7 @@ async function openParts(graph: OpenGraph, plugin: PluginForDevice, options: Loa
     level: options.graphOptimization ?? "all",
     name,
   });
-  const buckets = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])]);
+  const buckets = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], plugin.buckets);
   const engine = new XlaEngine(graph.source, compiler, runLimits(options), buckets);
   return { graph, engine, engineName: "StableHLO through PJRT", library };
 }
