@@ -101,6 +101,7 @@ describe("where a value comes from", () => {
       models: { "./m": { target: "wasm", prefer: ["onnx", "native"] } },
       host: "inline",
       library: "./libllama.so",
+      xla: { plugin: "./plugin.so", buckets: { batch: [1, 8] } },
       threads: 4,
       graphOptimization: "disabled",
       cpuNodes: "allow",
@@ -134,7 +135,6 @@ describe("where a value comes from", () => {
       loadTimeout: "2m",
       runTimeout: "40s",
       offline: true,
-      xla: { plugin: "./plugin.so", buckets: { batch: [1, 8] } },
       server: { port: 9000, models: { mine: "./m" }, preload: ["mine"], drainTimeout: "5s" },
     };
     expect(Object.keys(all)).toEqual(settingNames);
@@ -250,12 +250,12 @@ describe("the section xla", () => {
   });
 
   it.each([
-    ["xla: { buckets: { rows: [1] } }", "xla.buckets.rows"],
+    ["xla: { buckets: { rows: [1] } }", 'xla.buckets: unknown key "rows"'],
     ["xla: { buckets: { batch: [8, 4] } }", "xla.buckets.batch: must be in ascending order"],
     ["xla: { memoryFraction: 1.5 }", "xla.memoryFraction: must be at most 1"],
     ["xla: { memoryFraction: 0 }", "xla.memoryFraction: must be above 0"],
     ["xla: { buckets: [16] }", "xla.buckets"],
-    ["xla: { plugins: a }", "xla.plugins"],
+    ["xla: { plugins: a }", "xla: unknown key"],
   ])("%s is refused", async (text, words) => {
     await yaml(`${text}\n`);
     expect((await refusal(read())).message).toContain(words);

@@ -69,6 +69,10 @@ export class GraphLanguageModel implements LanguageModel {
     return engineMemory(this.#parts);
   }
 
+  get programs(): ModelBase["programs"] {
+    return this.#parts.engine.programs;
+  }
+
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     this.#refuseDisposed();
     throwIfAborted(signal);

@@ -40,6 +40,10 @@ export class GraphModel implements ReplicaModel {
     return engineMemory(this.#parts);
   }
 
+  get programs(): TensorModel["programs"] {
+    return this.#parts.engine.programs;
+  }
+
   get sharing(): ReplicaSharing | undefined {
     return this.#parts.sharing?.();
   }
