@@ -22,14 +22,12 @@ import { architectureNames, encoderDecoderNames } from "../../engine/transformer
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import type { PluginForDevice } from "./load-model.ts";
+import { defaultBuckets } from "./buckets.ts";
+import { checkXlaSettings, type XlaSettings } from "./xla-settings.ts";
 import type { PluginFacts } from "./probe-plugin.ts";
 
 /** Options of the backend. */
-export interface XlaOptions {
-  /** Path of a PJRT plugin; a relative one is taken from the working directory. Default: those that are found. */
-  readonly plugin?: string;
-  /** Part of a GPU's memory that is reserved at once, from 0 to 1. Default: nothing is reserved, memory is taken as it is needed. */
-  readonly memoryFraction?: number;
+export interface XlaOptions extends XlaSettings {
   /** Plugins that were probed, so that a process that loads a model need not probe them again. */
   readonly probed?: readonly ProbedPlugin[];
 }
@@ -47,7 +45,7 @@ const pjrt: Requirement = { kind: "library", name: "a PJRT plugin", install: plu
 const deviceTypes = ["cpu", "cuda", "rocm", "tpu"];
 const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
 
-/** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. */
+/** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. Throws INPUT_INVALID for a setting that cannot be used. */
 export function xla(options: XlaOptions = {}): Backend {
   return new XlaBackend(options);
 }
@@ -56,24 +54,23 @@ class XlaBackend implements Backend {
   readonly name = "xla";
   readonly contractVersion = 1;
   readonly requires: readonly Requirement[] = [koffi, pjrt];
-  readonly #options: XlaOptions;
+  readonly #settings: XlaSettings;
   readonly #probed = new Map<string, ProbedPlugin>();
 
-  constructor(options: XlaOptions) {
-    this.#options = options;
-    for (const plugin of options.probed ?? []) this.#probed.set(plugin.path, plugin);
+  constructor({ probed = [], ...settings }: XlaOptions) {
+    checkXlaSettings(settings);
+    this.#settings = settings;
+    for (const plugin of probed) this.#probed.set(plugin.path, plugin);
   }
 
   get entry(): NonNullable<Backend["entry"]> {
-    const { plugin, memoryFraction } = this.#options;
-    const probed = [...this.#probed.values()];
-    const options: XlaOptions = { ...omitUndefined({ plugin, memoryFraction }), probed };
+    const options: XlaOptions = { ...this.#settings, probed: [...this.#probed.values()] };
     return { module: new URL("./index.ts", import.meta.url).href, export: "xla", options };
   }
 
   async probe({ run, device: only, signal }: ProbeOptions): Promise<Availability> {
     const { findPlugins } = await import("./find-plugins.ts");
-    const files = await findPlugins(this.#options.plugin);
+    const files = await findPlugins(this.#settings.plugin);
     if (files.length === 0) return { present: false, reason: "no PJRT plugin was found", remedy: pluginRemedy };
     if (!isInstalled("koffi"))
       return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
@@ -161,15 +158,21 @@ class XlaBackend implements Backend {
     throwIfAborted(signal);
     if (this.#pluginOf(device.type) === undefined) await this.#probeFor(device, signal);
     const { path, facts } = required(this.#pluginOf(device.type), "the plugin");
-    const { memoryFraction } = this.#options;
-    return { path, device, library: libraryOf(facts), settings: { memoryFraction } };
+    const { memoryFraction, buckets } = this.#settings;
+    return {
+      path,
+      device,
+      library: libraryOf(facts),
+      settings: { memoryFraction },
+      buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+    };
   }
 
   /** Probes plugins until one serves the device. Throws BACKEND_UNAVAILABLE if none does. */
   async #probeFor(device: Device, signal: AbortSignal | undefined): Promise<void> {
     const [{ findPlugins }, { probePlugin }] = await Promise.all([import("./find-plugins.ts"), import("./probe-plugin.ts")]);
     const refusals: string[] = [];
-    for (const { path } of await findPlugins(this.#options.plugin)) {
+    for (const { path } of await findPlugins(this.#settings.plugin)) {
       const probe = await probePlugin(path, signal);
       throwIfAborted(signal);
       if (probe.ok) this.#probed.set(path, { path, facts: probe.facts });

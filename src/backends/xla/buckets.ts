@@ -7,7 +7,9 @@ import { elementCount, type Tensor, type TensorInfo, type TensorMap } from "../.
 
 /** Sizes that axes are padded to, in ascending order; beyond the last one, to a power of two times it. */
 export interface BucketSizes {
+  /** Numbers of rows. */
   readonly batch: readonly number[];
+  /** Numbers of tokens. */
   readonly sequence: readonly number[];
 }
 
