@@ -31,12 +31,16 @@ export class GraphLanguageModel implements LanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
+  /** Present if the engine counts kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: GraphParts;
   readonly #sequences: Sequences;
   #disposal: Promise<void> | undefined;
 
   private constructor(parts: GraphParts, sequences: Sequences, contextLength: number | undefined) {
     this.#parts = parts;
+    const { engine } = parts;
+    if (engine.kernelCounts !== undefined) this.kernelCounts = async () => engine.kernelCounts ?? [];
     this.#sequences = sequences;
     this.library = parts.library;
     this.limits = {
@@ -148,10 +152,6 @@ export class GraphLanguageModel implements LanguageModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
-  }
-
-  async kernelCounts(): Promise<readonly KernelCount[]> {
-    return this.#parts.engine.kernelCounts;
   }
 
   dispose(): Promise<void> {

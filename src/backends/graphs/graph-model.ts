@@ -25,11 +25,15 @@ export class GraphModel implements ReplicaModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
+  /** Present if the engine counts kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: GraphParts;
   #disposed = false;
 
   constructor(parts: GraphParts) {
     this.#parts = parts;
+    const { engine } = parts;
+    if (engine.kernelCounts !== undefined) this.kernelCounts = async () => engine.kernelCounts ?? [];
     const { inputs, outputs, headless } = parts.graph;
     this.inputs = inputs;
     this.outputs = [...outputs, ...(headless?.outputs ?? [])];
@@ -69,10 +73,6 @@ export class GraphModel implements ReplicaModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
-  }
-
-  async kernelCounts(): Promise<readonly KernelCount[]> {
-    return this.#parts.engine.kernelCounts;
   }
 
   async dispose(): Promise<void> {

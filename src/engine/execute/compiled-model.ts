@@ -165,7 +165,9 @@ export class CompiledModel {
     const compiler = this.#compiler;
     return new Decoder(inputs, cacheType, {
       isBatchExact: compiler.isBatchExact,
+      sizes: compiler.decoderSizes,
       createCache: (states, capacity) => compiler.createCache(states, capacity),
+      releaseSource: (source) => compiler.releaseSource(source),
       trace: (values) => {
         try {
           return this.#trace(values);
@@ -218,8 +220,8 @@ export class CompiledModel {
     return this.#lastSteps;
   }
 
-  /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
-  get kernelCounts(): readonly KernelCount[] {
+  /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. undefined: kernels are not counted. */
+  get kernelCounts(): readonly KernelCount[] | undefined {
     return this.#compiler.kernelCounts;
   }
 

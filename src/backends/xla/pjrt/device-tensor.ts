@@ -10,6 +10,8 @@ import type { PjrtPlugin } from "./plugin.ts";
 export interface HostTensor {
   readonly type: TensorType;
   readonly data: ArrayBufferView;
+  /** Bytes from one element to the next along each axis, for uploads. Default: those of a dense tensor in row-major order. */
+  readonly byteStrides?: readonly number[];
 }
 
 /** Where a tensor is copied to. */
@@ -39,7 +41,7 @@ export class DeviceTensor {
   /**
    * Copies a tensor to a device. Throws INPUT_INVALID if the array's size differs from the tensor type, which the plugin would not detect.
    */
-  static upload(plugin: PjrtPlugin, { type, data }: HostTensor, to: Destination): DeviceTensor {
+  static upload(plugin: PjrtPlugin, { type, data, byteStrides }: HostTensor, to: Destination): DeviceTensor {
     const number = bufferTypes[type.dataType];
     const expected = byteSize(type);
     if (number === undefined || data.byteLength !== expected)
@@ -52,6 +54,9 @@ export class DeviceTensor {
       type: number,
       dims: BigInt64Array.from(type.shape.length === 0 ? [0n] : type.shape.map(BigInt)),
       num_dims: type.shape.length,
+      ...(byteStrides === undefined
+        ? {}
+        : { byte_strides: BigInt64Array.from(byteStrides, BigInt), num_byte_strides: byteStrides.length }),
       device: to.device,
     });
     plugin.finish(sent.address("done_with_host_buffer"));
