@@ -61,7 +61,7 @@ const table: readonly (readonly [
   [
     "a first vector of builtin",
     program('await (await (await import("inferyard")).createRuntime()).embed("hello")'),
-    18,
+    19,
     775,
     ["pbf"],
   ],
@@ -71,7 +71,7 @@ const table: readonly (readonly [
   ['import "inferyard/libraries"', program('await import("inferyard/libraries")'), 24, 790, ["pbf"]],
   ["inferyard --help", command("--help"), 16, 260, cli],
   ["inferyard version", command("version"), 17, 260, cli],
-  ["inferyard embed hello", command("embed", "hello"), 36, 970, runtime],
+  ["inferyard embed hello", command("embed", "hello"), 37, 970, runtime],
   ["inferyard tokenize hello", command("tokenize", "hello"), 26, 925, runtime],
   ["inferyard explain builtin", command("explain", "builtin"), 24, 790, runtime],
   ["inferyard list", command("list"), 23, 790, runtime],

@@ -16,11 +16,11 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
-import { programsOfModels } from "../../kernels/program-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";

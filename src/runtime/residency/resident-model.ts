@@ -1,11 +1,11 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
 import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/host.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
-import { programsOfModels } from "../../kernels/program-tally.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../selection/memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";

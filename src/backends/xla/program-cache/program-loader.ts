@@ -3,6 +3,7 @@ import type { ProgramCounts } from "../../../contract/backend.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { StableHloProgram } from "../../../engine/codegen/stablehlo/index.ts";
 import { describeType } from "../../../engine/ir/tensor-type.ts";
+import { compilerFlags } from "../compiler-flags.ts";
 import type { PjrtClient } from "../pjrt/client.ts";
 import { compileOptionsBytes } from "../pjrt/compile-options.ts";
 import type { DeviceProgram, ProgramTypes } from "../pjrt/device-program.ts";
@@ -37,16 +38,17 @@ export class ProgramLoader {
 
   /** Returns the compiled program, on this thread. Throws RUN_FAILED with the compiler's message, and OUT_OF_MEMORY. */
   load(program: StableHloProgram): DeviceProgram {
-    const { client, target } = this.#parts;
+    const { client, device, target } = this.#parts;
     const types: ProgramTypes = {
       arguments: program.arguments.map(({ type }) => type),
       results: program.results.map(({ type }) => type),
     };
-    const key = target === undefined ? undefined : programKey(target, compileOptionsBytes(), program.text);
+    const flags = compilerFlags(device);
+    const key = target === undefined ? undefined : programKey(target, compileOptionsBytes(flags), program.text);
     const kept = key === undefined ? undefined : this.#fromFolder(key, types);
     if (kept !== undefined) return kept;
     const started = performance.now();
-    const compiled = client.compile(program.text, types);
+    const compiled = client.compile(program.text, types, flags);
     const milliseconds = performance.now() - started;
     const { compiled: count, compileMs } = this.#counts;
     this.#counts = { ...this.#counts, compiled: count + 1, compileMs: compileMs + milliseconds };
