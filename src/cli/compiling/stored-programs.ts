@@ -1,20 +1,14 @@
 /** The compiled programs on disk, as `inferyard compile --list` and `--remove` show them. */
 import { basename, dirname, resolve, sep } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
-import {
-  type ListedProgram,
-  ProgramFolder,
-  defaultMaxBytes,
-  programFolderPath,
-} from "../../backends/xla/program-cache/program-folder.ts";
+import { type ListedProgram, ProgramFolder, defaultMaxBytes } from "../../backends/xla/program-cache/program-folder.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatTable, printable } from "../output/table.ts";
 import { formatBytes, plural } from "../output/units.ts";
-import type { Terminal } from "../terminal.ts";
 
-/** Opens the folder of the compiled programs. */
-export async function openProgramFolder({ environment }: Pick<Terminal, "environment">): Promise<ProgramFolder> {
-  return await ProgramFolder.open(programFolderPath(environment));
+/** The folder of the compiled programs as it is; it is not created. */
+export function existingFolder(): ProgramFolder {
+  return ProgramFolder.at();
 }
 
 /** The list for --json. */

@@ -62,12 +62,13 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
   const { target = keepingBackends, context, shapes: wanted, json, quiet } = flags;
   refuseOthers(target);
   // Imported on demand: --help needs none of it.
-  const [{ plannedRuns }, { ProgramWatch }, { openProgramFolder, programAsJson }] = await Promise.all([
+  const [{ plannedRuns }, { ProgramWatch }, { programAsJson }, { ProgramFolder }] = await Promise.all([
     import("../../compiling/compile-model.ts"),
     import("../../compiling/program-watch.ts"),
     import("../../compiling/stored-programs.ts"),
+    import("../../../backends/xla/program-cache/program-folder.ts"),
   ]);
-  const folder = await openProgramFolder(terminal);
+  const folder = await ProgramFolder.open();
   if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
   const session = await openSession(terminal, { ...flags, target }, model);
   try {
@@ -137,8 +138,8 @@ function rowOf({ shape, compiled, compileMs, cached, programs }: CompiledStep): 
 async function list(terminal: Terminal, model: string | undefined, { json }: CompileFlags): Promise<void> {
   if (model !== undefined)
     throw new InferyardError("INPUT_INVALID", "--list shows all programs", { remedy: "leave the model out" });
-  const { formatPrograms, openProgramFolder, programsAsJson } = await import("../../compiling/stored-programs.ts");
-  const folder = await openProgramFolder(terminal);
+  const { existingFolder, formatPrograms, programsAsJson } = await import("../../compiling/stored-programs.ts");
+  const folder = existingFolder();
   await writeAll(
     terminal.stdout,
     `${json === true ? JSON.stringify(programsAsJson(folder)) : formatPrograms(folder, localTime)}\n`,
@@ -148,8 +149,8 @@ async function list(terminal: Terminal, model: string | undefined, { json }: Com
 async function remove(terminal: Terminal, model: string | undefined, what: string, flags: CompileFlags): Promise<void> {
   if (model !== undefined)
     throw new InferyardError("INPUT_INVALID", "--remove names what is removed", { remedy: "write --remove MODEL alone" });
-  const { bytesOf, openProgramFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
-  const folder = await openProgramFolder(terminal);
+  const { bytesOf, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
+  const folder = existingFolder();
   const removed = await removePrograms(folder, what, terminal.directory, (name) => manifestOf(terminal, name, flags));
   const text = `${plural(removed.length, "program")} removed, ${formatBytes(bytesOf(removed))} freed`;
   writeLine(
