@@ -26,6 +26,8 @@ export class DeviceProgram {
   readonly #plugin: PjrtPlugin;
   readonly #isHost: boolean;
   #executable: bigint;
+  /** What the plugin stated. It takes milliseconds to state it, so it is asked once. */
+  #memory: { readonly stated: ProgramMemory | undefined } | undefined;
 
   constructor(plugin: PjrtPlugin, executable: bigint, types: ProgramTypes, isHost: boolean) {
     this.#plugin = plugin;
@@ -82,7 +84,12 @@ export class DeviceProgram {
   }
 
   /** The memory that the program takes; undefined if the plugin does not state it. */
-  memory(): ProgramMemory | undefined {
+  get memory(): ProgramMemory | undefined {
+    this.#memory ??= { stated: this.#readMemory() };
+    return this.#memory.stated;
+  }
+
+  #readMemory(): ProgramMemory | undefined {
     return this.#withExecutable((executable) => {
       try {
         const stated = this.#plugin.call("Executable_GetCompiledMemoryStats", { executable });
