@@ -2,13 +2,32 @@
  * The folder of compiled programs, one file each. Several processes use it at once without a lock: files appear by one rename, are checked when they are
  * read, and are never changed. Where the folder cannot be used, programs are compiled at each start, and `problem` says why.
  */
-import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  type Stats,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../../contract/errors.ts";
 import { dataFolder } from "../../../storage/data-folder.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "../../../storage/own-files.ts";
 import { stagingName, sweepAbandoned } from "../../../storage/staging.ts";
-import { decodeProgram, encodeProgram, type StoredProgram } from "./program-file.ts";
+import {
+  type ProgramDescription,
+  type StoredProgram,
+  decodeProgram,
+  encodeProgram,
+  headBytes,
+  readDescription,
+} from "./program-file.ts";
 
 /** The folder of the compiled programs of this user. `environment`: as for `dataFolder`. */
 export function programFolderPath(environment?: Readonly<Record<string, string | undefined>>): string {
@@ -16,7 +35,7 @@ export function programFolderPath(environment?: Readonly<Record<string, string |
 }
 
 /** Bytes of all files together, above which the least recently used are removed. */
-const defaultMaxBytes = 4 * 1024 ** 3;
+export const defaultMaxBytes: number = 4 * 1024 ** 3;
 const fileName = /^[0-9a-f]{64}\.program$/;
 
 /** A file of the folder. */
@@ -26,6 +45,12 @@ export interface ProgramFileStatus {
   readonly bytes: number;
   /** Time of the last use, in milliseconds since 1970. */
   readonly usedMs: number;
+}
+
+/** A file of the folder with what it holds. */
+export interface ListedProgram extends ProgramFileStatus {
+  /** Undefined for a file that is damaged; it is removed when its program is needed. */
+  readonly description: ProgramDescription | undefined;
 }
 
 /** The compiled programs that this user's processes share. No method throws for what is wrong with the folder or its files. */
@@ -111,6 +136,11 @@ export class ProgramFolder {
       .toSorted((a, b) => b.usedMs - a.usedMs);
   }
 
+  /** The files with their descriptions, the most recently used first. Executables are neither read nor checked. */
+  list(): readonly ListedProgram[] {
+    return this.files().map((file) => ({ ...file, description: descriptionIn(file.path) }));
+  }
+
   #pathOf(key: string): string {
     return join(this.path, `${key}.program`);
   }
@@ -148,6 +178,20 @@ function markUsed(path: string): void {
     utimesSync(path, now, now);
   } catch {
     // the folder can only be read
+  }
+}
+
+function descriptionIn(path: string): ProgramDescription | undefined {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const bytes = new Uint8Array(headBytes);
+      return readDescription(bytes.subarray(0, readSync(file, bytes)));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined; // another process removed it
   }
 }
 
