@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createRuntime } from "inferyard";
-import { median } from "./statistics.mjs";
+import { median } from "../measuring/statistics.mjs";
 
 const [, , work, resultPath] = process.argv;
 const plugin = process.env.PJRT_PLUGIN_LIBRARY_PATH;
@@ -28,7 +28,9 @@ async function check(name, work) {
     checks.push({ name, passed: false, detail: String(error?.message ?? error).slice(0, 2000) });
   }
   const { passed, detail } = checks.at(-1);
-  process.stderr.write(`${passed ? "passed" : "FAILED"}  ${name} (${Math.round((performance.now() - start) / 1000)} s): ${detail}\n`);
+  process.stderr.write(
+    `${passed ? "passed" : "FAILED"}  ${name} (${Math.round((performance.now() - start) / 1000)} s): ${detail}\n`,
+  );
 }
 
 async function nvidiaSmi(query) {
@@ -54,7 +56,11 @@ function tokens(batch, length) {
 const [gpu = "", driver = ""] = (await nvidiaSmi("--query-gpu=name,driver_version")).split(", ");
 
 await check("probe", async () => {
-  const { stdout } = await run(process.execPath, [join(work, "node_modules/inferyard/bin/inferyard.js"), "doctor", "--json"], large);
+  const { stdout } = await run(
+    process.execPath,
+    [join(work, "node_modules/inferyard/bin/inferyard.js"), "doctor", "--json"],
+    large,
+  );
   const text = stdout.slice(stdout.indexOf("{"));
   requireThat(text.includes("xla"), "doctor does not name xla");
   const found = /a tiny program gives the right answers on ([^"]*)/.exec(text);
@@ -66,14 +72,11 @@ await check("proof of the device", async () => {
   const before = await nvidiaSmi("--query-gpu=memory.used");
   const runtime = await createRuntime({ target });
   try {
-    const { decision } = await runtime.embed(["hello"], { model: miniLM });
-    const handle = await runtime.load(miniLM);
+    const { decision, target: used } = await runtime.embed(["hello"], { model: miniLM });
     const after = await nvidiaSmi("--query-gpu=memory.used");
-    const evidence = (decision ?? handle.decision)?.selected?.evidence ?? handle.decision?.evidence ?? [];
     requireThat(Number(after) > Number(before), `the memory of the GPU did not grow: ${before} to ${after} MiB`);
-    requireThat(handle.target.startsWith("xla:cuda"), `it runs on ${handle.target}`);
-    await handle.dispose();
-    return `${handle.target}; memory of the GPU ${before} to ${after} MiB; ${JSON.stringify(evidence)}`;
+    requireThat(used.startsWith("xla:cuda"), `it runs on ${used}`);
+    return `${used}; memory of the GPU ${before} to ${after} MiB; ${decision.selected.evidence.join("; ")}`;
   } finally {
     await runtime.dispose();
   }
@@ -86,7 +89,13 @@ await check("goldens", async () => {
     for (let model = models.pop(); model !== undefined; model = models.pop()) {
       const args = [join(work, "goldens.mjs"), "--data", join(work, "data", model), "--target", target];
       const { stdout } = await run(process.execPath, args, large).catch((error) => error);
-      lines.push(...String(stdout).trim().split("\n").slice(0, -1).map((line) => `${model} ${line.trim()}`));
+      lines.push(
+        ...String(stdout)
+          .trim()
+          .split("\n")
+          .slice(0, -1)
+          .map((line) => `${model} ${line.trim()}`),
+      );
       process.stderr.write(`${lines.at(-1)}\n`);
     }
   };
@@ -133,9 +142,11 @@ await check("milliseconds", async () => {
   } finally {
     await runtime.dispose();
   }
-  const { stdout } = await run("python3", [join(work, "torch-times.py"), miniLM, ...shapes], large);
+  const { stdout } = await run("python3", [join(work, "bench/gpu/torch-times.py"), miniLM, ...shapes], large);
   for (const [shape, time] of Object.entries(JSON.parse(stdout.trim().split("\n").at(-1)))) milliseconds[`torch ${shape}`] = time;
-  return shapes.map((shape) => `${shape} ${(milliseconds[`MiniLM ${shape}`] / milliseconds[`torch ${shape}`]).toFixed(2)} of torch`).join(", ");
+  return shapes
+    .map((shape) => `${shape} ${(milliseconds[`MiniLM ${shape}`] / milliseconds[`torch ${shape}`]).toFixed(2)} of torch`)
+    .join(", ");
 });
 
 const result = { gpu, driver, plugin, checks, milliseconds };

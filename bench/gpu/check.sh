@@ -21,4 +21,4 @@ fi
 export PJRT_PLUGIN_LIBRARY_PATH="$plugin"
 export INFERYARD_HOME="$work/home"
 export PATH="$work:$PATH"
-exec "$work/node" "$work/check.mjs" "$work" "$result"
+exec "$work/node" "$work/bench/gpu/check.mjs" "$work" "$result"

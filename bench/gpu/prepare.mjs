@@ -22,23 +22,33 @@ for (const part of ["dist", "bin", "builtin", "package.json"]) cpSync(join(root,
 for (const part of ["types", "browser"]) rmSync(join(own, "dist", part), { recursive: true, force: true });
 const production = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { cwd: root, encoding: "utf8" });
 const unused = /js-tiktoken|@opentelemetry|@langchain|onnxruntime|llama/;
-for (const folder of [...production.trim().split("\n").slice(1), ...["koffi", "@koromix/koffi-linux-x64"].map((name) => join(root, "node_modules", name))]) {
-  if (existsSync(folder) && !unused.test(relative(root, folder))) cpSync(folder, join(stage, relative(root, folder)), { recursive: true });
+for (const folder of [
+  ...production.trim().split("\n").slice(1),
+  ...["koffi", "@koromix/koffi-linux-x64"].map((name) => join(root, "node_modules", name)),
+]) {
+  if (existsSync(folder) && !unused.test(relative(root, folder)))
+    cpSync(folder, join(stage, relative(root, folder)), { recursive: true });
 }
 
 for (const [name, source] of [
   ["goldens", "scripts/goldens/main.ts"],
   ["conformance", "bench/gpu/conformance-shard.ts"],
+  ["flags", "bench/gpu/flags.ts"],
 ]) {
-  const bundle = await rolldown({ input: join(root, source), platform: "node", external: ["inferyard", /^inferyard\//, "koffi"] });
+  const bundle = await rolldown({
+    input: join(root, source),
+    platform: "node",
+    external: ["inferyard", /^inferyard\//, "koffi"],
+  });
   await bundle.write({ file: join(stage, `${name}.mjs`), format: "esm", codeSplitting: false });
 }
 for (const file of ["gpu/check.mjs", "gpu/torch-times.py", "measuring/statistics.mjs"])
-  cpSync(join(root, "bench", file), join(stage, file.split("/").at(-1)));
+  cpSync(join(root, "bench", file), join(stage, "bench", file));
 
+const withoutComparison = new Set(["ocr-pages", "whisper-base"]); // the harness has no comparison for their goldens
 for (const name of readdirSync(data)) {
   const folder = join(data, name);
-  if (!existsSync(join(folder, "goldens.json"))) continue;
+  if (withoutComparison.has(name) || !existsSync(join(folder, "goldens.json"))) continue;
   const isLarge = bytesOf(folder) > maxModelBytes;
   if (isLarge && name !== "all-MiniLM-L6-v2") continue;
   cpSync(folder, join(stage, "data", name), { recursive: true, filter: (path) => !isLarge || !path.endsWith(".onnx") });

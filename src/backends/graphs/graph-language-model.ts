@@ -31,7 +31,7 @@ export class GraphLanguageModel implements LanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
-  /** Present if the engine counts kernels. */
+  /** Present if the compiler knows its kernels. */
   readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: GraphParts;
   readonly #sequences: Sequences;
@@ -39,10 +39,9 @@ export class GraphLanguageModel implements LanguageModel {
 
   private constructor(parts: GraphParts, sequences: Sequences, contextLength: number | undefined) {
     this.#parts = parts;
-    const { engine } = parts;
-    if (engine.kernelCounts !== undefined) this.kernelCounts = async () => engine.kernelCounts ?? [];
     this.#sequences = sequences;
     this.library = parts.library;
+    if (parts.engine.kernelCounts !== undefined) this.kernelCounts = async () => parts.engine.kernelCounts ?? [];
     this.limits = {
       vocabulary: sequences.vocabulary,
       cacheBytesPerToken: sequences.bytesPerToken,

@@ -25,15 +25,15 @@ export class GraphModel implements ReplicaModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
-  /** Present if the engine counts kernels. */
-  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: GraphParts;
   #disposed = false;
 
+  /** Present if the compiler knows its kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
+
   constructor(parts: GraphParts) {
     this.#parts = parts;
-    const { engine } = parts;
-    if (engine.kernelCounts !== undefined) this.kernelCounts = async () => engine.kernelCounts ?? [];
+    if (parts.engine.kernelCounts !== undefined) this.kernelCounts = async () => parts.engine.kernelCounts ?? [];
     const { inputs, outputs, headless } = parts.graph;
     this.inputs = inputs;
     this.outputs = [...outputs, ...(headless?.outputs ?? [])];

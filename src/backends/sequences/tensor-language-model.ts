@@ -16,7 +16,7 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
-import { programsOfModels } from "../../contract/program-counts.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";

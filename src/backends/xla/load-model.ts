@@ -14,7 +14,7 @@ import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
-import { ShapeBuckets } from "./buckets.ts";
+import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
 import { ProgramFolder } from "./program-cache/program-folder.ts";
 import { compilationTarget } from "./program-cache/program-key.ts";
@@ -28,6 +28,7 @@ export interface PluginForDevice {
   readonly device: Device;
   readonly library: Library;
   readonly settings: ClientSettings;
+  readonly buckets: BucketSizes;
 }
 
 /** Loads a model with tensors as inputs and outputs. */
@@ -63,7 +64,7 @@ export async function loadLanguageOnPlugin(
 async function openParts(
   graph: OpenGraph,
   model: ModelFiles,
-  { device, library, path, settings }: PluginForDevice,
+  { device, library, path, settings, buckets }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
@@ -78,8 +79,8 @@ async function openParts(
   });
   const level = options.graphOptimization ?? "all";
   const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
-  const buckets = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])]);
-  const engine = new XlaEngine(graph.source, compiler, runLimits(options), buckets);
+  const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
+  const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   return { graph, engine, engineName: "StableHLO through PJRT", library };
 }
 

@@ -1,4 +1,5 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
+import type { ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import type { Graph } from "../../engine/ir/graph.ts";
@@ -34,6 +35,7 @@ import { XlaGraph } from "./xla-graph.ts";
 export class XlaCompiler implements GraphCompiler {
   readonly isBatchExact = false;
   readonly decoderSizes: DecoderSizes = coarseSizes;
+  readonly kernelCounts: undefined = undefined;
   /** Whether results depend on padding: ranges of dynamic quantization are taken over all elements, padding included. */
   dependsOnPadding: boolean = false;
   readonly #folding: ModelFolding;

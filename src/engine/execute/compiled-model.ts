@@ -220,7 +220,7 @@ export class CompiledModel {
     return this.#lastSteps;
   }
 
-  /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. undefined: kernels are not counted. */
+  /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
   get kernelCounts(): readonly KernelCount[] | undefined {
     return this.#compiler.kernelCounts;
   }

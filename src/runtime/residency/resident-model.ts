@@ -1,6 +1,6 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
 import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
-import { programsOfModels } from "../../contract/program-counts.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";

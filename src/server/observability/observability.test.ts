@@ -68,7 +68,8 @@ describe("the log of a start", () => {
     expect(await runtime.explain("builtin")).toMatchObject({ selected: null });
   });
 
-  it("says of a model that no target may run what refused each of them", async () => {
+  it("says of a model that no target may run what refused each of them, whatever it was loaded on for others", async () => {
+    await runtime.embed("a cat");
     const handler = createHandler(runtime, { defaultModel: "builtin@onnx:cpu" });
     const { models } = await startupReport(handler.service);
     expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: "), loaded: false }]);

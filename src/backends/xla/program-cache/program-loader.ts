@@ -3,6 +3,7 @@ import type { ProgramCounts } from "../../../contract/backend.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { StableHloProgram } from "../../../engine/codegen/stablehlo/index.ts";
 import { describeType } from "../../../engine/ir/tensor-type.ts";
+import { compilerFlags } from "../compiler-flags.ts";
 import type { PjrtClient } from "../pjrt/client.ts";
 import { compileOptionsBytes } from "../pjrt/compile-options.ts";
 import type { DeviceProgram, ProgramTypes } from "../pjrt/device-program.ts";
@@ -37,16 +38,17 @@ export class ProgramLoader {
 
   /** Returns the compiled program, on this thread. Throws RUN_FAILED with the compiler's message, and OUT_OF_MEMORY. */
   load(program: StableHloProgram): DeviceProgram {
-    const { client, target } = this.#parts;
+    const { client, device, target } = this.#parts;
     const types: ProgramTypes = {
       arguments: program.arguments.map(({ type }) => type),
       results: program.results.map(({ type }) => type),
     };
-    const key = target === undefined ? undefined : programKey(target, compileOptionsBytes(), program.text);
+    const flags = compilerFlags(device);
+    const key = target === undefined ? undefined : programKey(target, compileOptionsBytes(flags), program.text);
     const kept = key === undefined ? undefined : this.#fromFolder(key, types);
     if (kept !== undefined) return kept;
     const started = performance.now();
-    const compiled = client.compile(program.text, types);
+    const compiled = client.compile(program.text, types, flags);
     const milliseconds = performance.now() - started;
     const { compiled: count, compileMs } = this.#counts;
     this.#counts = { ...this.#counts, compiled: count + 1, compileMs: compileMs + milliseconds };
@@ -73,18 +75,12 @@ export class ProgramLoader {
   /** A program of the cache. A file that the plugin refuses is removed. */
   #fromFolder(key: string, types: ProgramTypes): DeviceProgram | undefined {
     const { client, folder } = this.#parts;
-    const stored = folder.read(key);
-    if (stored === undefined) return undefined;
-    try {
-      const program = client.load(stored.executable, types);
+    return folder.load(key, ({ executable }) => {
+      const program = client.load(executable, types);
       const { cached, cachedBytes } = this.#counts;
-      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + stored.executable.length };
+      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + executable.length };
       return program;
-    } catch (error) {
-      if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
-      folder.remove(key);
-      return undefined;
-    }
+    });
   }
 
   #keep(key: string, program: DeviceProgram, description: ProgramDescription): void {
@@ -115,16 +111,23 @@ function describeProgram(
   };
 }
 
-/** Names and types of the inputs of a program; caches are counted by their type. */
+/** The inputs and caches of a program by their types, such as "input_ids, attention_mask int64[1,16]", and "3 inputs int64[1,16]" for inputs without names. */
 function describeInputs({ arguments: all }: StableHloProgram): readonly string[] {
-  const inputs = all.flatMap((argument) =>
-    argument.kind === "input" ? [`${argument.name} ${describeType(argument.type)}`] : [],
-  );
-  const caches = new Map<string, number>();
-  for (const { kind, type } of all) {
-    if (kind !== "cache") continue;
-    const text = describeType(type);
-    caches.set(text, (caches.get(text) ?? 0) + 1);
+  const groups = new Map<
+    string,
+    { readonly kind: "input" | "cache"; readonly type: string; readonly names: string[]; count: number }
+  >();
+  for (const argument of all) {
+    const { kind } = argument;
+    if (kind !== "input" && kind !== "cache") continue;
+    const type = describeType(argument.type);
+    const group = groups.get(`${kind} ${type}`) ?? { kind, type, names: [], count: 0 };
+    groups.set(`${kind} ${type}`, group);
+    group.count += 1;
+    if (kind === "input" && !/^\d+$/.test(argument.name)) group.names.push(argument.name);
   }
-  return [...inputs, ...[...caches].map(([type, count]) => `${count} caches ${type}`)];
+  return [...groups.values()].map(({ kind, type, names, count }) => {
+    const counted = `${count} ${kind}${count === 1 ? "" : "s"}`;
+    return `${names.length === count ? names.join(", ") : counted} ${type}`;
+  });
 }

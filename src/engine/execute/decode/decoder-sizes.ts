@@ -47,6 +47,16 @@ export function capacityFor(tokens: number, { minCapacity, minHalfStep }: Decode
   return between >= tokens && between > minHalfStep ? between : capacity;
 }
 
+/** The capacities of the caches that a sequence has while it grows to `tokens` tokens, in ascending order. */
+export function cacheCapacities(tokens: number, sizes: DecoderSizes): readonly number[] {
+  const capacities = [capacityFor(1, sizes)];
+  for (let last = sizes.minCapacity; last < tokens;) {
+    last = capacityFor(last + 1, sizes);
+    capacities.push(last);
+  }
+  return capacities;
+}
+
 /** The number of sequences of the smallest program that decodes so many, which are at most as many as the largest program has. */
 export function batchFor(sequences: number, { batches }: DecoderSizes): number {
   return batches.find((each) => each >= sequences) ?? sequences;

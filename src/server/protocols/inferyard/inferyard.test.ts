@@ -94,6 +94,8 @@ describe("models", () => {
       status: 200,
       body: { id, model: { reference: "team/mine" }, selected: { target: "native:cpu" } },
     });
+    const elsewhere = await ask(["GET", "/api/models/team/mine@wasm/decision"], options);
+    expect(elsewhere).toMatchObject({ status: 404, body: { error: { code: "MODEL_NOT_FOUND" } } });
     expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: true });
     expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: false });
   });

@@ -1,5 +1,5 @@
 /** Counts of compiled programs of one model. */
-import type { ProgramCounts } from "./tensor-model.ts";
+import type { ProgramCounts } from "../tensor-model.ts";
 
 /** The sums over the models among these that count programs; undefined if none does. */
 export function programsOfModels(
