@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { languageCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { onRequest } from "../fixtures/slow.ts";
-import { pjrtPlugin } from "./fixtures/pjrt-plugin.ts";
+import { pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
 const plugin = await pjrtPlugin();
 const path = "path" in plugin ? plugin.path : "";
