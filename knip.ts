@@ -15,6 +15,7 @@ const config: KnipConfig = {
     "scripts/mutations/{checks,vitest.config}.ts",
     "scripts/fuzz/coverage/{register,hooks}.mjs",
     "bench/**/*.mjs",
+    "bench/gpu/*.ts",
     "examples/**/*.mjs",
     "examples/magika/main.ts",
     "test/**/*.{ts,mjs}",

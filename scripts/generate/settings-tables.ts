@@ -7,13 +7,16 @@ import { addServerFlags } from "../../src/cli/serving/server-flags.ts";
 import { settingFields } from "../../src/settings/schema.ts";
 import { serverFields } from "../../src/settings/server-schema.ts";
 import { serverDefaults } from "../../src/settings/server-section.ts";
-import { environmentName, serverVariable, settingDefaults } from "../../src/settings/settings.ts";
+import { environmentName, sectionVariable, settingDefaults } from "../../src/settings/settings.ts";
+import { xlaFields } from "../../src/settings/xla-schema.ts";
+import { defaultBuckets } from "../../src/backends/xla/buckets.ts";
 
 export const settingsPage: URL = new URL("../../docs/reference/configuration.md", import.meta.url);
 
-/** The page with both tables written anew. */
+/** The page with all tables written anew. */
 export async function withTables(page: string): Promise<string> {
-  return withTable(withTable(page, "settings", await settingsTable()), "server", serverTable());
+  const tables = { settings: await settingsTable(), xla: xlaTable(), server: serverTable() };
+  return Object.entries(tables).reduce((text, [name, table]) => withTable(text, name, table), page);
 }
 
 function withTable(page: string, name: string, table: string): string {
@@ -38,7 +41,21 @@ async function settingsTable(): Promise<string> {
 function serverTable(): string {
   const flags = flagsOf([addServerFlags(new Command())]);
   const rows = Object.entries(serverFields).map(([name, { description = "" }]) =>
-    row(`\`server.${name}\``, `\`${serverVariable(name)}\``, flags.get(name), valueOf(serverDefaults, name), description),
+    row(
+      `\`server.${name}\``,
+      `\`${sectionVariable("server", name)}\``,
+      flags.get(name),
+      valueOf(serverDefaults, name),
+      description,
+    ),
+  );
+  return [heading, ...rows].join("");
+}
+
+function xlaTable(): string {
+  const defaults = Object.fromEntries(Object.entries(defaultBuckets).map(([axis, sizes]) => [`buckets.${axis}`, sizes]));
+  const rows = Object.entries(xlaFields).map(([name, { description = "" }]) =>
+    row(`\`xla.${name}\``, `\`${sectionVariable("xla", name)}\``, undefined, valueOf(defaults, name), description),
   );
   return [heading, ...rows].join("");
 }

@@ -1,6 +1,8 @@
 /** Creates a runtime for Node.js: backends, platform and threads. `createRuntime` additionally loads the models named in the settings. */
 import type { Backend, MachineFacts } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
+import type { XlaSettings } from "../backends/xla/index.ts";
 import { fixedMachine } from "../devices/index.ts";
 import { nodePlatform } from "../composition/node/platform.ts";
 import { standardBackends } from "../composition/node/standard-backends.ts";
@@ -20,6 +22,11 @@ export interface RuntimeConfig extends RuntimeSettings {
    */
   readonly library?: string;
   /**
+   * Settings of the backend `xla`: the path of a PJRT plugin, the part of a GPU's memory that is reserved, and the sizes that inputs are padded to. Cannot
+   * be combined with `backends`.
+   */
+  readonly xla?: XlaSettings;
+  /**
    * Facts about the machine, passed to target selection and to the backends; for tests of where a model would run. Default: facts read from this
    * machine.
    */
@@ -28,10 +35,12 @@ export interface RuntimeConfig extends RuntimeSettings {
 
 /** Creates a runtime as `createRuntime` does, but does not load the models that the settings name for preloading; `Runtime.preload` loads them. */
 export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
-  const { library, machine, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
-  if (library !== undefined && config.backends !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "library is given beside backends, and belongs to the standard ones", {
-      remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
+  const { library, xla, machine, backends = standardBackends(omitUndefined({ library, xla })), ...settings } = config;
+  const own = { library: '{ library: "PATH" }', xla: '{ plugin: "PATH" }' };
+  for (const [name, example] of Object.entries(own)) {
+    if (config.backends === undefined || { library, xla }[name] === undefined) continue;
+    throw new InferyardError("INPUT_INVALID", `${name} is given beside backends, and belongs to the standard ones`, {
+      remedy: `put ${name}(${example}) of "inferyard/backends/${name}" among the backends`,
     });
   }
   const kernels = [settings, ...Object.values(settings.models ?? {})].flatMap((level) => level.kernels ?? []);

@@ -262,9 +262,13 @@ export async function openSession(
     more.models !== undefined || Object.keys(ofModel).length === 0
       ? {}
       : { models: { ...values.models, [reference]: { ...values.models?.[reference], ...ofModel } } };
-  const { library } = values;
-  const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
-  const config: RuntimeConfig = { ...chosen, ...path, ...models };
+  const { library, xla } = values;
+  const absolute = (path: string): string => resolve(terminal.directory, path);
+  const paths = {
+    ...(library === undefined ? {} : { library: absolute(library) }),
+    ...(xla?.plugin === undefined ? {} : { xla: { ...xla, plugin: absolute(xla.plugin) } }),
+  };
+  const config: RuntimeConfig = { ...chosen, ...paths, ...models };
   const create = more.preloads === false ? prepareRuntime : createRuntime;
   const runtime = await create({ ...config, ...own, onEvent });
   return { runtime, settings: values, config, model: reference, notice, fetch };

@@ -26,8 +26,25 @@ export interface ModelBase {
    */
   kernelCounts?(): Promise<readonly KernelCount[]>;
 
+  /**
+   * Programs that a compiler made for this model so far. Compilers of the kind that need seconds for a program compile when a shape first runs, so counts
+   * grow with runs; they never fall. Default: the engine has no such compiler.
+   */
+  readonly programs?: ProgramCounts | undefined;
+
   /** Waits for calls in progress, then frees the memory. Idempotent. */
   dispose(): Promise<void>;
+}
+
+/** Programs of one loaded model, by where they came from. */
+export interface ProgramCounts {
+  readonly compiled: number;
+  /** Milliseconds that compiling took. */
+  readonly compileMs: number;
+  /** Programs that were not compiled, because a cache on disk had them. */
+  readonly cached: number;
+  /** Bytes of machine code read from the cache. */
+  readonly cachedBytes: number;
 }
 
 /** A kernel, and how often it ran. */

@@ -2,7 +2,7 @@
  * A peer and the queue of its calls. Calls wait in the host, so that an aborted one never reaches the engine. A peer is ended
  * between calls if possible (`end`), and at once if no caller waits for it or it hangs (`kill`).
  */
-import type { LoadedModel } from "../contract/backend.ts";
+import type { LoadedModel, ProgramCounts } from "../contract/backend.ts";
 import { InferyardError, throwIfAborted, wrapError } from "../contract/errors.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
@@ -38,6 +38,7 @@ export class CallQueue {
   #death: InferyardError | undefined;
   #memory: LoadedModel["memory"] | undefined;
   #heldBytes = 0;
+  #programs: ProgramCounts | undefined;
   #runTimer: ReturnType<typeof setTimeout> | undefined;
   #abandonTimer: ReturnType<typeof setTimeout> | undefined;
   /** Called when the peer is idle or gone. */
@@ -78,6 +79,11 @@ export class CallQueue {
   /** Peak memory that the peer reported. Undefined if it reports none. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#memory;
+  }
+
+  /** Counts of the programs of the model, as the peer reported them with its last answer; see `ModelBase.programs`. */
+  get programs(): ProgramCounts | undefined {
+    return this.#programs;
   }
 
   /** Bytes that the peer reported with its last answer; 0 if it reports none. */
@@ -214,6 +220,7 @@ export class CallQueue {
 
   #answer(message: AnswerMessage): void {
     this.#heldBytes = message.memory?.bytes ?? 0;
+    this.#programs = message.programs;
     // The peak is kept: the system reclaims pages of an idle process, and they return when it works.
     if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;

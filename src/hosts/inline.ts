@@ -38,6 +38,10 @@ class InlineModel implements HostedTensorModel {
     return this.#model.memory;
   }
 
+  get programs(): TensorModel["programs"] {
+    return this.#model.programs;
+  }
+
   async run(inputs: TensorMap, { reductions, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
     return reduceOutputs(await this.#model.run(inputs, options), reductions);
   }

@@ -1,5 +1,5 @@
 /** A peer that holds one loaded model, and its successors. */
-import type { LoadedModel } from "../contract/backend.ts";
+import type { LoadedModel, ProgramCounts } from "../contract/backend.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { CallQueue } from "./call-queue.ts";
@@ -69,6 +69,11 @@ export class ModelPeer {
   /** Memory of the model, as the peer reported it last. */
   get memory(): LoadedModel["memory"] {
     return this.#queue.memory ?? this.#memory;
+  }
+
+  /** Programs of the model in the current peer; see `ModelBase.programs`. */
+  get programs(): ProgramCounts | undefined {
+    return this.#queue.programs;
   }
 
   /** Milliseconds since the current call began; 0 if there is none. */

@@ -1,5 +1,5 @@
 /** The peer's side of a host: one backend, one model, one call at a time. */
-import type { Backend, LanguageModel, LoadedModel } from "../contract/backend.ts";
+import type { Backend, LanguageModel, LoadedModel, ProgramCounts } from "../contract/backend.ts";
 import { InferyardError, wrapError } from "../contract/errors.ts";
 import { checkTensorModel } from "../contract/shapes/held-contract.ts";
 import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../contract/replicas.ts";
@@ -47,6 +47,11 @@ export class ModelServer {
   /** Memory that the model holds now. Undefined before it is loaded. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#model?.memory;
+  }
+
+  /** See `ModelBase.programs`. Undefined before the model is loaded. */
+  get programs(): ProgramCounts | undefined {
+    return this.#model?.programs;
   }
 
   /**

@@ -36,10 +36,12 @@ process.on("message", async (message: CallMessage) => {
  * cloned.
  */
 function reply(answer: AnswerMessage): void {
-  send?.(withMemory(answer), undefined, undefined, () => {});
+  send?.(withFigures(answer), undefined, undefined, () => {});
 }
 
-/** Adds the resident memory of the process, which holds the model alone. */
-function withMemory(answer: AnswerMessage): AnswerMessage {
-  return { ...answer, memory: { bytes: process.memoryUsage.rss(), measure: "resident" } };
+/** Adds the resident memory of the process, which holds the model alone, and the counts of its programs. */
+function withFigures(answer: AnswerMessage): AnswerMessage {
+  const { programs } = server;
+  const memory = { bytes: process.memoryUsage.rss(), measure: "resident" } as const;
+  return { ...answer, memory, ...(programs === undefined ? {} : { programs }) };
 }

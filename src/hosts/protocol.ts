@@ -12,6 +12,7 @@ import type {
   LoadLimits,
   LoadSettings,
   LoadedModel,
+  ProgramCounts,
   ModelFiles,
 } from "../contract/backend.ts";
 import type { ModelKind } from "./host-name.ts";
@@ -96,6 +97,8 @@ export type AnswerMessage = {
   readonly number: number;
   /** Memory that the peer holds now, if it knows. */
   readonly memory?: LoadedModel["memory"];
+  /** See `ModelBase.programs`. */
+  readonly programs?: ProgramCounts | undefined;
 } & ({ readonly ok: true; readonly result: Results[keyof Results] } | { readonly ok: false; readonly error: SerializedError });
 
 /** Description of a model that lives in a peer. */

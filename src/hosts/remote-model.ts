@@ -105,6 +105,10 @@ class RemoteTensorModel implements HostedTensorModel {
     return this.#peer.memory;
   }
 
+  get programs(): HostedTensorModel["programs"] {
+    return this.#peer.programs;
+  }
+
   get runningMs(): number {
     return this.#peer.runningMs;
   }

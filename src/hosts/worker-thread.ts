@@ -1,5 +1,6 @@
 /** Program of a worker thread of the worker host. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { isSharedReplicaState } from "../contract/replicas.ts";
 import { transferables } from "../contract/tensor.ts";
@@ -29,8 +30,8 @@ port.on("message", async (message: CallMessage) => {
   const answer = await server.answer(message, (work) => gate.guard(work));
   try {
     const transfer = answer.ok && operation === "run" ? transferables(answer.result as Results["run"]) : [];
-    const { memory } = server;
-    port.postMessage(memory === undefined ? answer : { ...answer, memory }, transfer);
+    const { memory, programs } = server;
+    port.postMessage({ ...answer, ...omitUndefined({ memory, programs }) }, transfer);
   } catch (thrown) {
     port.postMessage({ number, ok: false, error: server.failure(operation, thrown).toJSON() });
   }

@@ -44,8 +44,15 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubj
   if (absent !== undefined) return { verdict: "no", reason: `its weights are in ${absent.name}, which is ${absent.state}` };
   if (onnx !== undefined && onnxruntimes.has(backend.name)) return onnxruntimeVerdict(onnx.outline);
   if (onnx !== undefined && backend.name === "native") return engineVerdict(onnx.outline, onnx.engineKnows);
+  if (onnx !== undefined && backend.name === "xla") return xlaVerdict(engineVerdict(onnx.outline, onnx.engineKnows));
   if (known === "any") return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
+}
+
+/** The backend `xla` compiles graphs of the engine, if all their operations have a form in StableHLO. */
+function xlaVerdict(engine: Omit<BackendVerdict, "backend">): Omit<BackendVerdict, "backend"> {
+  if (engine.verdict !== "expected") return engine;
+  return { verdict: "unknown", reason: `${engine.reason}; whether each has a form in StableHLO only loading tells` };
 }
 
 /** The formats of the first device type that has any, for models of all kinds. */

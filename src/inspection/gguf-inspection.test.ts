@@ -135,6 +135,7 @@ describe.skipIf(skip)(name, () => {
     expect(inspection.memory?.cacheBytes).toBe(50 * 2 * 2 * (16 + 16) * 2);
     expect(inspection.backends.map(({ backend, verdict }) => [backend, verdict])).toEqual([
       ["onnx", "no"],
+      ["xla", "expected"],
       ["llamacpp", "unknown"],
       ["native", "expected"],
       ["wasm", "no"],

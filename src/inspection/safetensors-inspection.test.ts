@@ -120,6 +120,7 @@ it("the built-in model is one that native runs", async () => {
   expect(files[0]).toMatchObject({ format: "safetensors", path: "builtin/model.safetensors", architecture: "StaticModel" });
   expect(files[0]?.backends.map(({ backend, verdict }) => [backend, verdict])).toEqual([
     ["onnx", "no"],
+    ["xla", "no"],
     ["llamacpp", "no"],
     ["native", "expected"],
     ["wasm", "no"],

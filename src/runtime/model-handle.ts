@@ -106,6 +106,11 @@ export class ModelHandle {
     return this.#resident.kernelCounts();
   }
 
+  /** Programs that a compiler made for the model since it was loaded, replicas included; see `ModelBase.programs`. */
+  get programs(): LoadedModel["programs"] {
+    return this.#resident.programs;
+  }
+
   /**
    * Runs the model on tensors by input name. Throws INPUT_INVALID for tensors that do not fit the inputs and for a reduction of
    * an output that is not computed.

@@ -320,6 +320,7 @@ export class ModelRuntime {
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
           contextLength: contextLength ?? null,
+          ...omitUndefined({ programs: item.programs }),
         };
       }),
     };

@@ -1,5 +1,5 @@
 /** Reports of a runtime about its memory and its backends. */
-import type { Availability } from "../contract/backend.ts";
+import type { Availability, ProgramCounts } from "../contract/backend.ts";
 import type { MemoryAmounts } from "./selection/memory-budget.ts";
 
 /** Memory that the loaded models hold, and the limits. */
@@ -31,6 +31,8 @@ export interface ModelMemory {
    * the model's files state none.
    */
   readonly contextLength: number | null;
+  /** Programs that a compiler made for it since it was loaded; see `ModelBase.programs`. Absent: its engine has no such compiler. */
+  readonly programs?: ProgramCounts;
 }
 
 /** A backend and the result of its probe. */

@@ -9,8 +9,16 @@ import { adapterOf } from "../runtime/options/adapters.ts";
 import { foreignName } from "../runtime/options/foreign-names.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
-import type { ServerSection } from "./server-section.ts";
-import { type SettingName, type Settings, environmentName, serverVariable, settingNames } from "./settings.ts";
+import {
+  type SectionName,
+  type SettingName,
+  type Settings,
+  environmentName,
+  sectionNames,
+  sectionVariable,
+  settingNames,
+} from "./settings.ts";
+import { xlaFields } from "./xla-schema.ts";
 
 /** Settings from the text of a YAML file. `path` is for messages. Throws CONFIG_INVALID. */
 export function checkYaml(text: string, path: string): Settings {
@@ -26,16 +34,38 @@ export function checkYaml(text: string, path: string): Settings {
 /** Settings from environment variables with the prefix INFERYARD_. Throws CONFIG_INVALID. */
 export function checkVariables(variables: readonly (readonly [name: string, text: string])[]): Settings {
   const names = new Map(settingNames.map((name) => [environmentName(name), name]));
-  const serverNames = new Map(Object.keys(serverFields).map((name) => [serverVariable(name), name]));
+  const ofSections = new Map(
+    sectionNames.flatMap((section) =>
+      Object.entries(sectionFields[section]).map(
+        ([name, field]) => [sectionVariable(section, name), { section, name, field }] as const,
+      ),
+    ),
+  );
   const values: Partial<Record<SettingName, unknown>> = {};
-  const server: Record<string, unknown> = {};
+  const sections: Nested = {};
   for (const [variable, text] of variables) {
-    const [name, serverName] = [names.get(variable), serverNames.get(variable)];
+    const [name, ofSection] = [names.get(variable), ofSections.get(variable)];
     if (name !== undefined) values[name] = fromText(settingFields[name], text);
-    else if (serverName !== undefined) server[serverName] = fromText(serverFields[serverName as keyof ServerSection], text);
-    else throw invalid("the environment", [unknownVariable(variable, [...names.keys(), ...serverNames.keys()])]);
+    else if (ofSection !== undefined)
+      setAt(sections, [ofSection.section, ...ofSection.name.split(".")], fromText(ofSection.field, text));
+    else throw invalid("the environment", [unknownVariable(variable, [...names.keys(), ...ofSections.keys()])]);
   }
-  return check(Object.keys(server).length === 0 ? values : { server, ...values }, "the environment");
+  return check({ ...sections, ...values }, "the environment");
+}
+
+/** Schemas of the settings of each section, by name; a dot stands between the names of a map and of its member. */
+const sectionFields: Readonly<Record<SectionName, Readonly<Record<string, z.ZodType>>>> = {
+  server: serverFields,
+  xla: xlaFields,
+};
+
+interface Nested {
+  [name: string]: unknown;
+}
+
+function setAt(map: Nested, [name = "", ...inner]: readonly string[], value: unknown): void {
+  if (inner.length > 0) setAt((map[name] ??= {}) as Nested, inner, value);
+  else map[name] = value;
 }
 
 /**
@@ -47,7 +77,9 @@ function fromText(field: z.ZodType, text: string): unknown {
   const digit = { "1": true, "0": false }[text]; // after the number, so that 1 is a number where numbers are allowed
   const list = text.split(",").map((part) => part.trim());
   return (
-    [Number(text), truth, digit, text, list, list.map(adapterOf)].find((reading) => field.safeParse(reading).success) ?? text
+    [Number(text), truth, digit, text, list, list.map(Number), list.map(adapterOf)].find(
+      (reading) => field.safeParse(reading).success,
+    ) ?? text
   );
 }
 

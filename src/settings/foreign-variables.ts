@@ -42,31 +42,18 @@ const gpuMode = placement((value) =>
   value.toLowerCase() === "auto" ? undefined : termite("INFERYARD_GPU")(value.toLowerCase()),
 );
 
-/** Maps a backend of Termite or GoMLX to a target of this package. Their engine in Go corresponds to `native`; XLA has no equivalent (undefined). */
-function backendHere(spec: string): string | undefined {
+/** Maps a backend of Termite or GoMLX to a target of this package. Their engine in Go corresponds to `native`. */
+function backendHere(spec: string): string {
   const [backend = "", device] = spec.trim().toLowerCase().split(":");
   const name = backend === "go" || backend === "simplego" ? "native" : backend;
-  return name === "xla" ? undefined : [name, ...(device === undefined || device === "auto" ? [] : [device])].join(":");
+  return [name, ...(device === undefined || device === "auto" ? [] : [device])].join(":");
 }
 
-const priority = placement((value) => {
-  const here = value.split(",").flatMap((spec) => backendHere(spec) ?? []);
-  return {
-    note: notRead("Termite", here.length === 0 ? "its backend xla is not built" : `set INFERYARD_PRIORITY=${here.join(",")}`),
-  };
-});
+const priority = placement((value) => ({
+  note: notRead("Termite", `set INFERYARD_PRIORITY=${value.split(",").map(backendHere).join(",")}`),
+}));
 
-const gomlx = placement((value) => {
-  const here = backendHere(value);
-  if (here !== undefined) return { note: notRead("GoMLX", `set INFERYARD_TARGET=${here}`) };
-  const [, device = "cpu"] = value.toLowerCase().split(":");
-  return {
-    note: notRead(
-      "GoMLX",
-      `no backend of XLA is built, and INFERYARD_GPU=${device === "cpu" ? "off" : device} chooses the device of others`,
-    ),
-  };
-});
+const gomlx = placement((value) => ({ note: notRead("GoMLX", `set INFERYARD_TARGET=${backendHere(value)}`) }));
 
 const rows: Readonly<Record<string, Row>> = {
   TERMITE_GPU: gpuMode,
@@ -84,8 +71,5 @@ const rows: Readonly<Record<string, Row>> = {
       "other users of ONNX Runtime for running models",
       "the backend onnx runs the library of the npm package onnxruntime-node, and inferyard libraries looks there",
     ),
-  }),
-  PJRT_PLUGIN_LIBRARY_PATH: () => ({
-    note: notRead("XLA's users for running models", "no backend for PJRT plugins is built, and inferyard libraries looks there"),
   }),
 };

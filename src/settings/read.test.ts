@@ -101,6 +101,7 @@ describe("where a value comes from", () => {
       models: { "./m": { target: "wasm", prefer: ["onnx", "native"] } },
       host: "inline",
       library: "./libllama.so",
+      xla: { plugin: "./plugin.so", buckets: { batch: [1, 8] } },
       threads: 4,
       graphOptimization: "disabled",
       cpuNodes: "allow",
@@ -220,6 +221,47 @@ describe("the section server in the environment", () => {
   });
 });
 
+describe("the section xla", () => {
+  it("is joined of the file and of variables, and so are its buckets", async () => {
+    const path = await yaml("xla: { plugin: ./a.so, memoryFraction: 0.5, buckets: { batch: [1, 8], sequence: [32] } }\n");
+    const environment = {
+      INFERYARD_XLA_PLUGIN: "./b.so",
+      INFERYARD_XLA_MEMORY_FRACTION: "0.25",
+      INFERYARD_XLA_BUCKETS_SEQUENCE: "64, 128",
+    };
+    const { values, origins } = await read({ environment });
+    const buckets = { batch: [1, 8], sequence: [64, 128] };
+    expect(values.xla).toEqual({ plugin: "./b.so", memoryFraction: 0.25, buckets });
+    expect(origins.xla).toBe([path, ...Object.keys(environment)].join(", "));
+    const alone = await read({ environment: { INFERYARD_XLA_BUCKETS_BATCH: "4" }, directory: tmpdir() });
+    expect(alone.values.xla).toEqual({ buckets: { batch: [4] } });
+  });
+
+  it.each([
+    ["INFERYARD_XLA_MEMORY_FRACTION", "1.5", "xla.memoryFraction: "],
+    ["INFERYARD_XLA_MEMORY_FRACTION", "0", "xla.memoryFraction: "],
+    ["INFERYARD_XLA_BUCKETS_BATCH", "8, 4", "xla.buckets.batch: "],
+    ["INFERYARD_XLA_BUCKETS_SEQUENCE", "0, 16", "xla.buckets.sequence"],
+    ["INFERYARD_XLA_BUCKETS_SEQUENCE", "wide", "xla.buckets.sequence: "],
+    ["INFERYARD_XLA", "plugin: a", "xla: "],
+    ["INFERYARD_XLA_BUCKETS_ROWS", "1", "unknown variable INFERYARD_XLA_BUCKETS_ROWS"],
+  ])("%s=%s is refused by name", async (variable, text, words) => {
+    expect((await refusal(read({ environment: { [variable]: text } }))).message).toContain(words);
+  });
+
+  it.each([
+    ["xla: { buckets: { rows: [1] } }", 'xla.buckets: unknown key "rows"'],
+    ["xla: { buckets: { batch: [8, 4] } }", "xla.buckets.batch: must be in ascending order"],
+    ["xla: { memoryFraction: 1.5 }", "xla.memoryFraction: must be at most 1"],
+    ["xla: { memoryFraction: 0 }", "xla.memoryFraction: must be above 0"],
+    ["xla: { buckets: [16] }", "xla.buckets"],
+    ["xla: { plugins: a }", "xla: unknown key"],
+  ])("%s is refused", async (text, words) => {
+    await yaml(`${text}\n`);
+    expect((await refusal(read())).message).toContain(words);
+  });
+});
+
 it("reads the use of accelerators from INFERYARD_GPU", async () => {
   expect((await read({ environment: { INFERYARD_GPU: "off" } })).values.gpu).toBe("off");
   expect((await refusal(read({ environment: { INFERYARD_GPU: "nvidia" } }))).message).toContain("gpu: ");
@@ -298,7 +340,7 @@ describe("an unknown key is an error that names the nearest right one", () => {
   it("a knob that is not built says why, and what to do instead, in the file and in the environment", async () => {
     await yaml("sessionBuckets: 4\nthreads: 2\n");
     const { message } = await refusal(read());
-    expect(message).toContain('there is no setting "sessionBuckets": sessions for each size of input made nothing faster');
+    expect(message).toContain('there is no setting "sessionBuckets": xla pads inputs to the sizes of xla.buckets');
     expect(message).toContain("docs/guide/tuning.md");
     await yaml("threads: 2\n");
     const error = await refusal(read({ environment: { INFERYARD_CONCURRENCY_HINT: "8" } }));

@@ -3,7 +3,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import { isServiceVariable } from "./service-variables.ts";
-import { type SettingName, type Settings, environmentName, flagName, settingDefaults, settingNames } from "./settings.ts";
+import {
+  type SectionName,
+  type SettingName,
+  type Settings,
+  environmentName,
+  flagName,
+  sectionNames,
+  settingDefaults,
+  settingNames,
+} from "./settings.ts";
 
 /** Where settings are read from. */
 export interface SettingsSources {
@@ -44,14 +53,31 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   for (const layer of layers) {
     for (const name of settingNames) {
       if (layer.values[name] === undefined) continue;
-      const [before, origin] = [values[name], layer.origin(name)];
-      // The settings of the section are merged one by one.
-      const joins = name === "server" && before !== undefined;
-      values[name] = joins ? { ...before, ...layer.values.server } : layer.values[name];
+      const [before, value, origin] = [values[name], layer.values[name], layer.origin(name)];
+      const joins = isSection(name) && isMap(before) && isMap(value);
+      values[name] = joins ? joined(before, value, name === "xla" ? 1 : 0) : value;
       origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
     }
   }
   return { values, origins, ignoredVariables: serviceVariables(sources.environment) };
+}
+
+function isSection(name: string): name is SectionName {
+  return sectionNames.some((section) => section === name);
+}
+
+/** The settings of a section, a later source over an earlier one. `depth`: levels of maps within it whose members are joined too. */
+function joined(before: object, after: object, depth: number): object {
+  const earlier = new Map(Object.entries(before));
+  const inner = Object.entries(after).map(([name, value]): [string, unknown] => {
+    const known: unknown = earlier.get(name);
+    return [name, depth > 0 && isMap(known) && isMap(value) ? joined(known, value, depth - 1) : value];
+  });
+  return { ...before, ...Object.fromEntries(inner) };
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Path of the settings file: the named one, else inferyard.yaml in the folder, which need not exist. */
@@ -106,10 +132,10 @@ function serviceVariables(environment: SettingsSources["environment"]): string[]
   );
 }
 
-/** Variable that a setting came from; for the section `server`, which has one variable per setting, all of them. */
+/** Variable that a setting came from; for a section, which has one variable per setting, all of them. */
 function variableOf(name: SettingName, environment: SettingsSources["environment"]): string {
   const variable = environmentName(name);
-  if (name !== "server") return variable;
+  if (!isSection(name)) return variable;
   const given = ours(environment).map(([other]) => other);
   return given.filter((other) => other.startsWith(`${variable}_`)).join(", ");
 }

@@ -6,8 +6,9 @@ import { addBulkLoadFlags, addPlacementFlags } from "../cli/session.ts";
 import { addServerFlags } from "../cli/serving/server-flags.ts";
 import { serverFields, serverSchema } from "./server-schema.ts";
 import { serverDefaults } from "./server-section.ts";
+import { xlaFields } from "./xla-schema.ts";
 import { settingFields, settingsJsonSchema, settingsSchema } from "./schema.ts";
-import { environmentName, serverVariable, settingDefaults, settingNames } from "./settings.ts";
+import { environmentName, sectionVariable, settingDefaults, settingNames } from "./settings.ts";
 
 describe("what is published of the settings", () => {
   it("schemas/settings.json is the schema of the code: npm run schemas writes it", () => {
@@ -31,8 +32,11 @@ describe("what is published of the settings", () => {
   it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", async () => {
     const page = readFileSync(settingsPage, "utf8");
     expect(page).toBe(await withTables(page));
-    const rows = page.split("\n").flatMap((line) => /^\| `((?:server\.)?\w+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
-    expect(rows).toEqual([...settingNames, ...Object.keys(serverFields).map((name) => `server.${name}`)]);
+    const rows = page.split("\n").flatMap((line) => /^\| `([\w.]+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
+    const ofSections = Object.entries({ xla: xlaFields, server: serverFields }).flatMap(([section, fields]) =>
+      Object.keys(fields).map((name) => `${section}.${name}`),
+    );
+    expect(rows).toEqual([...settingNames, ...ofSections]);
   });
 
   it("docs/reference/cli.md names every flag of commands that load a model", () => {
@@ -64,7 +68,8 @@ describe("what is published of the settings", () => {
     expect(serverSchema.parse(serverDefaults)).toEqual(serverDefaults));
 
   it("a variable is the setting's name in capitals", () => {
-    expect(serverVariable("maxQueue")).toBe("INFERYARD_SERVER_MAX_QUEUE");
+    expect(sectionVariable("server", "maxQueue")).toBe("INFERYARD_SERVER_MAX_QUEUE");
+    expect(sectionVariable("xla", "buckets.batch")).toBe("INFERYARD_XLA_BUCKETS_BATCH");
     expect(environmentName("graphOptimization")).toBe("INFERYARD_GRAPH_OPTIMIZATION");
     expect(environmentName("model")).toBe("INFERYARD_MODEL");
   });

@@ -11,6 +11,7 @@ import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts
 import { findUnknownName } from "../runtime/targets/known-names.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
+import { xlaSchema } from "./xla-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";
 
 const targets = z.union([z.string(), z.array(z.string())]).superRefine(refuseUnknownTargets);
@@ -124,6 +125,9 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe(
       "Path of a [llama.cpp library of your own](../guide/own-library.md), with which the target `library` runs GGUF models; a relative path is relative to the current folder. Not set: the first that the environment variable `LLAMA_CPP_DIR` leads to.",
     ),
+  xla: xlaSchema.describe(
+    "Settings of the backend [`xla`](../guide/xla.md), [listed below](#the-section-xla). The file has them as a map, the environment one by one.",
+  ),
   ...optionFields(loadSettings),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])

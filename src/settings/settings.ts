@@ -1,4 +1,5 @@
 /** All settings. Each has one name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag. */
+import type { XlaSettings } from "../backends/xla/index.ts";
 import type { ServerSection } from "./server-section.ts";
 import type { LoadSettings } from "../contract/backend.ts";
 import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
@@ -18,6 +19,7 @@ export interface Settings extends Omit<
   readonly model?: string;
   readonly variant?: string;
   readonly library?: string;
+  readonly xla?: XlaSettings;
   readonly batchTokens?: number;
   readonly server?: ServerSection;
 }
@@ -38,6 +40,7 @@ export const settingNames: readonly SettingName[] = [
   "models",
   "host",
   "library",
+  "xla",
   ...loadSettingNames,
   "replicas",
   "batchTokens",
@@ -96,7 +99,13 @@ export function environmentName(name: string): string {
   return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
 }
 
-/** The environment variable of a setting of the section `server`: maxQueue is INFERYARD_SERVER_MAX_QUEUE. */
-export function serverVariable(name: string): string {
-  return environmentName(`server${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+/** Settings that are sections: maps in the file, whose settings have a variable each, and are merged one by one. */
+export type SectionName = "xla" | "server";
+
+/** All of them. */
+export const sectionNames: readonly SectionName[] = ["xla", "server"];
+
+/** The environment variable of a setting of a section: maxQueue of `server` is INFERYARD_SERVER_MAX_QUEUE, buckets.batch of `xla` INFERYARD_XLA_BUCKETS_BATCH. */
+export function sectionVariable(section: SectionName, name: string): string {
+  return environmentName(`${section}_${name.replaceAll(".", "_")}`);
 }

@@ -1,7 +1,8 @@
 /** Names of tests that passed on this machine, remembered between processes in one JSON file per key. */
 import { createHash, randomUUID } from "node:crypto";
-import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isTrusted, makeOwnFolder, removeIfThere } from "./own-files.ts";
 
 /** Everything that a result depends on. Tests that passed under one key say nothing about another one. */
 export type TestKey = Readonly<Record<string, string>>;
@@ -18,8 +19,6 @@ interface Content {
 /** Maximum number of records in the folder. A write removes the oldest ones above it. */
 const maxFiles = 16;
 const maxFileBytes = 1 << 20;
-/** Write permission of the group and of others. */
-const writableByOthers = 0o022;
 
 /**
  * Tests that passed under one key. Failures are never recorded. A file that is damaged, belongs to another user, could have been written by one, or
@@ -115,29 +114,6 @@ export class PassedTests {
 
 function isTrustedFile(status: Stats): boolean {
   return status.isFile() && status.size <= maxFileBytes && isTrusted(status);
-}
-
-/** Whether nobody but this user and the administrator can write a file or folder. On Windows the folder of the user's data is taken to be theirs. */
-function isTrusted({ uid, mode }: Stats): boolean {
-  const user = process.geteuid?.();
-  return user === undefined || ((uid === user || uid === 0) && (mode & writableByOthers) === 0);
-}
-
-/** Creates a folder that only this user can write, whatever the umask permits. */
-function makeOwnFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // another process removes it, or a later one
-  }
 }
 
 function sha256(text: string): string {

@@ -32,6 +32,11 @@ function installedFolder(): string | undefined {
   }
 }
 
+/** The bytes with one name in place of another of the same length. */
+function renamed(bytes: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");
+}
+
 const installed = installedFolder();
 const [skip, title] = needsData("the first load of a library");
 
@@ -41,6 +46,13 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
   const llama = readdirSync(source).find((name) => /^libllama\.(?:v[\d.]+\.)?so$/.test(name)) ?? "";
   const path = (name: string): string => join(folder, name, llama);
   const environment = process.env["INFERYARD_HOME"];
+
+  /** A folder with the libraries of the package. */
+  const copyLibraries = (name: string): void => {
+    mkdirSync(join(folder, name));
+    for (const file of readdirSync(source).filter((each) => each.endsWith(".so")))
+      copyFileSync(join(source, file), join(folder, name, file));
+  };
 
   const write = (name: string, bytes: Uint8Array | string): void => {
     mkdirSync(join(folder, name));
@@ -65,15 +77,13 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
     symlinkSync("/dev/tty", path("terminal"));
     symlinkSync(path("loop"), path("loop"));
     symlinkSync(path("none"), path("gone"));
-    mkdirSync(join(folder, "mixed"));
-    for (const name of readdirSync(source).filter((each) => each === llama || /^libggml(?:-base|\.[\w.]+)?\.so$/.test(each)))
+    // By another name, since the loader takes a library of the same name that is already in this process.
+    write("mixed", renamed(bytes, "libggml-base.so", "libggml-mine.so"));
+    for (const name of readdirSync(source).filter((each) => /^libggml\.[\w.]*so$/.test(each)))
       copyFileSync(join(source, name), join(folder, "mixed", name));
     const base = readFileSync(join(source, "libggml-base.so"));
     base.writeUInt16LE(process.arch === "x64" ? 183 : 62, 18);
-    writeFileSync(join(folder, "mixed", "libggml-base.so"), base);
-    mkdirSync(join(folder, "sound"));
-    for (const name of readdirSync(source).filter((each) => each.endsWith(".so")))
-      copyFileSync(join(source, name), join(folder, "sound", name));
+    writeFileSync(join(folder, "mixed", "libggml-mine.so"), base);
   });
   afterAll(() => {
     if (environment === undefined) delete process.env["INFERYARD_HOME"];
@@ -97,7 +107,7 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
   it.each([
     ["cut", /is not a whole ELF file/],
     ["foreign", /is for (?:arm64|x86-64), and this program runs on/],
-    ["mixed", /it needs libggml-base\.so, and \S+libggml-base\.so is for (?:arm64|x86-64)/],
+    ["mixed", /it needs libggml-mine\.so, and \S+libggml-mine\.so is for (?:arm64|x86-64)/],
     ["text", /it is a text/],
     ["empty", /it is empty/],
     ["sparse", /has 1099511627776 bytes, and a library may have/],
@@ -110,6 +120,7 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
   ])("refuses a file that cannot be loaded: %s", async (name, reason) => expect(await refusalOf(name)).toMatch(reason));
 
   it("refuses a library beside it that ends the process, and says so, and loads it again once that is whole", async () => {
+    copyLibraries("sound");
     const beside = readdirSync(join(folder, "sound")).find((name) => name.startsWith("libggml-cpu")) ?? "";
     const file = join(folder, "sound", beside);
     const bytes = readFileSync(file);
@@ -122,9 +133,10 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
   });
 
   it("keeps `inferyard kernels` alive where ggml is cut off", () => {
-    const base = join(folder, "sound", "libggml-base.so");
+    copyLibraries("short");
+    const base = join(folder, "short", "libggml-base.so");
     writeFileSync(base, readFileSync(base).subarray(0, 100_000));
-    const env = { ...process.env, LLAMA_CPP_DIR: join(folder, "sound") };
+    const env = { ...process.env, LLAMA_CPP_DIR: join(folder, "short") };
     const { status, signal, stdout } = spawnSync(process.execPath, [program, "kernels", "--format", "Q4_0", "--json"], {
       env,
       encoding: "utf8",

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRuntime, type Runtime } from "inferyard";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Listening, createHandler, listen } from "inferyard/server";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -17,12 +17,15 @@ describe.skipIf(executablePath === undefined)(name, () => {
   let runtime: Runtime;
   let server: Listening;
   beforeAll(async () => {
-    runtime = await createRuntime();
-    server = await listen(createHandler(runtime), { port: 0 });
     browser = await chromium.launch({ executablePath: executablePath!, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
   });
-  afterAll(async () => {
-    await browser?.close();
+  afterAll(() => browser?.close());
+  // Its own for each test: the page shows which models are loaded.
+  beforeEach(async () => {
+    runtime = await createRuntime();
+    server = await listen(createHandler(runtime), { port: 0 });
+  });
+  afterEach(async () => {
     await server?.close();
     await runtime?.dispose();
   });
@@ -54,23 +57,28 @@ describe.skipIf(executablePath === undefined)(name, () => {
     expect(faults).toEqual([]);
     expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
     if (process.env["SCREENSHOT"] !== undefined) await page.screenshot({ path: process.env["SCREENSHOT"], fullPage: true });
+    await page.close();
   });
 
-  it.each(["light", "dark"] as const)("fits windows from a telephone to a wide screen, %s", async (colorScheme) => {
+  it.each([
+    ["light", "with a model", true],
+    ["dark", "without one", false],
+  ] as const)("fits windows from a telephone to a wide screen, %s, %s", async (colorScheme, _what, isLoaded) => {
+    if (isLoaded) await runtime.embed("a cat");
     const page = await browser.newPage({ colorScheme });
     for (const width of [400, 900, 1600]) {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(`${server.url}/dashboard`);
-      await page.locator("#models td, #models-empty:visible").first().waitFor();
+      await page.locator(isLoaded ? "#models td" : "#models-empty", { hasText: isLoaded ? "builtin" : "no model" }).waitFor();
       expect(
         await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth"),
         `${width}`,
       ).toBeLessThanOrEqual(0);
       const [chat, models] = [
         await page.locator("#talking").boundingBox(),
-        await page.locator("#models-empty, #models").first().boundingBox(),
+        await page.locator(isLoaded ? "#models" : "#models-empty").boundingBox(),
       ];
-      const isBeside = chat!.x > width / 2 && chat!.y < (models?.y ?? 0);
+      const isBeside = chat!.x > width / 2 && chat!.y < models!.y;
       expect([width, isBeside]).toEqual([width, width === 1600]);
       const folder = process.env["SCREENSHOTS"];
       if (folder !== undefined)

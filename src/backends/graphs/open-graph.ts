@@ -3,7 +3,6 @@ import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
-import { OpenModelFiles } from "./open-model-files.ts";
 
 /** A model as a source of graphs, and what is known of its files. */
 export interface OpenGraph {
@@ -45,9 +44,10 @@ export async function withOpenGraph<Result>(
   options: LoadOptions,
   use: (graph: OpenGraph) => Promise<Result>,
 ): Promise<Result> {
+  // Imported on demand, as all that needs the engine: it is large, and static embeddings do not need it.
+  const { OpenModelFiles } = await import("./open-model-files.ts");
   const files = new OpenModelFiles();
   try {
-    // Imported on demand: the engine is large, and static embeddings do not need it.
     const graph =
       model.format === "onnx"
         ? await (await import("./onnx-graph.ts")).openOnnxGraph(files, model, options)

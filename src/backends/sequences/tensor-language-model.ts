@@ -16,6 +16,7 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
@@ -118,6 +119,10 @@ export class TensorLanguageModel implements LanguageModel {
     return { bytes, measure: this.#parts.decoder.memory.measure };
   }
 
+  get programs(): ModelBase["programs"] {
+    return programsOfModels(this.#models);
+  }
+
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     const { encoder } = this.#parts;
     const { hasEncoder } = this.limits;
@@ -197,9 +202,7 @@ export class TensorLanguageModel implements LanguageModel {
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {
-    return this.#exclusive(undefined, async () => {
-      this.#sequences.release(sequence);
-    });
+    return this.#exclusive(undefined, async () => void this.#sequences.release(sequence));
   }
 
   async evidence(): Promise<readonly string[]> {

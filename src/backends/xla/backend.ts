@@ -19,17 +19,12 @@ import { architectureNames, encoderDecoderNames } from "../../engine/transformer
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import type { PluginForDevice } from "./load-model.ts";
+import { defaultBuckets } from "./buckets.ts";
 import type { ProbedPlugin, XlaPlugins } from "./plugins/xla-plugins.ts";
+import { checkXlaSettings, type XlaSettings } from "./xla-settings.ts";
 
 /** Options of the backend. */
-export interface XlaOptions {
-  /**
-   * Path of a PJRT plugin or of a folder of them, or several, separated as in PATH; relative ones are taken from the working directory. No other plugin is used. Default: those that are
-   * found.
-   */
-  readonly plugin?: string;
-  /** Part of a GPU's memory that is reserved at once, from 0 to 1. Default: nothing is reserved, memory is taken as it is needed. */
-  readonly memoryFraction?: number;
+export interface XlaOptions extends XlaSettings {
   /** Plugins that were probed, so that a process that loads a model need not probe them again. */
   readonly probed?: readonly ProbedPlugin[];
 }
@@ -39,7 +34,7 @@ const pjrt: Requirement = { kind: "library", name: "a PJRT plugin", install: "in
 const deviceTypes = new Set(["cpu", "cuda", "rocm", "tpu"]);
 const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
 
-/** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. */
+/** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. Throws INPUT_INVALID for a setting that cannot be used. */
 export function xla(options: XlaOptions = {}): Backend {
   return new XlaBackend(options);
 }
@@ -48,17 +43,18 @@ class XlaBackend implements Backend {
   readonly name = "xla";
   readonly contractVersion = 1;
   readonly requires: readonly Requirement[] = [koffi, pjrt];
-  readonly #options: XlaOptions;
+  readonly #settings: XlaSettings;
+  readonly #given: readonly ProbedPlugin[];
   #plugins: XlaPlugins | undefined;
 
-  constructor(options: XlaOptions) {
-    this.#options = options;
+  constructor({ probed = [], ...settings }: XlaOptions) {
+    checkXlaSettings(settings);
+    this.#settings = settings;
+    this.#given = probed;
   }
 
   get entry(): NonNullable<Backend["entry"]> {
-    const { plugin, memoryFraction } = this.#options;
-    const probed = this.#plugins?.probed ?? this.#options.probed ?? [];
-    const options: XlaOptions = { ...omitUndefined({ plugin, memoryFraction }), probed };
+    const options: XlaOptions = { ...this.#settings, probed: this.#plugins?.probed ?? this.#given };
     return { module: new URL("./index.ts", import.meta.url).href, export: "xla", options };
   }
 
@@ -112,14 +108,20 @@ class XlaBackend implements Backend {
     const plugins = await this.#openPlugins();
     const { path, facts } = await plugins.pluginFor(device, signal);
     const { libraryOf } = await import("./plugins/xla-plugins.ts");
-    const { memoryFraction } = this.#options;
-    return { path, device, library: libraryOf(facts), settings: { memoryFraction } };
+    const { memoryFraction, buckets } = this.#settings;
+    return {
+      path,
+      device,
+      library: libraryOf(facts),
+      settings: { memoryFraction },
+      buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+    };
   }
 
   /** The plugins of this backend, found at the first use. */
   async #openPlugins(): Promise<XlaPlugins> {
     const { XlaPlugins } = await import("./plugins/xla-plugins.ts");
-    this.#plugins ??= new XlaPlugins(this.#options.plugin, this.#options.probed);
+    this.#plugins ??= new XlaPlugins(this.#settings.plugin, this.#given);
     return this.#plugins;
   }
 }

@@ -14,8 +14,11 @@ import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
-import { ShapeBuckets } from "./buckets.ts";
+import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
+import { ProgramFolder } from "./program-cache/program-folder.ts";
+import { compilationTarget } from "./program-cache/program-key.ts";
+import { ProgramLoader } from "./program-cache/program-loader.ts";
 import { XlaCompiler } from "./xla-compiler.ts";
 import { XlaEngine } from "./xla-engine.ts";
 
@@ -25,12 +28,13 @@ export interface PluginForDevice {
   readonly device: Device;
   readonly library: Library;
   readonly settings: ClientSettings;
+  readonly buckets: BucketSizes;
 }
 
 /** Loads a model with tensors as inputs and outputs. */
 export async function loadOnPlugin(model: ModelFiles, plugin: PluginForDevice, options: LoadOptions): Promise<TensorModel> {
   return await withOpenGraph(model, options, async (graph) => {
-    const parts = await openParts(graph, plugin, options);
+    const parts = await openParts(graph, model, plugin, options);
     return await disposingOnError(parts, async () => {
       parts.engine.prepare(graph.inputs); // traces the model, so that operations without a form are refused now; XLA compiles when a shape is needed
       return new GraphModel(parts);
@@ -49,26 +53,34 @@ export async function loadLanguageOnPlugin(
   const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   const cacheType = options.cachePrecision === "fp16" ? "float16" : "float32";
   return await withOpenGraph(model, options, async (graph) =>
-    GraphLanguageModel.create(await openParts(graph, plugin, options), { contextLength, cacheType, signal: options.signal }),
+    GraphLanguageModel.create(await openParts(graph, model, plugin, options), {
+      contextLength,
+      cacheType,
+      signal: options.signal,
+    }),
   );
 }
 
-async function openParts(graph: OpenGraph, plugin: PluginForDevice, options: LoadOptions): Promise<GraphParts> {
-  const { device, library, path, settings } = plugin;
-  const { client } = await openClient(path, device, { ...settings, threads: options.threads });
+async function openParts(
+  graph: OpenGraph,
+  model: ModelFiles,
+  { device, library, path, settings, buckets }: PluginForDevice,
+  options: LoadOptions,
+): Promise<GraphParts> {
+  const opened = await openClient(path, device, { ...settings, threads: options.threads });
+  const { client } = opened;
   const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
-  const compiler = new XlaCompiler(graph.source.weights, {
+  const programs = new ProgramLoader({
     client,
-    compileText: (program) =>
-      client.compile(program.text, {
-        arguments: program.arguments.map(({ type }) => type),
-        results: program.results.map(({ type }) => type),
-      }),
-    level: options.graphOptimization ?? "all",
-    name,
+    target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
+    folder: await ProgramFolder.open(),
+    device: device.type,
+    model: model.path,
   });
-  const buckets = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])]);
-  const engine = new XlaEngine(graph.source, compiler, runLimits(options), buckets);
+  const level = options.graphOptimization ?? "all";
+  const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
+  const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
+  const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   return { graph, engine, engineName: "StableHLO through PJRT", library };
 }
 

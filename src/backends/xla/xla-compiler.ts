@@ -1,5 +1,5 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
-import type { KernelCount } from "../../contract/backend.ts";
+import type { ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import { storageIdentity } from "../../engine/ir/literal.ts";
@@ -22,7 +22,8 @@ import {
 } from "../../engine/compilation.ts";
 import type { PjrtClient } from "./pjrt/client.ts";
 import type { DeviceTensor } from "./pjrt/device-tensor.ts";
-import type { CompileText, XlaServices } from "./xla-services.ts";
+import type { ProgramLoader } from "./program-cache/program-loader.ts";
+import type { XlaServices } from "./xla-services.ts";
 import { XlaCache } from "./xla-cache.ts";
 import { XlaDecoderProgram } from "./xla-decoder-program.ts";
 import { XlaGraph } from "./xla-graph.ts";
@@ -30,7 +31,7 @@ import { XlaGraph } from "./xla-graph.ts";
 /** The compiler of one loaded model. Weights are copied to the device at their first use, and are shared by the programs for all shapes. */
 export class XlaCompiler implements GraphCompiler {
   readonly isBatchExact = false;
-  readonly kernelCounts: readonly KernelCount[] = [];
+  readonly kernelCounts: undefined = undefined;
   /** Whether results depend on padding: ranges of dynamic quantization are taken over all elements, padding included. */
   dependsOnPadding: boolean = false;
   readonly #folding: ModelFolding;
@@ -40,19 +41,19 @@ export class XlaCompiler implements GraphCompiler {
   readonly #constants = new Map<object, Map<string, DeviceTensor>>();
   readonly #caches = new Set<XlaCache>();
   readonly #name: string;
-  #compiled = 0;
+  readonly #programs: ProgramLoader;
 
-  /** `name`: the device as it is named in the evidence. `compileText`: see `CompileText`. */
+  /** `name`: the device as it is named in the evidence. */
   constructor(
     weights: readonly Literal[],
     {
       client,
-      compileText,
+      programs,
       level,
       name,
     }: {
       readonly client: PjrtClient;
-      readonly compileText: CompileText;
+      readonly programs: ProgramLoader;
       readonly level: OptimizationLevel;
       readonly name: string;
     },
@@ -60,12 +61,10 @@ export class XlaCompiler implements GraphCompiler {
     this.#folding = new ModelFolding(weights);
     this.#level = level;
     this.#name = name;
+    this.#programs = programs;
     this.#services = {
       client,
-      compileText: (program) => {
-        this.#compiled += 1;
-        return compileText(program);
-      },
+      compileText: (program) => programs.load(program),
       constantOn: (...constant) => this.#constantOn(...constant),
     };
   }
@@ -74,6 +73,10 @@ export class XlaCompiler implements GraphCompiler {
     const tensors = [...this.#constants.values()].flatMap((byType) => [...byType.values()]);
     const caches = [...this.#caches].reduce((sum, { bytes }) => sum + bytes, 0);
     return tensors.reduce((sum, { type }) => sum + byteSize(type), caches);
+  }
+
+  get programs(): ProgramCounts {
+    return this.#programs.counts;
   }
 
   get fold(): ConstantFolder {
@@ -133,7 +136,7 @@ export class XlaCompiler implements GraphCompiler {
   }
 
   describeCode(): readonly string[] {
-    return [`${this.#compiled} programs compiled or loaded for the shapes so far`];
+    return this.#programs.describe();
   }
 
   async dispose(): Promise<void> {

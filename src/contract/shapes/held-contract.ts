@@ -79,7 +79,8 @@ const backendMembers = object({
 });
 
 const memory = object({ bytes: amount, measure: oneOf("allocated", "weights", "resident") });
-const modelBase = { library, memory, evidence: callable, kernelCounts: optional(callable), dispose: callable };
+const programs = optional(object({ compiled: amount, compileMs: amount, cached: amount, cachedBytes: amount }));
+const modelBase = { library, memory, evidence: callable, kernelCounts: optional(callable), programs, dispose: callable };
 const tensorInfos = list(
   object({
     name: text,

@@ -1,5 +1,5 @@
 /** A loaded model whose graph segments are compiled for the shapes seen so far. */
-import type { KernelCount } from "../../contract/backend.ts";
+import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
@@ -219,8 +219,13 @@ export class CompiledModel {
   }
 
   /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
-  get kernelCounts(): readonly KernelCount[] {
+  get kernelCounts(): readonly KernelCount[] | undefined {
     return this.#compiler.kernelCounts;
+  }
+
+  /** See `ModelBase.programs`. */
+  get programs(): ProgramCounts | undefined {
+    return this.#compiler.programs;
   }
 
   /** What is known of the compiled code, as sentences without a full stop. */

@@ -1,5 +1,5 @@
 /** What a model needs of a compiler of its graphs: the compiler to WebAssembly (`Compiler`), and those of backends. */
-import type { KernelCount } from "../../contract/backend.ts";
+import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
@@ -34,8 +34,10 @@ export interface GraphCompiler {
   readonly isBatchExact: boolean;
   /** Bytes that all compiled graphs share: weights and memory of runs. */
   readonly bytes: number;
-  /** How often each kernel has run; see `ModelBase.kernelCounts`. */
-  readonly kernelCounts: readonly KernelCount[];
+  /** How often each kernel has run; see `ModelBase.kernelCounts`. undefined: the compiler does not know its kernels. */
+  readonly kernelCounts: readonly KernelCount[] | undefined;
+  /** See `ModelBase.programs`. */
+  readonly programs?: ProgramCounts | undefined;
   /** Compiles a graph. `budget` is the budget of its trace; its time limit includes compilation. */
   compile(graph: Graph, settings: { readonly budget: TraceBudget }): CompiledGraph;
   /** Compiles a graph that appends tokens to the caches of sequences, as `withLastLogits` returns it. */

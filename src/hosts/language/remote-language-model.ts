@@ -42,6 +42,10 @@ export class RemoteLanguageModel implements HostedLanguageModel {
     return this.#peer.memory;
   }
 
+  get programs(): ModelBase["programs"] {
+    return this.#peer.programs;
+  }
+
   get runningMs(): number {
     return this.#peer.runningMs;
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { compile, needsPrograms } from "../../../test/libraries/fixtures/native-libraries.ts";
 import { digestOfFiles, readLoadedFiles } from "./loaded-files.ts";
 
@@ -60,7 +60,9 @@ describe.skipIf(skip || process.platform !== "linux")(name, () => {
     const own = join(folder, "libmine.so");
     writeFileSync(own, "none");
     expect(await files(library, { GGML_BACKEND_PATH: own })).toEqual([...all, "libmine.so"]);
-    writeFileSync(join(dirname(library), "libggml-zz.so"), "no library");
+    const appeared = join(dirname(library), "libggml-zz.so");
+    writeFileSync(appeared, "no library");
+    onTestFinished(() => rmSync(appeared));
     expect(await files()).toContain("libggml-zz.so");
   });
 });

@@ -1,5 +1,5 @@
 /** Finds the preferred targets that a model does not run on because they failed or were refused. */
-import { type Target, matches, parseTarget } from "../targets/target.ts";
+import { matches, parseTarget, targetOf } from "../targets/target.ts";
 import type { Candidate, Decision } from "./decision.ts";
 
 /** A preferred target that is not used, and the target used instead. */
@@ -40,9 +40,4 @@ function wasAskedFor({ target }: Candidate, { policy, preferred }: Decision["con
   const met = preferred.findIndex((pattern) => matches(parseTarget(pattern), targetOf(used)));
   const unmet = met === -1 ? preferred : preferred.slice(0, met);
   return policy === "manifest" || unmet.some((pattern) => matches(parseTarget(pattern), targetOf(target)));
-}
-
-function targetOf(text: string): Target {
-  const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
-  return { backend, device: { type: deviceType, index } };
 }

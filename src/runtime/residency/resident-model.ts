@@ -1,5 +1,6 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
-import type { KernelCount } from "../../contract/backend.ts";
+import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
+import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
@@ -107,6 +108,11 @@ export class ResidentModel implements Resident {
   /** How often each kernel has run on the primary instance and the replicas; undefined if the engine does not know. See `ModelBase.kernelCounts`. */
   async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
     return await countsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
+  }
+
+  /** Programs of the primary instance and the replicas; see `ModelBase.programs`. */
+  get programs(): ProgramCounts | undefined {
+    return programsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
-import { anyBackend, deviceSpellings, type TargetPattern, formatPattern, parseTarget } from "./target.ts";
+import { anyBackend, deviceSpellings, type Target, type TargetPattern, formatPattern, matches, parseTarget } from "./target.ts";
 
 /**
  * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
@@ -119,6 +119,14 @@ export function mergeConstraints(...levels: readonly ConstraintOptions[]): Const
       .filter((patterns) => patterns.length > 0),
     excluded: withoutDuplicates(levels.flatMap((level) => parseTargets(level.exclude))),
   };
+}
+
+/** Whether the constraints permit a target: it matches every list of required targets, and none that is excluded. */
+export function permits({ required, excluded }: Pick<Constraints, "required" | "excluded">, target: Target): boolean {
+  return (
+    required.every((alternatives) => alternatives.some((pattern) => matches(pattern, target))) &&
+    !excluded.some((pattern) => matches(pattern, target))
+  );
 }
 
 /** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */

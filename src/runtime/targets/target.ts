@@ -101,6 +101,12 @@ export function parseDevice(text: string): Device | undefined {
   return { type: deviceSpellings[written] ?? written, index: Number(groups?.["index"] ?? 0) };
 }
 
+/** The target of the canonical spelling that `formatTarget` gives. */
+export function targetOf(text: string): Target {
+  const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
+  return { backend, device: { type: deviceType, index } };
+}
+
 /** Whether a target matches a pattern: each part that the pattern names is equal. */
 export function matches(pattern: TargetPattern, target: Target): boolean {
   return (

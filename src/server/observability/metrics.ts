@@ -9,6 +9,7 @@ import { referenceOf } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { Service } from "../serving/service.ts";
 import { GenerationMetrics } from "./generation-metrics.ts";
+import { watchPrograms } from "./program-metrics.ts";
 import { type RequestRecord, codeOf } from "./request-records.ts";
 
 /** Buckets in seconds, from a cached result to a bulk request. */
@@ -199,6 +200,7 @@ export class Metrics {
     this.#gauge("models_loaded", "Models in memory", () => runtime.memory().models.length);
     this.#gauge("resident_memory_bytes", "Resident memory of the server process", () => process.memoryUsage.rss());
     this.#gauge("start_time_seconds", "Start time of the server, in seconds since 1970", () => performance.timeOrigin / 1000);
+    watchPrograms(this.#registry, runtime, (reference) => this.#label(reference));
     const bytes: Gauge<"device"> = new Gauge({
       name: "inferyard_model_memory_bytes",
       help: "Memory of models, by device; the device memory is the machine's own",

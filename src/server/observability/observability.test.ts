@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { Runtime } from "../../api/runtime.ts";
@@ -40,6 +40,10 @@ const decision = async (): Promise<Extract<RuntimeEvent, { type: "loaded" }>["de
   runtime.use("builtin", {}, async (handle) => handle.decision);
 
 describe("the log of a start", () => {
+  let runtime: Runtime; // its own, without a loaded model
+  beforeEach(async () => void (runtime = await createRuntime()));
+  afterEach(() => runtime.dispose());
+
   it("names every backend and device with its state, the default model, and each model with its target and the reason", async () => {
     const { log, lines } = logged("info");
     const models = { small: "builtin", gone: "/models/secret/no-such-model" };
@@ -64,7 +68,8 @@ describe("the log of a start", () => {
     expect(await runtime.explain("builtin")).toMatchObject({ selected: null });
   });
 
-  it("says of a model that no target may run what refused each of them", async () => {
+  it("says of a model that no target may run what refused each of them, whatever it was loaded on for others", async () => {
+    await runtime.embed("a cat");
     const handler = createHandler(runtime, { defaultModel: "builtin@onnx:cpu" });
     const { models } = await startupReport(handler.service);
     expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: "), loaded: false }]);

@@ -4,7 +4,7 @@ import type { Decision } from "../../runtime/decision/decision.ts";
 import { fallbacksOf } from "../../runtime/decision/fallbacks.ts";
 import { formatDevice } from "../../runtime/targets/target.ts";
 import { scrub } from "../http/scrub.ts";
-import { defaultModelOf } from "../serving/model-names.ts";
+import { defaultModelOf, loadedDecision } from "../serving/model-names.ts";
 import type { Service } from "../serving/service.ts";
 
 /** One device of a backend, or a backend without any. */
@@ -75,9 +75,9 @@ async function modelLine(
 ): Promise<ModelLine> {
   const model = scrub(name);
   try {
-    const { reference, constraints } = await service.resolve({ anyReference: true }, written);
-    const own = loaded.find((decision) => decision.model.reference === reference);
-    const decision = own ?? (await service.runtime.explain(reference, constraints));
+    const resolved = await service.resolve({ anyReference: true }, written);
+    const own = loadedDecision(loaded, resolved);
+    const decision = own ?? (await service.runtime.explain(resolved.reference, resolved.constraints));
     return { model, ...placementOf(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };
   } catch (error) {
     return { model, reason: scrub(messageOf(error)), loaded: false };

@@ -3,7 +3,9 @@ import { InferyardError } from "../../contract/errors.ts";
 import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
-import type { ConstraintOptions } from "../../runtime/targets/constraints.ts";
+import type { Decision } from "../../runtime/decision/decision.ts";
+import { type ConstraintOptions, mergeConstraints, permits } from "../../runtime/targets/constraints.ts";
+import { targetOf } from "../../runtime/targets/target.ts";
 import { publicName } from "../http/scrub.ts";
 import { type ServerSettings, referenceOf } from "../server-settings.ts";
 
@@ -53,6 +55,17 @@ export async function resolveModel(
   throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
     remedy: guess === undefined ? remedyFor(name) : `did you mean ${JSON.stringify(guess)}?`,
   });
+}
+
+/** The decision of the loaded model that a name stands for: of its reference, on a target that its constraints permit. Undefined if there is none. */
+export function loadedDecision(
+  loaded: readonly Decision[],
+  { reference, constraints }: Pick<ResolvedModel, "reference" | "constraints">,
+): Decision | undefined {
+  const merged = mergeConstraints(constraints);
+  return loaded.find(
+    ({ model, selected }) => model.reference === reference && selected !== null && permits(merged, targetOf(selected.target)),
+  );
 }
 
 /** A name that looks like a path or an address is a reference, which needs an entry in the settings or an admin key. */

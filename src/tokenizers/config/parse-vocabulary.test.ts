@@ -109,6 +109,10 @@ describe("a tokenizer.json with its vocabulary as a Map", () => {
     ["a string that looks like a key", '{"say \\"vocab":{"a":0},"model":{"vocab":[]}}'],
     ["a second model", '{"model":{"vocab":{"a":0}},"model":{}}'],
     ["broken JSON behind it", '{"model":{"vocab":{"a":0}}'],
+    ["an exponent behind it", '{"model":{"vocab":{"a":0}e1}}'],
+    ["a fraction behind it", '{"model":{"vocab":{"a":0}.5}}'],
+    ["a string behind it", '{"model":{"vocab":{"a":0}"a"}}'],
+    ["a quote behind it", '{"model":{"vocab":{"a":0}"}}'],
     ["null", '"vocab":{"a":0}'],
   ])("is left to JSON.parse with %s", (_what, text) => {
     expect(parseWithVocabulary(text)).toBeUndefined();

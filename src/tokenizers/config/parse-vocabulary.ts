@@ -6,7 +6,7 @@
 /** A vocabulary, and the text of the file without it. */
 interface CutVocabulary {
   readonly vocabulary: ReadonlyMap<string, number>;
-  /** The text with a number in the place of the vocabulary. */
+  /** The text with `cutMark` in the place of the vocabulary. */
   readonly rest: string;
 }
 
@@ -38,7 +38,8 @@ export function parseWithVocabulary(text: string): unknown {
   }
 }
 
-const cutMark = 0;
+/** Stands in the place of the vocabulary. A string, since nothing behind it can continue it, as "e1" continues a number. */
+const cutMark = "the vocabulary";
 
 function cutVocabulary(text: string): CutVocabulary | undefined {
   const key = vocabularyKey.exec(text);
@@ -46,7 +47,7 @@ function cutVocabulary(text: string): CutVocabulary | undefined {
   const start = key.index + key[0].length;
   const scanned = scanEntries(text, start);
   if (scanned === undefined || otherControls.test(text.slice(start, scanned.end))) return undefined;
-  const rest = `${text.slice(0, start - 1)}${cutMark}${text.slice(scanned.end)}`;
+  const rest = `${text.slice(0, start - 1)}${JSON.stringify(cutMark)}${text.slice(scanned.end)}`;
   // A second key of this name could be the one of the model.
   return rest.indexOf('"vocab"') === rest.lastIndexOf('"vocab"') ? { vocabulary: scanned.vocabulary, rest } : undefined;
 }

@@ -30,6 +30,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   models: { value: { "./m": { target: "wasm" } } },
   host: same("worker"),
   library: same("/none/libllama.so"),
+  xla: { value: { plugin: "/none/plugin.so", memoryFraction: 0.5, buckets: { sequence: [32] } } },
   threads: { text: "4", value: 4 },
   graphOptimization: same("disabled"),
   cpuNodes: same("allow"),

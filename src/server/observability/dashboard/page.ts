@@ -67,7 +67,9 @@ const needed = { embed: ["embed"], classify: ["classify"], recognize: ["recogniz
 
 function listModels() {
   const able = (wanted) => [...capabilities].filter(([, has]) => wanted.some((one) => has.includes(one))).map(([name]) => name);
-  choose("model", able(needed[find("task").value]));
+  const runners = able(needed[find("task").value]);
+  choose("model", runners);
+  find("run").disabled = runners.length === 0;
   const writers = able(["chat"]);
   choose("chat-model", writers);
   find("chat-empty").hidden = writers.length > 0;
@@ -194,7 +196,7 @@ ${chatForm}
   <div class="line">
     <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option><option>rewrite</option></select>
     <select id="model" aria-label="model"></select>
-    <button>Run</button>
+    <button id="run" disabled>Run</button>
   </div>
   <textarea id="text" aria-label="text" placeholder="A text. For rerank: the query on the first line, a document on each line after.">hello</textarea>
   <pre id="answer"></pre>

@@ -94,6 +94,8 @@ describe("models", () => {
       status: 200,
       body: { id, model: { reference: "team/mine" }, selected: { target: "native:cpu" } },
     });
+    const elsewhere = await ask(["GET", "/api/models/team/mine@wasm/decision"], options);
+    expect(elsewhere).toMatchObject({ status: 404, body: { error: { code: "MODEL_NOT_FOUND" } } });
     expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: true });
     expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: false });
   });
@@ -124,8 +126,8 @@ it("explain says where a model would run, by GET and by POST; backends what engi
   expect([suffixed.status, suffixed.body]).toMatchObject([200, { constraints: { required: ["llamacpp"] } }]);
   const { body } = await ask(["GET", "/api/backends"]);
   const { backends } = body as { backends: { backend: string; availability: object }[] };
-  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "llamacpp", "native", "wasm", "library"]);
-  expect(backends[2]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
+  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "xla", "llamacpp", "native", "wasm", "library"]);
+  expect(backends[3]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
 });
 
 it.each<[...Asked, number, string]>([

@@ -9,6 +9,7 @@ import { capabilitiesOf } from "../model-capabilities.ts";
 import type { Caller } from "../../serving/calls.ts";
 import { contextLengthOf } from "../../../models/context-length.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
+import { loadedDecision } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
 import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
 import { requireAdmin } from "./admin.ts";
@@ -120,8 +121,9 @@ export function addModels(routes: Routes, service: Service): void {
   // Not through the OpenAPI router: names contain slashes, which clients may percent-encode.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
     const caller = callerOf(context);
-    const { name, reference } = await service.resolve(caller, context.req.param("name"));
-    const decision = (await service.runtime.loaded()).find(({ model }) => model.reference === reference);
+    const resolved = await service.resolve(caller, context.req.param("name"));
+    const { name } = resolved;
+    const decision = loadedDecision(await service.runtime.loaded(), resolved);
     if (decision !== undefined) return context.json(publicDecision(decision, name, caller.role));
     throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so it has no decision`, {
       remedy: "GET /api/explain says where it would run",

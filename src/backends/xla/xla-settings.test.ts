@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { ShapeBuckets } from "./buckets.ts";
+import { type XlaSettings, checkXlaSettings } from "./xla-settings.ts";
+import { xla } from "./index.ts";
+
+it.each<[XlaSettings, string]>([
+  [{ memoryFraction: 0 }, "xla.memoryFraction is 0, and must be above 0 and at most 1"],
+  [{ memoryFraction: 1.01 }, "xla.memoryFraction is 1.01"],
+  [{ memoryFraction: Number.NaN }, "xla.memoryFraction is NaN"],
+  [{ plugin: "" }, 'xla.plugin is "", and must be a path'],
+  [{ buckets: { batch: [] } }, "xla.buckets.batch is [], and must be a list of whole numbers above 0"],
+  [{ buckets: { batch: [1, 1] } }, "xla.buckets.batch is [1,1], and must be in ascending order"],
+  [{ buckets: { sequence: [16, 8] } }, "xla.buckets.sequence is [16,8], and must be in ascending order"],
+  [{ buckets: { sequence: [1.5] } }, "must be a list of whole numbers above 0"],
+  [{ buckets: { rows: [1] } as object }, "xla.buckets.rows is no axis: the axes are batch and sequence"],
+  [{ devices: 1 } as object, "xla.devices is no setting of xla"],
+])("%j is refused", (settings, message) => {
+  const refusal: unknown = expect.objectContaining({ code: "INPUT_INVALID", message: expect.stringContaining(message) });
+  expect(() => checkXlaSettings(settings)).toThrow(refusal as Error);
+  expect(() => xla(settings)).toThrow(refusal as Error);
+});
+
+it("the process of a model has the settings", () => {
+  const settings = { plugin: "/opt/plugin.so", memoryFraction: 0.5, buckets: { batch: [1, 8], sequence: [32, 128] } };
+  expect(xla(settings).entry?.options).toEqual({ ...settings, probed: [] });
+  expect(xla().entry?.options).toEqual({ probed: [] });
+});
+
+it("inputs are padded to the sizes of the settings, and beyond the last one to its doubles", () => {
+  const info = { name: "attention_mask", dataType: "int64", shape: ["batch", "sequence"] } as const;
+  expect(ShapeBuckets.of([info], [], { batch: [1], sequence: [32, 100] })?.describe()).toBe(
+    "batches of 1, 2, 4 and so on, sequences of 32, 100, 200 and so on",
+  );
+  const padded = (batch: number, sequence: number): readonly number[] | undefined => {
+    const buckets = ShapeBuckets.of([info], [], { batch: [1, 6], sequence: [32, 100] });
+    const data = new BigInt64Array(batch * sequence).fill(1n);
+    return buckets?.pad({ attention_mask: { dataType: "int64", shape: [batch, sequence], data } }).inputs["attention_mask"]
+      ?.shape;
+  };
+  expect([padded(1, 3), padded(2, 33), padded(7, 101), padded(13, 201)]).toEqual([
+    [1, 32],
+    [6, 100],
+    [12, 200],
+    [24, 400],
+  ]);
+});

@@ -1,0 +1,44 @@
+/** Settings of the backend `xla`, and their checks. */
+import { InferyardError } from "../../contract/errors.ts";
+import { type BucketSizes, defaultBuckets } from "./buckets.ts";
+
+/** Settings of the backend. */
+export interface XlaSettings {
+  /** Path of a PJRT plugin; a relative one is taken from the working directory. Default: those that are found. */
+  readonly plugin?: string;
+  /** Part of a GPU's memory that is reserved when a model is loaded, above 0 and at most 1. Default: nothing is reserved, memory is taken as it is needed. */
+  readonly memoryFraction?: number;
+  /**
+   * Sizes that inputs are padded to, since XLA compiles a program for each shape. Few sizes compile seldom and compute more padding. Default: 1 row and 16
+   * tokens, and their doubles.
+   */
+  readonly buckets?: Partial<BucketSizes>;
+}
+
+/** What is wrong with a list of sizes of a bucket, as a clause; undefined if it can be used. */
+export function bucketProblem(sizes: unknown): string | undefined {
+  const isList = Array.isArray(sizes) && sizes.length > 0 && sizes.every((size) => Number.isSafeInteger(size) && size > 0);
+  if (!isList) return "must be a list of whole numbers above 0";
+  const isAscending = sizes.every((size, index) => index === 0 || size > sizes[index - 1]);
+  return isAscending ? undefined : "must be in ascending order";
+}
+
+/** Throws INPUT_INVALID for a value that a setting cannot have, and for unknown settings. */
+export function checkXlaSettings({ plugin, memoryFraction, buckets, ...others }: XlaSettings): void {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw invalid(unknown, "is no setting of xla: it has plugin, memoryFraction and buckets");
+  if (plugin !== undefined && (typeof plugin !== "string" || plugin === ""))
+    throw invalid("plugin", `is ${JSON.stringify(plugin)}, and must be a path`);
+  if (memoryFraction !== undefined && !(typeof memoryFraction === "number" && memoryFraction > 0 && memoryFraction <= 1))
+    throw invalid("memoryFraction", `is ${String(memoryFraction)}, and must be above 0 and at most 1`);
+  for (const [axis, sizes] of Object.entries(buckets ?? {})) {
+    if (sizes === undefined) continue;
+    const isAxis = Object.hasOwn(defaultBuckets, axis);
+    const problem = isAxis ? bucketProblem(sizes) : "is no axis: the axes are batch and sequence";
+    if (problem !== undefined) throw invalid(`buckets.${axis}`, isAxis ? `is ${JSON.stringify(sizes)}, and ${problem}` : problem);
+  }
+}
+
+function invalid(name: string, problem: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `xla.${name} ${problem}`, { remedy: `correct xla.${name}, or leave it out` });
+}
