@@ -15,7 +15,7 @@ import type { StableHloProgram } from "../../src/engine/codegen/stablehlo/index.
 import { inferyardProcess } from "../fixtures/processes/command-line.ts";
 import { hasSharedData, needsData, sharedData } from "../fixtures/shared-data.ts";
 import { amount } from "../fixtures/slow.ts";
-import { pjrtPlugin } from "./fixtures/pjrt-plugin.ts";
+import { pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
 const plugin = hasSharedData ? await pjrtPlugin() : { reason: "there is no shared data" };
 const [skip, title] = needsData(`compiled programs of XLA${"reason" in plugin ? ` (skipped: ${plugin.reason})` : ""}`);
