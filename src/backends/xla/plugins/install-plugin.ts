@@ -24,7 +24,7 @@ import { stagingName, sweepAbandoned } from "../../../storage/staging.ts";
 import { type AcceleratorName, accelerators } from "./accelerators.ts";
 import { type InstalledPlugin, type PluginRecord, installedPlugins, pluginsFolder, recordPath } from "./installed-plugins.ts";
 import { pluginPackages } from "./plugin-packages.ts";
-import { PluginReader } from "./read-plugin.ts";
+import { PluginReader } from "./plugin-reader.ts";
 import { type UnpackedPlugin, unpackPlugin } from "./unpack-plugin.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

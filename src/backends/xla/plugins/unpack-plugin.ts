@@ -5,7 +5,8 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { ZipArchive, type ZipEntry } from "../../../libraries/wheels/index.ts";
 import { withDiskErrors } from "../../../storage/disk.ts";
 import { isSharedLibrary } from "./plugin-locations.ts";
-import type { PluginContents, PluginReader } from "./read-plugin.ts";
+import type { PluginReader } from "./plugin-reader.ts";
+import type { PluginContents } from "./read-plugin.ts";
 
 /** A plugin that was unpacked. */
 export interface UnpackedPlugin {
