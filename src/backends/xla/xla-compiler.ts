@@ -1,5 +1,5 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
-import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
+import type { ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import { storageIdentity } from "../../engine/ir/literal.ts";
@@ -31,7 +31,7 @@ import { XlaGraph } from "./xla-graph.ts";
 /** The compiler of one loaded model. Weights are copied to the device at their first use, and are shared by the programs for all shapes. */
 export class XlaCompiler implements GraphCompiler {
   readonly isBatchExact = false;
-  readonly kernelCounts: readonly KernelCount[] = [];
+  readonly kernelCounts: undefined = undefined;
   /** Whether results depend on padding: ranges of dynamic quantization are taken over all elements, padding included. */
   dependsOnPadding: boolean = false;
   readonly #folding: ModelFolding;

@@ -219,7 +219,7 @@ export class CompiledModel {
   }
 
   /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
-  get kernelCounts(): readonly KernelCount[] {
+  get kernelCounts(): readonly KernelCount[] | undefined {
     return this.#compiler.kernelCounts;
   }
 

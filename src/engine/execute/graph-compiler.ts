@@ -34,8 +34,8 @@ export interface GraphCompiler {
   readonly isBatchExact: boolean;
   /** Bytes that all compiled graphs share: weights and memory of runs. */
   readonly bytes: number;
-  /** How often each kernel has run; see `ModelBase.kernelCounts`. */
-  readonly kernelCounts: readonly KernelCount[];
+  /** How often each kernel has run; see `ModelBase.kernelCounts`. undefined: the compiler does not know its kernels. */
+  readonly kernelCounts: readonly KernelCount[] | undefined;
   /** See `ModelBase.programs`. */
   readonly programs?: ProgramCounts | undefined;
   /** Compiles a graph. `budget` is the budget of its trace; its time limit includes compilation. */
