@@ -82,7 +82,7 @@ function needs(requirements: readonly Requirement[]): string {
     .map(({ kind, name, range, install }) =>
       kind === "package"
         ? `- the package \`${name}\`${range === undefined ? "" : ` ${range}`}, which is optional: \`${install}\``
-        : `- ${name}: ${/^inferyard /.test(install) ? `\`${install}\`` : install}`,
+        : `- ${name}: ${install.startsWith("inferyard ") ? `\`${install}\`` : install}`,
     )
     .join("\n");
 }
