@@ -43,13 +43,36 @@ export type Availability =
       readonly remedy?: string;
       /** The library, if it was found and cannot be used. */
       readonly library?: Library;
+      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      readonly searched?: readonly SearchedLocation[];
     }
   | {
       readonly present: true;
       readonly library: Library;
       /** Every device that the engine could use on this platform, in the engine's order of preference. */
       readonly devices: readonly DeviceAvailability[];
+      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      readonly searched?: readonly SearchedLocation[];
     };
+
+/**
+ * What was found at a location. "found": at least one library; "empty": none; "absent": there is nothing at the path, or the variable is not
+ * set; "unreadable": it exists and cannot be read.
+ */
+export type LocationOutcome = "found" | "empty" | "absent" | "unreadable";
+
+/** A location in which libraries were looked for. */
+export interface SearchedLocation {
+  /** Absolute path. Left out for a variable that is not set. */
+  readonly path?: string;
+  /** Why it is looked at: an environment variable, or a rule such as "default folder of the loader". */
+  readonly rule: string;
+  readonly outcome: LocationOutcome;
+  /** Number of paths of libraries there. */
+  readonly libraries: number;
+  /** Why the outcome is what it is, and what was left out: entries that cannot be read, limits that were reached. */
+  readonly notes: readonly string[];
+}
 
 /** Name and version of an engine's library. */
 export interface Library {

@@ -5,10 +5,8 @@ import type {
   Backend,
   Capabilities,
   Device,
-  DeviceAvailability,
   LanguageModel,
   LanguageModelFiles,
-  Library,
   LoadOptions,
   LoadSettings,
   ModelFiles,
@@ -16,15 +14,14 @@ import type {
   Requirement,
   TensorModel,
 } from "../../contract/backend.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { omitUndefined, required } from "../../contract/checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import type { PluginForDevice } from "./load-model.ts";
 import { defaultBuckets } from "./buckets.ts";
+import type { ProbedPlugin, XlaPlugins } from "./plugins/xla-plugins.ts";
 import { checkXlaSettings, type XlaSettings } from "./xla-settings.ts";
-import type { PluginFacts } from "./probe-plugin.ts";
 
 /** Options of the backend. */
 export interface XlaOptions extends XlaSettings {
@@ -32,17 +29,9 @@ export interface XlaOptions extends XlaSettings {
   readonly probed?: readonly ProbedPlugin[];
 }
 
-/** A plugin whose tiny program ran. */
-export interface ProbedPlugin {
-  readonly path: string;
-  readonly facts: PluginFacts;
-}
-
-/** The setting that installs a plugin. */
-const pluginRemedy = "set PJRT_PLUGIN_LIBRARY_PATH to a PJRT plugin, such as the one of the Python package xla-cpu-pjrt";
 const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3 <4", install: koffiInstall };
-const pjrt: Requirement = { kind: "library", name: "a PJRT plugin", install: pluginRemedy };
-const deviceTypes = ["cpu", "cuda", "rocm", "tpu"];
+const pjrt: Requirement = { kind: "library", name: "a PJRT plugin", install: "inferyard backends install xla" };
+const deviceTypes = new Set(["cpu", "cuda", "rocm", "tpu"]);
 const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
 
 /** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. Throws INPUT_INVALID for a setting that cannot be used. */
@@ -55,63 +44,29 @@ class XlaBackend implements Backend {
   readonly contractVersion = 1;
   readonly requires: readonly Requirement[] = [koffi, pjrt];
   readonly #settings: XlaSettings;
-  readonly #probed = new Map<string, ProbedPlugin>();
+  readonly #given: readonly ProbedPlugin[];
+  #plugins: XlaPlugins | undefined;
 
   constructor({ probed = [], ...settings }: XlaOptions) {
     checkXlaSettings(settings);
     this.#settings = settings;
-    for (const plugin of probed) this.#probed.set(plugin.path, plugin);
+    this.#given = probed;
   }
 
   get entry(): NonNullable<Backend["entry"]> {
-    const options: XlaOptions = { ...this.#settings, probed: [...this.#probed.values()] };
+    const options: XlaOptions = { ...this.#settings, probed: this.#plugins?.probed ?? this.#given };
     return { module: new URL("./index.ts", import.meta.url).href, export: "xla", options };
   }
 
-  async probe({ run, device: only, signal }: ProbeOptions): Promise<Availability> {
-    const { findPlugins } = await import("./find-plugins.ts");
-    const files = await findPlugins(this.#settings.plugin);
-    if (files.length === 0) return { present: false, reason: "no PJRT plugin was found", remedy: pluginRemedy };
-    if (!isInstalled("koffi"))
-      return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
-    if (!run) {
-      const devices = deviceTypes.map((type): DeviceAvailability => {
-        const known = this.#pluginOf(type);
-        return {
-          device: { type, index: 0 },
-          state: "present",
-          reason: known === undefined ? "plugins were found" : `found ${known.path}`,
-        };
-      });
-      return { present: true, library: unknownLibrary, devices };
-    }
-    const { probePlugin } = await import("./probe-plugin.ts");
-    const devices: DeviceAvailability[] = [];
-    const refusals: string[] = [];
-    let library: Library | undefined;
-    for (const { path } of files) {
-      throwIfAborted(signal);
-      const probe = await probePlugin(path, signal);
-      throwIfAborted(signal);
-      if (!probe.ok) {
-        refusals.push(`${path}: ${probe.reason}`);
-        continue;
-      }
-      const { facts, milliseconds } = probe;
-      if (this.#pluginOf(facts.deviceType) === undefined) this.#probed.set(path, { path, facts });
-      library ??= libraryOf(facts);
-      const device: Device = { type: facts.deviceType, index: 0 };
-      const isWanted = only === undefined || (only.type === device.type && only.index === device.index);
-      if (!isWanted || devices.some(({ device: known }) => known.type === device.type)) continue;
-      const reason = `a tiny program gives the right answers on ${facts.deviceKind}, through ${path} (PJRT ${facts.apiVersion})`;
-      devices.push({ device, state: "available", reason, milliseconds });
-    }
-    if (library === undefined) return { present: false, reason: refusals.join("; "), remedy: pluginRemedy };
-    return { present: true, library, devices };
+  async probe(options: ProbeOptions): Promise<Availability> {
+    const plugins = await this.#openPlugins();
+    const availability = await plugins.probe({ ...options, run: options.run && isInstalled("koffi") });
+    if (!availability.present || isInstalled("koffi")) return availability;
+    return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
   }
 
   capabilities({ type }: Device): Capabilities {
-    const isKnown = deviceTypes.includes(type);
+    const isKnown = deviceTypes.has(type);
     return {
       formats: isKnown ? { onnx: "any", safetensors: architectureNames, gguf: architectureNames } : {},
       languageFormats: isKnown ? { onnx: "any", safetensors: [...decoderNames, ...encoderDecoderNames], gguf: decoderNames } : {},
@@ -149,15 +104,10 @@ class XlaBackend implements Backend {
     return estimateCache(config, cachePrecision, 0);
   }
 
-  /** The probed plugin that serves a type of device. */
-  #pluginOf(type: string): ProbedPlugin | undefined {
-    return [...this.#probed.values()].find(({ facts }) => facts.deviceType === type);
-  }
-
   async #pluginFor(device: Device, { signal }: LoadOptions): Promise<PluginForDevice> {
-    throwIfAborted(signal);
-    if (this.#pluginOf(device.type) === undefined) await this.#probeFor(device, signal);
-    const { path, facts } = required(this.#pluginOf(device.type), "the plugin");
+    const plugins = await this.#openPlugins();
+    const { path, facts } = await plugins.pluginFor(device, signal);
+    const { libraryOf } = await import("./plugins/xla-plugins.ts");
     const { memoryFraction, buckets } = this.#settings;
     return {
       path,
@@ -168,26 +118,12 @@ class XlaBackend implements Backend {
     };
   }
 
-  /** Probes plugins until one serves the device. Throws BACKEND_UNAVAILABLE if none does. */
-  async #probeFor(device: Device, signal: AbortSignal | undefined): Promise<void> {
-    const [{ findPlugins }, { probePlugin }] = await Promise.all([import("./find-plugins.ts"), import("./probe-plugin.ts")]);
-    const refusals: string[] = [];
-    for (const { path } of await findPlugins(this.#settings.plugin)) {
-      const probe = await probePlugin(path, signal);
-      throwIfAborted(signal);
-      if (probe.ok) this.#probed.set(path, { path, facts: probe.facts });
-      if (probe.ok && probe.facts.deviceType === device.type) return;
-      refusals.push(`${path}: ${probe.ok ? `it computes on ${probe.facts.deviceType}` : probe.reason}`);
-    }
-    const reason = refusals.length === 0 ? "no PJRT plugin was found" : refusals.join("; ");
-    throw new InferyardError("BACKEND_UNAVAILABLE", `no PJRT plugin serves ${device.type}: ${reason}`, { remedy: pluginRemedy });
+  /** The plugins of this backend, found at the first use. */
+  async #openPlugins(): Promise<XlaPlugins> {
+    const { XlaPlugins } = await import("./plugins/xla-plugins.ts");
+    this.#plugins ??= new XlaPlugins(this.#settings.plugin, this.#given);
+    return this.#plugins;
   }
-}
-
-const unknownLibrary: Library = { name: "xla", version: "unknown" };
-
-function libraryOf({ apiVersion, stableHloVersion }: PluginFacts): Library {
-  return { name: "xla", version: `PJRT ${apiVersion}, StableHLO ${stableHloVersion}` };
 }
 
 /** Whether a package is installed where this one is; nothing of it is loaded. */

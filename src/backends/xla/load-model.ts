@@ -80,7 +80,7 @@ async function openParts(
   const level = options.graphOptimization ?? "all";
   const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
-  const engine = new XlaEngine(graph.source, compiler, runLimits(options), padding);
+  const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   return { graph, engine, engineName: "StableHLO through PJRT", library };
 }
 

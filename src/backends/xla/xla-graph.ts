@@ -32,12 +32,12 @@ export class LazyProgram {
   /** Bytes of the constants of this program alone, and of its code. */
   get bytes(): number {
     const own = [...this.#own].reduce((sum, { type }) => sum + byteSize(type), 0);
-    return own + (this.#compiled?.memory()?.codeBytes ?? 0);
+    return own + (this.#compiled?.memory?.codeBytes ?? 0);
   }
 
   /** Bytes of intermediate values of a run, as the compiler states them; undefined before the first run. */
   get temporaryBytes(): number | undefined {
-    return this.#compiled?.memory()?.temporaryBytes;
+    return this.#compiled?.memory?.temporaryBytes;
   }
 
   /**

@@ -28,6 +28,9 @@ it("the process of a model has the settings", () => {
 
 it("inputs are padded to the sizes of the settings, and beyond the last one to its doubles", () => {
   const info = { name: "attention_mask", dataType: "int64", shape: ["batch", "sequence"] } as const;
+  expect(ShapeBuckets.of([info], [], { batch: [1], sequence: [32, 100] })?.describe()).toBe(
+    "batches of 1, 2, 4 and so on, sequences of 32, 100, 200 and so on",
+  );
   const padded = (batch: number, sequence: number): readonly number[] | undefined => {
     const buckets = ShapeBuckets.of([info], [], { batch: [1, 6], sequence: [32, 100] });
     const data = new BigInt64Array(batch * sequence).fill(1n);

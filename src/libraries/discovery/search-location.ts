@@ -1,4 +1,7 @@
 /** Locations that discovery looks at, and what it reports of each. */
+import type { LocationOutcome } from "../../contract/availability.ts";
+
+export type { LocationOutcome, SearchedLocation } from "../../contract/availability.ts";
 
 /** An npm package that a library belongs to. */
 export interface LibraryPackage {
@@ -16,25 +19,6 @@ export interface SearchLocation {
   readonly depth: number;
   /** The npm package whose folder it is. */
   readonly package?: LibraryPackage;
-}
-
-/**
- * What was found at a location. "found": at least one library; "empty": none; "absent": there is nothing at the path, or the variable is not
- * set; "unreadable": it exists and cannot be read.
- */
-export type LocationOutcome = "found" | "empty" | "absent" | "unreadable";
-
-/** A location that was looked at. */
-export interface SearchedLocation {
-  /** Absolute path. Left out for a variable that is not set. */
-  readonly path?: string;
-  /** See `SearchLocation.rule`. */
-  readonly rule: string;
-  readonly outcome: LocationOutcome;
-  /** Number of paths of libraries there. */
-  readonly libraries: number;
-  /** Why the outcome is what it is, and what was left out: entries that cannot be read, limits that were reached. */
-  readonly notes: readonly string[];
 }
 
 /** Paths that one location contributes. */

@@ -70,10 +70,13 @@ describe("reasons of candidates and of engines", () => {
       if (name === "backends") return async () => [{ backend: "onnx", availability: { present: false, reason } }];
       if (name !== "explain" && name !== "loaded") return typeof real === "function" ? (real.bind(runtime) as unknown) : real;
       return async () => {
-        const decision = await runtime.explain("builtin");
+        const isLoaded = name === "loaded";
+        const decision = isLoaded
+          ? await runtime.use("builtin", {}, async (handle) => handle.decision)
+          : await runtime.explain("builtin");
         const candidate = { target: "onnx:cuda", verdict: "failed", stage: "load", reason, remedy: "rm '/opt/private/x y'" };
         const changed = { ...decision, candidates: [candidate, ...decision.candidates] };
-        return name === "loaded" ? [changed] : changed;
+        return isLoaded ? [changed] : changed;
       };
     },
   });

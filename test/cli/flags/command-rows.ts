@@ -73,6 +73,7 @@ const ownLibrary = { "--library": { value: [libraryPath], arrives: { settings: l
 const variantCalls: Readonly<Record<string, readonly string[]>> = {
   chat: ["load"],
   run: ["load"],
+  compile: ["manifest", "load"],
   distill: ["load"],
   verify: ["verifyModel"],
   bench: ["manifest", "benchmarkModel"],
@@ -130,6 +131,16 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       },
     },
     explain: { on: ["m"], flags: {} },
+    compile: {
+      on: ["m"],
+      flags: {
+        "--target": { value: ["xla:cpu"], arrives: { settings: { target: ["xla:cpu"] } } },
+        "--shapes": { value: ["4"], sees: ({ calls }) => calls },
+        "--context": { value: ["64"], refused: /--context is for language models/ },
+        "--list": { on: [], value: [], shows: true },
+        "--remove": { on: [], value: ["all"], shows: true },
+      },
+    },
     show: { on: ["builtin"], flags: {} },
     verify: {
       on: ["m"],

@@ -27,6 +27,8 @@ export class DeviceProgram {
   readonly types: ProgramTypes;
   readonly #scope: ClientScope;
   readonly #handle: PluginHandle;
+  /** What the plugin stated. It takes milliseconds to state it, so it is asked once. */
+  #memory: { readonly stated: ProgramMemory | undefined } | undefined;
 
   /**
    * `executable`: the plugin's handle, which this program frees. Throws CONTRACT_VIOLATION if the program's results are not of these types: a run would write
@@ -90,7 +92,12 @@ export class DeviceProgram {
   }
 
   /** The memory that the program takes; undefined if the plugin does not state it. */
-  memory(): ProgramMemory | undefined {
+  get memory(): ProgramMemory | undefined {
+    this.#memory ??= { stated: this.#readMemory() };
+    return this.#memory.stated;
+  }
+
+  #readMemory(): ProgramMemory | undefined {
     return this.#withExecutable((executable) => {
       try {
         const stated = this.#plugin.call("Executable_GetCompiledMemoryStats", { executable });

@@ -331,6 +331,16 @@ function capacityFor(tokens: number): number {
   return between >= tokens && between > minHalfStep ? between : capacity;
 }
 
+/** The capacities of the caches that a sequence has while it grows to `tokens` tokens, in ascending order. */
+export function cacheCapacities(tokens: number): readonly number[] {
+  const capacities = [capacityFor(1)];
+  for (let last = minCapacity; last < tokens;) {
+    last = capacityFor(last + 1);
+    capacities.push(last);
+  }
+  return capacities;
+}
+
 /** Lets the event loop run between two runs of a call that can be aborted. Throws ABORTED if it was. */
 async function pause(signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return;

@@ -120,7 +120,8 @@ async function readBuildId(reader: BinaryReader, { layout, segments }: ElfHeader
   return undefined;
 }
 
-async function sectionNames(reader: BinaryReader, { sections, sectionNames: index }: ElfHeader): Promise<string[]> {
+/** Names of the sections after the first, which has none. */
+export async function sectionNames(reader: BinaryReader, { sections, sectionNames: index }: ElfHeader): Promise<string[]> {
   const table = index === 0 ? undefined : sections[index];
   if (table === undefined) return [];
   const names = await reader.names(table.offset, table.size, "the table of section names");

@@ -1,6 +1,7 @@
 /** Tries PJRT plugins in child processes: a plugin can end the process that loads it. */
 import { fileURLToPath } from "node:url";
-import { runReportingChild } from "../../platform/node/report-child.ts";
+import type { Device } from "../../../contract/backend.ts";
+import { runReportingChild } from "../../../platform/node/report-child.ts";
 
 /** What a plugin says of itself, once a tiny program ran on its device. */
 export interface PluginFacts {
@@ -14,6 +15,13 @@ export interface PluginFacts {
   readonly stableHloVersion: string;
 }
 
+/** What the child does: it tries a device, or the first one that the plugin has. */
+export interface ProbeRequest {
+  /** Absolute path of the plugin. */
+  readonly path: string;
+  readonly device?: Device;
+}
+
 /** The child's report. */
 export type ProbeReport = { readonly ok: true; readonly facts: PluginFacts } | { readonly ok: false; readonly reason: string };
 
@@ -23,9 +31,12 @@ export type PluginProbe = ProbeReport & { readonly milliseconds: number };
 /** Time limit in milliseconds: the first program on a GPU takes some 10 s, and many start more slowly. */
 const limitMs = 120_000;
 
-/** Loads a plugin in a child process, and compiles and runs a tiny program. Never throws for a failure of the plugin. */
-export async function probePlugin(path: string, signal?: AbortSignal): Promise<PluginProbe> {
+/**
+ * Loads a plugin in a child process, and compiles and runs a tiny program on the device, or on the plugin's first device. Never throws for a failure of the plugin.
+ */
+export async function probePlugin(path: string, device?: Device, signal?: AbortSignal): Promise<PluginProbe> {
   const program = fileURLToPath(new URL("./probe-plugin-child.ts", import.meta.url));
-  const { report, ended, milliseconds } = await runReportingChild<ProbeReport>(program, { path }, signal, limitMs);
+  const request: ProbeRequest = device === undefined ? { path } : { path, device };
+  const { report, ended, milliseconds } = await runReportingChild<ProbeReport>(program, request, signal, limitMs);
   return { ...(report ?? { ok: false, reason: ended }), milliseconds };
 }

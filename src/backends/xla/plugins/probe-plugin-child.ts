@@ -1,11 +1,11 @@
 /** Program of the child process of `probe-plugin.ts`. argv[2] is the request as JSON; the last line of stdout is the report. */
-import { messageOf } from "../../contract/errors.ts";
-import { deviceTypeOf, openAnyClient } from "./open-client.ts";
-import type { ProbeReport } from "./probe-plugin.ts";
-import { testDevice } from "./self-test.ts";
+import { messageOf } from "../../../contract/errors.ts";
+import { deviceTypeOf, openAnyClient, openClient } from "../open-client.ts";
+import type { ProbeReport, ProbeRequest } from "./probe-plugin.ts";
+import { testDevice } from "../self-test.ts";
 
-async function run({ path }: { readonly path: string }): Promise<ProbeReport> {
-  const { plugin, client } = await openAnyClient(path);
+async function run({ path, device }: ProbeRequest): Promise<ProbeReport> {
+  const { plugin, client } = await (device === undefined ? openAnyClient(path) : openClient(path, device, {}));
   const deviceType = deviceTypeOf(client.platform);
   if (deviceType === undefined) return { ok: false, reason: `its platform "${client.platform}" is not known` };
   testDevice(client);
@@ -14,7 +14,7 @@ async function run({ path }: { readonly path: string }): Promise<ProbeReport> {
   return { ok: true, facts: { deviceType, deviceKind: client.deviceKind, apiVersion, stableHloVersion } };
 }
 
-const report = await run(JSON.parse(process.argv[2] ?? "") as { readonly path: string }).catch((error: unknown): ProbeReport => ({
+const report = await run(JSON.parse(process.argv[2] ?? "") as ProbeRequest).catch((error: unknown): ProbeReport => ({
   ok: false,
   reason: messageOf(error),
 }));

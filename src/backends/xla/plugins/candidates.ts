@@ -1,0 +1,47 @@
+/** The plugins of this machine that may serve a device, by what their files tell. None is loaded. */
+import type { SearchedLocation } from "../../../contract/backend.ts";
+import { type PluginFile, findPlugins } from "./find-plugins.ts";
+import type { PluginReader } from "./plugin-reader.ts";
+import type { PluginContents } from "./read-plugin.ts";
+
+/** A file that is a plugin for this program. */
+export interface Candidate extends PluginFile {
+  readonly contents: PluginContents;
+}
+
+/** A file that is none, or that failed to serve a device. */
+export interface RefusedPlugin extends PluginFile {
+  readonly reason: string;
+}
+
+/** What the search for plugins found, in the order of the search. */
+export interface PluginCandidates {
+  readonly candidates: readonly Candidate[];
+  readonly refused: readonly RefusedPlugin[];
+  readonly locations: readonly SearchedLocation[];
+}
+
+/** Finds plugins, and reads what each is. */
+export async function findCandidates(configured: string | undefined, reader: PluginReader): Promise<PluginCandidates> {
+  const { files, locations } = await findPlugins({ configured });
+  const readings = await Promise.all(files.map(async (file) => ({ file, reading: await reader.read(file.path) })));
+  return {
+    candidates: readings.flatMap(({ file, reading }) => (reading.ok ? [{ ...file, contents: reading }] : [])),
+    refused: readings.flatMap(({ file, reading }) => (reading.ok ? [] : [{ ...file, reason: reading.reason }])),
+    locations,
+  };
+}
+
+/** The candidates whose files tell that they serve a type of device, in the order of the search. */
+export function candidatesOf(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.filter(({ contents }) => contents.kind?.deviceType === type);
+}
+
+/** Number of refusals that a sentence names. */
+const maxNamed = 5;
+
+/** Refused plugins with their reasons, on one line. */
+export function describeRefusals(refused: readonly RefusedPlugin[]): string {
+  const more = refused.length > maxNamed ? [`and ${refused.length - maxNamed} more`] : [];
+  return [...refused.slice(0, maxNamed).map(({ path, reason }) => `${path}: ${reason}`), ...more].join("; ");
+}
