@@ -12,7 +12,8 @@ import { formatTable } from "../measuring/table.mjs";
 import { gpt2Bytes } from "../native/decoder-files.mjs";
 import { startEngine } from "../native/engine.mjs";
 import { works as tensorWorks } from "../native/works.mjs";
-import { findPlugins } from "../../src/backends/xla/find-plugins.ts";
+import { candidatesOf, findCandidates } from "../../src/backends/xla/plugins/candidates.ts";
+import { PluginReader } from "../../src/backends/xla/plugins/read-plugin.ts";
 
 const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" }, only: { type: "string" } };
 const { quick = false, json = false, threads = "2", only = "" } = readOptions(options);
@@ -22,9 +23,9 @@ const reference = "onnx:cpu";
 const aims = { "MiniLM 1x128 fp32": 1, "MiniLM 32x128 fp32": 1 }; // steady time of XLA, as a multiple of onnxruntime's
 const sizes = { layers: 12, classes: 50_257, positions: 1024 }; // those of GPT-2
 
-const [plugin] = await findPlugins(undefined);
+const [plugin] = candidatesOf("cpu", (await findCandidates(undefined, new PluginReader())).candidates);
 if (plugin === undefined) {
-  console.error("no PJRT plugin was found: set PJRT_PLUGIN_LIBRARY_PATH");
+  console.error("no PJRT plugin for CPUs was found: set PJRT_PLUGIN_LIBRARY_PATH");
   process.exit(1);
 }
 const program = new URL("./engine-child.mjs", import.meta.url);

@@ -92,10 +92,12 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   ],
   backends: [
     "src/composition/node/standard-backends.ts",
-    "src/backends/xla/find-plugins.ts", // each start looks whether a plugin is there
+    "src/backends/xla/plugins/xla-plugins.ts", // each start looks whether a plugin is there
   ],
   formats: [
     "src/devices/cpu/cpu-features.ts",
+    "src/devices/libraries.ts",
+    "src/devices/sources.ts",
     "src/formats/file-window.ts",
     "src/formats/format-errors.ts",
     "src/formats/onnx/onnx-tensor.ts",

@@ -4,13 +4,9 @@
  */
 import { readFile, readdir } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
+import { messageOf } from "../../../contract/errors.ts";
 import { type DataFolderInputs, dataFolder } from "../../../storage/data-folder.ts";
-
-/** Accelerators whose plugins are installed by name. */
-export const accelerators = ["cpu", "cuda12", "cuda13", "rocm7", "tpu"] as const;
-
-/** An accelerator whose plugin is installed by name. */
-export type AcceleratorName = (typeof accelerators)[number];
+import { type AcceleratorName, accelerators } from "./accelerators.ts";
 
 /** A plugin in the data folder. */
 export interface InstalledPlugin {
@@ -26,6 +22,8 @@ export interface InstalledPlugin {
   readonly sha256: string;
   /** Size of the library. */
   readonly bytes: number;
+  /** Digest of the wheel as the index stated it, such as "sha256:<hexadecimal>"; absent for a file of the user's and where the index stated none. */
+  readonly wheelDigest?: string;
 }
 
 /** The content of a record: `path` is relative to the folder of the records, so that the data folder may move. */
@@ -33,6 +31,7 @@ export type PluginRecord = Omit<InstalledPlugin, "backend">;
 
 /** A record that cannot be used, and why. */
 export interface DamagedRecord {
+  readonly accelerator: AcceleratorName;
   readonly path: string;
   readonly problem: string;
 }
@@ -76,9 +75,10 @@ export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<I
 
 async function readRecord(folder: string, accelerator: AcceleratorName): Promise<InstalledPlugin | DamagedRecord> {
   const file = recordPath(folder, accelerator);
+  const damaged = (problem: string): DamagedRecord => ({ accelerator, path: file, problem });
   try {
     const text = await readFile(file, "utf8");
-    if (text.length > maxRecordBytes) return { path: file, problem: "it is too large" };
+    if (text.length > maxRecordBytes) return damaged("it is too large");
     const record = JSON.parse(text) as Partial<Record<keyof PluginRecord, unknown>>;
     const { package: name, version, path, sha256, bytes } = record;
     const isWhole =
@@ -89,13 +89,14 @@ async function readRecord(folder: string, accelerator: AcceleratorName): Promise
       typeof sha256 === "string" &&
       /^[0-9a-f]{64}$/.test(sha256) &&
       typeof bytes === "number";
-    if (!isWhole) return { path: file, problem: "a field is missing or of the wrong type" };
+    if (!isWhole) return damaged("a field is missing or of the wrong type");
     const absolute = join(folder, path);
     const inside = relative(folder, absolute);
     if (isAbsolute(path) || inside === "" || inside.startsWith("..") || isAbsolute(inside))
-      return { path: file, problem: "it names a library outside of its folder" };
-    return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes };
+      return damaged("it names a library outside of its folder");
+    const digest = typeof record.wheelDigest === "string" ? { wheelDigest: record.wheelDigest } : {};
+    return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes, ...digest };
   } catch (error) {
-    return { path: file, problem: error instanceof Error ? error.message : String(error) };
+    return damaged(messageOf(error));
   }
 }

@@ -19,7 +19,7 @@ import { scriptedMachine } from "../../../testing/scripted-backend.ts";
 import { candidatesOf } from "./candidates.ts";
 import { findPlugins } from "./find-plugins.ts";
 import { cudaMajor, kindByTables, kindByTexts } from "./plugin-kind.ts";
-import { PluginReader } from "./read-plugin.ts";
+import { PluginReader } from "./plugin-reader.ts";
 import { XlaPlugins } from "./xla-plugins.ts";
 
 let root = "";

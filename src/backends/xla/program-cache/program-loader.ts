@@ -75,18 +75,12 @@ export class ProgramLoader {
   /** A program of the cache. A file that the plugin refuses is removed. */
   #fromFolder(key: string, types: ProgramTypes): DeviceProgram | undefined {
     const { client, folder } = this.#parts;
-    const stored = folder.read(key);
-    if (stored === undefined) return undefined;
-    try {
-      const program = client.load(stored.executable, types);
+    return folder.load(key, ({ executable }) => {
+      const program = client.load(executable, types);
       const { cached, cachedBytes } = this.#counts;
-      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + stored.executable.length };
+      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + executable.length };
       return program;
-    } catch (error) {
-      if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
-      folder.remove(key);
-      return undefined;
-    }
+    });
   }
 
   #keep(key: string, program: DeviceProgram, description: ProgramDescription): void {
