@@ -11,15 +11,12 @@ const [skips, name] = needsPrograms("plugins on the command line", "gcc");
 
 describe.skipIf(skips || process.platform !== "linux")(name, () => {
   let folder = "";
-  let environment: Record<string, string>;
+  let environment: NodeJS.ProcessEnv;
   const backends = (...args: string[]): Promise<CommandResult> =>
     inferyard(["backends", ...args], { directory: folder, environment });
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "inferyard-plugins-command-"));
-    environment = { ...ownEnvironment, INFERYARD_HOME: join(folder, "home"), PIP_CONFIG_FILE: "/dev/null", PATH: "" } as Record<
-      string,
-      string
-    >;
+    environment = { ...ownEnvironment, INFERYARD_HOME: join(folder, "home"), PIP_CONFIG_FILE: "/dev/null", PATH: "" };
     delete environment["PJRT_PLUGIN_LIBRARY_PATH"];
     const source = 'const char *text = "cpu_device_count"; const void *GetPjrtApi(void) { return text; }';
     const content = readFileSync(compile(folder, "plugin.so", source, "-shared", "-fPIC"));
