@@ -112,13 +112,14 @@ class XlaBackend implements Backend {
       import("./plugins/xla-plugins.ts"),
       import("./plugins/plugin-digest.ts"),
     ]);
-    const { memoryFraction, buckets } = this.#settings;
+    const { memoryFraction, buckets, programCacheBytes } = this.#settings;
     return {
       path,
       device,
       library: { ...libraryOf(facts), files: [{ name: basename(path), sha256: await pluginDigest(path) }] },
       settings: { memoryFraction },
       buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+      programCacheBytes,
     };
   }
 
