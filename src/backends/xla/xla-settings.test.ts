@@ -18,8 +18,8 @@ it.each<[XlaSettings, string]>([
   [{ devices: 1 } as object, "xla.devices is no setting of xla"],
 ])("%j is refused", (settings, message) => {
   const refusal: unknown = expect.objectContaining({ code: "INPUT_INVALID", message: expect.stringContaining(message) });
-  expect(() => checkXlaSettings(settings)).toThrow(refusal as Error);
-  expect(() => xla(settings)).toThrow(refusal as Error);
+  expect(() => checkXlaSettings(settings)).toThrow(refusal);
+  expect(() => xla(settings)).toThrow(refusal);
 });
 
 it("the process of a model has the settings", () => {
