@@ -234,6 +234,23 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
       return (await runtime.loaded()).length;
     },
   },
+  whileCompiling: {
+    given: "next",
+    backends: () => {
+      const compiled = scriptedBackend("onnx");
+      return [
+        {
+          ...compiled,
+          capabilities: (device: Parameters<typeof compiled.capabilities>[0]) => ({
+            ...compiled.capabilities(device),
+            compiles: true,
+          }),
+        },
+        scriptedBackend("wasm"),
+      ];
+    },
+    look: async ({ runtime }) => (await runtime.load(model)).target,
+  },
   failover: {
     given: true,
     backends: scripted(true),
