@@ -242,6 +242,7 @@ describe("the section xla", () => {
     ["INFERYARD_XLA_MEMORY_FRACTION", "1.5", "xla.memoryFraction: "],
     ["INFERYARD_XLA_MEMORY_FRACTION", "0", "xla.memoryFraction: "],
     ["INFERYARD_XLA_BUCKETS_BATCH", "8, 4", "xla.buckets.batch: "],
+    ["INFERYARD_XLA_PROGRAM_CACHE_BYTES", "4GB", "xla.programCacheBytes: "],
     ["INFERYARD_XLA_BUCKETS_SEQUENCE", "0, 16", "xla.buckets.sequence"],
     ["INFERYARD_XLA_BUCKETS_SEQUENCE", "wide", "xla.buckets.sequence: "],
     ["INFERYARD_XLA", "plugin: a", "xla: "],
@@ -255,6 +256,8 @@ describe("the section xla", () => {
     ["xla: { buckets: { batch: [8, 4] } }", "xla.buckets.batch: must be in ascending order"],
     ["xla: { memoryFraction: 1.5 }", "xla.memoryFraction: must be at most 1"],
     ["xla: { memoryFraction: 0 }", "xla.memoryFraction: must be above 0"],
+    ["xla: { programCacheBytes: -1 }", "xla.programCacheBytes: must be at least 0"],
+    ["xla: { programCacheBytes: 1.5 }", "xla.programCacheBytes: must be a whole number"],
     ["xla: { buckets: [16] }", "xla.buckets"],
     ["xla: { plugins: a }", "xla: unknown key"],
   ])("%s is refused", async (text, words) => {

@@ -109,13 +109,14 @@ class XlaBackend implements Backend {
     const plugins = await this.#openPlugins();
     const { path, facts } = await plugins.pluginFor(device, signal);
     const { libraryOf } = await import("./plugins/xla-plugins.ts");
-    const { memoryFraction, buckets } = this.#settings;
+    const { memoryFraction, buckets, programCacheBytes } = this.#settings;
     return {
       path,
       device,
       library: libraryOf(facts),
       settings: { memoryFraction },
       buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+      programCacheBytes,
     };
   }
 

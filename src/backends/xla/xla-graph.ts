@@ -40,17 +40,22 @@ export class LazyProgram {
     return this.#compiled?.memory?.temporaryBytes;
   }
 
-  /**
-   * Runs the program with tensors that `argumentOf` returns for its arguments that are no constants, and returns its results. Throws RUN_FAILED if the
-   * plugin fails to compile or to run it.
-   */
+  /** Runs the program with tensors that `argumentOf` returns for its arguments that are no constants; see `prepare` and `DeviceProgram.run`. */
   run(argumentOf: (argument: ProgramArgument) => DeviceTensor): readonly DeviceTensor[] {
-    this.#compiled ??= this.#services.compileText(this.#text);
-    this.#constants ??= this.#text.arguments.map((argument) =>
-      argument.kind === "constant" ? this.#services.constantOn(argument.literal, argument.type, this.#own) : undefined,
-    );
-    const constants = this.#constants;
-    return this.#compiled.run(this.#text.arguments.map((argument, index) => constants[index] ?? argumentOf(argument)));
+    return this.prepare(argumentOf)();
+  }
+
+  /**
+   * Returns a run of the program with tensors that `argumentOf` returns for its arguments that are no constants. Until it is called, none of them is given
+   * away. Throws RUN_FAILED if the plugin fails to compile the program.
+   */
+  prepare(argumentOf: (argument: ProgramArgument) => DeviceTensor): () => readonly DeviceTensor[] {
+    const compiled = (this.#compiled ??= this.#services.compileText(this.#text));
+    const constants = (this.#constants ??= this.#text.arguments.map((argument) =>
+      argument.kind === "constant" ? this.#services.constantOn(argument, this.#own) : undefined,
+    ));
+    const given = this.#text.arguments.map((argument, index) => constants[index] ?? argumentOf(argument));
+    return () => compiled.run(given);
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { DecodeStep } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
-import { cacheCapacities } from "../../engine/index.ts";
+import { cacheCapacities, coarseSizes } from "../../engine/index.ts";
 import { filledInputs } from "../../measuring/kinds/tensor-inputs.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 
@@ -80,7 +80,7 @@ function decodingRuns({ language }: ModelHandle, { shapes, context, signal }: Co
   const limit = language.limits.contextLength ?? Number.POSITIVE_INFINITY;
   if (context !== undefined && context > limit) throw refusal(`the context of this model has ${limit} tokens`, "ask for fewer");
   const maxTokens = Math.min(context ?? defaultContext, limit);
-  const capacities = cacheCapacities(maxTokens).map((capacity) => Math.min(capacity, limit));
+  const capacities = cacheCapacities(maxTokens, coarseSizes).map((capacity) => Math.min(capacity, limit));
   return capacities.map((capacity, index) => ({
     shape: `context ${capacity}`,
     async run() {

@@ -11,6 +11,8 @@ import { PluginHandle } from "./plugin-handle.ts";
 export interface HostTensor {
   readonly type: TensorType;
   readonly data: ArrayBufferView;
+  /** Bytes from one element to the next along each axis, for uploads. Default: those of a dense tensor in row-major order. */
+  readonly byteStrides?: readonly number[];
 }
 
 /** What programs and tensors of one client share. */
@@ -42,7 +44,7 @@ export class DeviceTensor {
    * Copies a tensor to the device of a client. Throws INPUT_INVALID if the array's size differs from the tensor type, which the plugin would not
    * detect, and MODEL_UNSUPPORTED for element types that devices do not have, for which it would end the process.
    */
-  static upload(scope: ClientScope, { type, data }: HostTensor): DeviceTensor {
+  static upload(scope: ClientScope, { type, data, byteStrides }: HostTensor): DeviceTensor {
     const { plugin } = scope;
     const number = bufferTypes[type.dataType];
     if (number === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `devices have no tensors of ${type.dataType}`);
@@ -57,6 +59,9 @@ export class DeviceTensor {
       type: number,
       dims: BigInt64Array.from(type.shape.length === 0 ? [0n] : type.shape.map(BigInt)),
       num_dims: type.shape.length,
+      ...(byteStrides === undefined
+        ? {}
+        : { byte_strides: BigInt64Array.from(byteStrides, BigInt), num_byte_strides: byteStrides.length }),
       device: scope.device,
     });
     const tensor = new DeviceTensor(scope, type, sent.address("buffer"));

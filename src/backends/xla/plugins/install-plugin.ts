@@ -270,10 +270,22 @@ const oldestMusl = "1.2";
 async function thisMachine(): Promise<WheelMachine> {
   const { libc } = await readHost();
   if (libc === undefined) return { platform: process.platform, architecture: process.arch };
-  const report = process.report?.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } } | undefined;
-  const version = libc === "musl" ? oldestMusl : report?.header?.glibcVersionRuntime;
+  const version = libc === "musl" ? oldestMusl : glibcVersion();
   const known = version === undefined ? undefined : { name: libc, version };
   return { platform: process.platform, architecture: process.arch, libc: known };
+}
+
+/** Version of glibc in this process, by its diagnostic report. */
+function glibcVersion(): string | undefined {
+  const { report } = process as { readonly report?: { excludeNetwork?: boolean; getReport(): object } };
+  if (report === undefined) return undefined;
+  const before = report.excludeNetwork ?? false;
+  report.excludeNetwork = true; // it would ask for the names of hosts that sockets are connected to
+  try {
+    return (report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } }).header?.glibcVersionRuntime;
+  } finally {
+    report.excludeNetwork = before;
+  }
 }
 
 function misfitting(name: string, reason: string): InferyardError {
