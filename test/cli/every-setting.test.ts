@@ -236,20 +236,14 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   },
   whileCompiling: {
     given: "next",
-    backends: () => {
+    backends: (loads) => {
       const compiled = scriptedBackend("onnx");
-      return [
-        {
-          ...compiled,
-          capabilities: (device: Parameters<typeof compiled.capabilities>[0]) => ({
-            ...compiled.capabilities(device),
-            compiles: true,
-          }),
-        },
-        scriptedBackend("wasm"),
-      ];
+      const capabilities: typeof compiled.capabilities = (device) => ({ ...compiled.capabilities(device), compiles: true });
+      const onLoad: NonNullable<Parameters<typeof scriptedBackend>[1]>["onLoad"] = (_files, _device, options) =>
+        void loads.push({ target: "wasm:cpu", options });
+      return [{ ...compiled, capabilities }, scriptedBackend("wasm", { onLoad })];
     },
-    look: async ({ runtime }) => (await runtime.load(model)).target,
+    look: async ({ runtime, loads }) => [await codeOf(runtime.load(model)), loads.length],
   },
   failover: {
     given: true,
