@@ -78,6 +78,7 @@ class XlaBackend implements Backend {
       blocking: true,
       // A plugin is native code of others, and ends its process for some programs.
       needsProcess: true,
+      compiles: true,
     };
   }
 
