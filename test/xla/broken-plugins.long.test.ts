@@ -47,10 +47,10 @@ describe.skipIf(skipsCompiled || process.platform !== "linux")(compiledTitle, ()
     const path = buildPlugin(folder, "hangs", "-DCREATE=hang");
     const before = new Set(childrenOf(process.pid));
     const controller = new AbortController();
-    const probing = expect(probe(path, controller.signal)).rejects.toMatchObject({ code: "ABORTED" });
+    const probing = probe(path, controller.signal).catch((error: unknown) => error);
     await vi.waitFor(() => expect(childrenOf(process.pid).some((pid) => !before.has(pid))).toBe(true), { timeout: 30_000 });
     controller.abort();
-    await probing;
+    expect(await probing).toMatchObject({ code: "ABORTED" });
     await vi.waitFor(() => expect(childrenOf(process.pid).filter((pid) => !before.has(pid))).toEqual([]), { timeout: 30_000 });
   });
 
@@ -85,11 +85,8 @@ describe.skipIf(skip)(title, () => {
     for (let mutant = 0; mutant < mutants; mutant += 1) {
       const restore = mutate(copy, plugin, size, mutant, random);
       const found = await probe(copy);
-      if (found.present) outcomes.works += 1;
-      else {
-        outcomes.refused += 1;
-        expect(found.reason).toMatch(/\S/);
-      }
+      outcomes[found.present ? "works" : "refused"] += 1;
+      expect(found.present || found.reason !== "").toBe(true);
       restore();
     }
     console.log(`${mutants} changed plugins: ${outcomes.refused} refused, ${outcomes.works} still compute`);
