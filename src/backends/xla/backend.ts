@@ -15,6 +15,7 @@ import type {
   TensorModel,
 } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
