@@ -13,13 +13,12 @@ import { compilationTarget } from "../../src/backends/xla/program-cache/program-
 import { ProgramLoader } from "../../src/backends/xla/program-cache/program-loader.ts";
 import type { StableHloProgram } from "../../src/engine/codegen/stablehlo/index.ts";
 import { inferyardProcess } from "../fixtures/processes/command-line.ts";
-import { hasSharedData, needsData, sharedData } from "../fixtures/shared-data.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { amount } from "../fixtures/slow.ts";
-import { pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
+import { needsPlugin, pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
-const plugin = hasSharedData ? await pjrtPlugin() : { reason: "there is no shared data" };
-const [skip, title] = needsData(`compiled programs of XLA${"reason" in plugin ? ` (skipped: ${plugin.reason})` : ""}`);
-const path = "path" in plugin ? plugin.path : "";
+const [noData, dataTitle] = needsData("compiled programs of XLA on disk");
+const [skip, title, path] = needsPlugin(dataTitle, noData ? { reason: "no shared data" } : await pjrtPlugin());
 const home = mkdtempSync(join(tmpdir(), "inferyard-programs-"));
 afterAll(() => rmSync(home, { recursive: true }));
 
@@ -42,11 +41,11 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-describe.skipIf(skip || "reason" in plugin)(title, () => {
+describe.skipIf(skip)(title, () => {
   it(`are right whatever happened to ${amount(300, 40)} files`, async () => {
     const opened = await openClient(path, { type: "cpu", index: 0 }, { threads: 2 });
     const { client } = opened;
-    const folder = await ProgramFolder.open(join(home, "mutated"));
+    const folder = await ProgramFolder.open({ path: join(home, "mutated") });
     const target = await compilationTarget(path, opened, 2);
     const sumWith = (into: ProgramFolder): { readonly sum: unknown; readonly counts: object } => {
       const loader = new ProgramLoader({ client, target, folder: into, device: "cpu", model: "adding" });
@@ -87,7 +86,7 @@ describe.skipIf(skip || "reason" in plugin)(title, () => {
     expect(sumWith(folder)).toEqual({ sum: [11, 22], counts: { compiled: 0, cached: 1 } });
     // No folder: each start compiles, and the evidence says why.
     writeFileSync(join(home, "a file"), "");
-    const none = await ProgramFolder.open(join(home, "a file"));
+    const none = await ProgramFolder.open({ path: join(home, "a file") });
     expect(sumWith(none)).toEqual({ sum: [11, 22], counts: { compiled: 1, cached: 0 } });
     const loader = new ProgramLoader({ client, target, folder: none, device: "cpu", model: "adding" });
     expect(loader.describe()).toEqual([

@@ -1,5 +1,6 @@
 /** The backend `xla` behind the backend contract. */
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import type {
   Availability,
   Backend,
@@ -78,6 +79,7 @@ class XlaBackend implements Backend {
       blocking: true,
       // A plugin is native code of others, and ends its process for some programs.
       needsProcess: true,
+      compiles: true,
     };
   }
 
@@ -109,14 +111,18 @@ class XlaBackend implements Backend {
   async #pluginFor(device: Device, { signal }: LoadOptions): Promise<PluginForDevice> {
     const plugins = await this.#openPlugins();
     const { path, facts } = await plugins.pluginFor(device, signal);
-    const { libraryOf } = await import("./plugins/xla-plugins.ts");
-    const { memoryFraction, buckets } = this.#settings;
+    const [{ libraryOf }, { pluginDigest }] = await Promise.all([
+      import("./plugins/xla-plugins.ts"),
+      import("./plugins/plugin-digest.ts"),
+    ]);
+    const { memoryFraction, buckets, programCacheBytes } = this.#settings;
     return {
       path,
       device,
-      library: libraryOf(facts),
+      library: { ...libraryOf(facts), files: [{ name: basename(path), sha256: await pluginDigest(path) }] },
       settings: { memoryFraction },
       buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+      programCacheBytes,
     };
   }
 

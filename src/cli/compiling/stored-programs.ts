@@ -1,7 +1,7 @@
 /** The compiled programs on disk, as `inferyard compile --list` and `--remove` show them. */
 import { basename, dirname, resolve, sep } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
-import { type ListedProgram, ProgramFolder, defaultMaxBytes } from "../../backends/xla/program-cache/program-folder.ts";
+import { type ListedProgram, ProgramFolder } from "../../backends/xla/program-cache/program-folder.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatTable, printable } from "../output/table.ts";
 import { formatBytes, plural } from "../output/units.ts";
@@ -12,9 +12,9 @@ export function existingFolder(): ProgramFolder {
 }
 
 /** The list for --json. */
-export function programsAsJson(folder: ProgramFolder): object {
+export function programsAsJson(folder: ProgramFolder, maxBytes: number): object {
   const programs = folder.list();
-  return { folder: folder.path, bytes: bytesOf(programs), maxBytes: defaultMaxBytes, programs: programs.map(programAsJson) };
+  return { folder: folder.path, bytes: bytesOf(programs), maxBytes, programs: programs.map(programAsJson) };
 }
 
 /** One program for --json. */
@@ -23,7 +23,7 @@ export function programAsJson({ key, bytes, usedMs, description }: ListedProgram
 }
 
 /** The list for people. */
-export function formatPrograms(folder: ProgramFolder, localTime: (iso: string) => string): string {
+export function formatPrograms(folder: ProgramFolder, maxBytes: number, localTime: (iso: string) => string): string {
   const programs = folder.list();
   if (programs.length === 0) return `no compiled programs in ${folder.path}`;
   const rows = programs.map(({ key, bytes, usedMs, description }) => {
@@ -36,7 +36,7 @@ export function formatPrograms(folder: ProgramFolder, localTime: (iso: string) =
     return [...head, ...names.map((name) => printable(name, 44)), used, printable(inputs.join(", "), 80)];
   });
   const table = formatTable(rows, ["key", "size", "device", "plugin", "model", "last used", "inputs"]);
-  const sum = `${plural(programs.length, "program")}, ${formatBytes(bytesOf(programs))} of at most ${formatBytes(defaultMaxBytes)} in ${folder.path}`;
+  const sum = `${plural(programs.length, "program")}, ${formatBytes(bytesOf(programs))} of at most ${formatBytes(maxBytes)} in ${folder.path}`;
   return `${table}\n${sum}`;
 }
 

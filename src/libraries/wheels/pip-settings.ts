@@ -105,8 +105,8 @@ export function parseIni(text: string): ReadonlyMap<string, Values> {
       section.set(last, `${section.get(last) ?? ""}\n${line.trim()}`);
     } else {
       const [, name = "", value = ""] = /^\s*([^=:]+?)\s*[=:]\s*(.*)$/.exec(line) ?? [];
-      last = name.toLowerCase().replaceAll("_", "-").replace(/^--/, "");
-      if (last !== "") section.set(last, value.trim());
+      last = name === "" ? undefined : name.toLowerCase().replaceAll("_", "-").replace(/^--/, "");
+      if (last !== undefined) section.set(last, value.trim());
     }
   }
   return sections;

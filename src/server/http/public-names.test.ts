@@ -17,6 +17,7 @@ afterAll(() => runtime.dispose());
 describe("a default model that is a path", () => {
   it("is known to clients by its last part, which they may use as its name", async () => {
     const handler = createHandler(runtime, { defaultModel: `${folder}/.` });
+    await handler.readiness.warmUp();
     const ask = async (path: string, body?: object): Promise<string> => {
       const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const response = await handler(new Request(`http://localhost${path}`, body === undefined ? {} : init));

@@ -199,8 +199,22 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       on: ["hf:owner/model"],
       flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
     },
-    backends: { on: [], flags: { "--run": sets([], { run: true }), ...ownLibrary } },
-    doctor: { on: [], flags: { "--full": sets([], { full: true }), ...ownLibrary } },
+    backends: {
+      on: [],
+      flags: {
+        "--run": sets([], { run: true }),
+        "--verbose": { value: [], plain: true, shows: true },
+        "--installed": { value: [], plain: true, shows: true },
+        "--accelerator": sets(["cuda13"], { accelerator: "cuda13" }, ["install", "xla"]),
+        "--from": sets(["plugin.whl"], { from: "plugin.whl" }, ["install", "xla"]),
+        "--offline": sets([], { offline: true }, ["install", "xla"]),
+        ...ownLibrary,
+      },
+    },
+    doctor: {
+      on: [],
+      flags: { "--full": sets([], { full: true }), "--verbose": { value: [], plain: true, shows: true }, ...ownLibrary },
+    },
     "analyze-library": {
       on: [file("libtiny.dylib")],
       flags: {

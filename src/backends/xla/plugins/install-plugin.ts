@@ -25,7 +25,7 @@ import { type AcceleratorName, accelerators } from "./accelerators.ts";
 import { type InstalledPlugin, type PluginRecord, installedPlugins, pluginsFolder, recordPath } from "./installed-plugins.ts";
 import { pluginPackages } from "./plugin-packages.ts";
 import { PluginReader } from "./plugin-reader.ts";
-import { type UnpackedPlugin, unpackPlugin } from "./unpack-plugin.ts";
+import { type UnpackedPlugin, folderMode, unpackPlugin } from "./unpack-plugin.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,7 +65,10 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
   const { environment, signal } = options;
   const folder = pluginsFolder({ environment });
   const source = await findSource(options);
-  await withDiskErrors(folder, () => mkdir(folder, { recursive: true }));
+  await withDiskErrors(folder, async () => {
+    await mkdir(dirname(folder), { recursive: true });
+    await mkdir(folder, { recursive: true, mode: folderMode });
+  });
   return await withLock(
     join(folder, "install.lock"),
     async () => {
@@ -73,7 +76,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
       const before = await unchangedPlugin(source, options);
       if (before !== undefined) return toReport(before, undefined, true, folder);
       const staging = join(folder, stagingName("unpacking"));
-      await withDiskErrors(staging, () => mkdir(staging));
+      await withDiskErrors(staging, () => mkdir(staging, { mode: folderMode }));
       try {
         return await installFrom(source, staging, folder, options);
       } finally {
@@ -202,7 +205,7 @@ async function installFrom(source: Source, staging: string, folder: string, opti
   const target = join(own, unpacked.sha256.slice(0, 16));
   // The run paths of CUDA plugins lead to ../nvidia from the folder of the library: the companions, which stay when the plugin is replaced.
   await withDiskErrors(own, async () => {
-    await mkdir(own, { recursive: true });
+    await mkdir(own, { recursive: true, mode: folderMode });
     await rm(target, { recursive: true, force: true });
     await rename(dirname(unpacked.path), target);
     await syncFolder(own);
@@ -270,10 +273,22 @@ const oldestMusl = "1.2";
 async function thisMachine(): Promise<WheelMachine> {
   const { libc } = await readHost();
   if (libc === undefined) return { platform: process.platform, architecture: process.arch };
-  const report = process.report?.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } } | undefined;
-  const version = libc === "musl" ? oldestMusl : report?.header?.glibcVersionRuntime;
+  const version = libc === "musl" ? oldestMusl : glibcVersion();
   const known = version === undefined ? undefined : { name: libc, version };
   return { platform: process.platform, architecture: process.arch, libc: known };
+}
+
+/** Version of glibc in this process, by its diagnostic report. */
+function glibcVersion(): string | undefined {
+  const { report } = process as { readonly report?: { excludeNetwork?: boolean; getReport(): object } };
+  if (report === undefined) return undefined;
+  const before = report.excludeNetwork ?? false;
+  report.excludeNetwork = true; // it would ask for the names of hosts that sockets are connected to
+  try {
+    return (report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } }).header?.glibcVersionRuntime;
+  } finally {
+    report.excludeNetwork = before;
+  }
 }
 
 function misfitting(name: string, reason: string): InferyardError {

@@ -20,6 +20,7 @@ import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { dataFolder } from "../../../storage/data-folder.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "../../../storage/own-files.ts";
 import { isAbandoned, stagingName, sweepAbandoned } from "../../../storage/staging.ts";
+import { defaultProgramCacheBytes } from "../xla-settings.ts";
 import {
   type ProgramDescription,
   type StoredProgram,
@@ -34,8 +35,6 @@ function programFolderPath(): string {
   return join(dataFolder(), "xla-programs");
 }
 
-/** Bytes of all files together, above which the least recently used are removed. */
-export const defaultMaxBytes: number = 4 * 1024 ** 3;
 const fileName = /^[0-9a-f]{64}\.program$/;
 /** A mark that a process loads a program, which follows the name of the file. */
 const loadingName = /^([0-9a-f]{64}\.program)\.loading-/;
@@ -67,9 +66,15 @@ export class ProgramFolder {
     this.#problem = problem;
   }
 
-  /** Opens or creates the folder, and removes what killed processes left half written. */
-  static async open(path: string = programFolderPath(), maxBytes: number = defaultMaxBytes): Promise<ProgramFolder> {
-    const problem = prepare(path);
+  /**
+   * Opens or creates the folder, and removes what killed processes left half written. `maxBytes`: bytes of all files together, above which the least
+   * recently used are removed; 0: the folder is not used.
+   */
+  static async open({
+    path = programFolderPath(),
+    maxBytes = defaultProgramCacheBytes,
+  }: { readonly path?: string; readonly maxBytes?: number | undefined } = {}): Promise<ProgramFolder> {
+    const problem = maxBytes === 0 ? "xla.programCacheBytes is 0" : prepare(path);
     if (problem === undefined) {
       removeFatal(path);
       await sweepAbandoned(path).catch(() => 0); // a folder that can only be read
@@ -79,7 +84,7 @@ export class ProgramFolder {
 
   /** The folder as it is, for lists and removals: nothing is created. */
   static at(path: string = programFolderPath()): ProgramFolder {
-    return new ProgramFolder(path, defaultMaxBytes, undefined);
+    return new ProgramFolder(path, 0, undefined);
   }
 
   /** Why programs are not kept, as a clause; undefined as long as nothing failed. */

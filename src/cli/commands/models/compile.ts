@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { defaultProgramCacheBytes } from "../../../backends/xla/xla-settings.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { CompiledShape } from "../../compiling/compile-model.ts";
 import type { CompiledStep } from "../../compiling/program-watch.ts";
@@ -6,7 +7,7 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
 
@@ -68,11 +69,11 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     import("../../compiling/stored-programs.ts"),
     import("../../../backends/xla/program-cache/program-folder.ts"),
   ]);
-  const folder = await ProgramFolder.open();
-  if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
   const session = await openSession(terminal, { ...flags, target }, model);
   try {
     const { runtime, notice, settings } = session;
+    const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
+    if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
     const { signal } = terminal;
     const options = { signal, ...(settings.variant === undefined ? {} : { variant: settings.variant }) };
     const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
@@ -109,7 +110,7 @@ function refuseOthers(targets: readonly string[]): void {
     `${other} keeps no compiled programs on disk, so there is nothing to compile ahead of time`,
     {
       remedy:
-        "compile for xla; native and wasm generate their code in milliseconds when a model is loaded, and the other engines keep their own",
+        "compile for xla; native and wasm generate their code in a fraction of a second when a model is loaded, and the other engines keep their own",
     },
   );
 }
@@ -135,15 +136,16 @@ function rowOf({ shape, compiled, compileMs, cached, programs }: CompiledStep): 
   return [shape, parts.length === 0 ? "as above" : parts.join(", "), printable(inputs, 100)];
 }
 
-async function list(terminal: Terminal, model: string | undefined, { json }: CompileFlags): Promise<void> {
+async function list(terminal: Terminal, model: string | undefined, flags: CompileFlags): Promise<void> {
   if (model !== undefined)
     throw new InferyardError("INPUT_INVALID", "--list shows all programs", { remedy: "leave the model out" });
   const { existingFolder, formatPrograms, programsAsJson } = await import("../../compiling/stored-programs.ts");
   const folder = existingFolder();
-  await writeAll(
-    terminal.stdout,
-    `${json === true ? JSON.stringify(programsAsJson(folder)) : formatPrograms(folder, localTime)}\n`,
-  );
+  const { values } = await effectiveSettings(terminal, flags as Readonly<Record<string, unknown>>);
+  const maxBytes = values.xla?.programCacheBytes ?? defaultProgramCacheBytes;
+  const text =
+    flags.json === true ? JSON.stringify(programsAsJson(folder, maxBytes)) : formatPrograms(folder, maxBytes, localTime);
+  await writeAll(terminal.stdout, `${text}\n`);
 }
 
 async function remove(terminal: Terminal, model: string | undefined, what: string, flags: CompileFlags): Promise<void> {

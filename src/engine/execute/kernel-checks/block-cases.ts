@@ -8,7 +8,7 @@ import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
 import { multiplyScalar } from "../../../kernels/scalar-product.ts";
 import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
-import { int64Literal, type Literal, literalWithStorage, numbersOf } from "../../ir/literal.ts";
+import { int64Literal, type Literal, literalOf, literalWithStorage, numbersOf } from "../../ir/literal.ts";
 import type { Activation, LinearEpilogue } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, single } from "./case-builder.ts";
 import { indices, ordinary } from "./check-values.ts";
@@ -66,8 +66,9 @@ function quantizedInHalves(rows: number, columns: number): Literal {
   return literals({ blocks: { type: scaledBlockName(shape), format, rows, columns, read: () => bytes }, values }).matrix;
 }
 
-/** Literals of a matrix and of its transpose, for one case: kernels release them when they have packed them. */
-function literals({ blocks, values }: Encoded): { readonly table: Literal; readonly matrix: Literal } {
+/** Literals of a matrix and of its transpose, for one case: kernels release them when they have packed them, and are selected for the blocks of one case. */
+function literals({ blocks: shared, values }: Encoded): { readonly table: Literal; readonly matrix: Literal } {
+  const blocks = { ...shared };
   const { rows, columns } = blocks;
   const swapped = Float32Array.from(
     { length: values.length },
@@ -79,6 +80,15 @@ function literals({ blocks, values }: Encoded): { readonly table: Literal; reado
   ]);
   const storage = new LazyStorage(undefined, { materialize: () => values }, { ...blocks, transposed: matrix });
   return { matrix, table: literalWithStorage(storage, "float32", [rows, columns]) };
+}
+
+/** Rows of which each has one large element in every group, at each place of a vector and of several vectors. */
+function withPeaks(rows: number, columns: number): Literal {
+  const values = Array.from(numbersOf(ordinary("float32", [rows, columns])), (value, index) => {
+    const [row, column] = [Math.floor(index / columns), index % columns];
+    return column % 32 === (row * 2 + (Math.floor(column / 32) % 2)) % 32 ? 5 * Math.sign(value) : value / 2;
+  });
+  return literalOf("float32", [rows, columns], values);
 }
 
 /** Linear layers with quantized weights of each structure, and with each activation. */
@@ -110,6 +120,14 @@ export function blockProductCases(): readonly CheckCase[] {
   return [
     linear("quantize-activations", "Q8_0", 3),
     linear("quantize-activation-bytes", "TQ2_0", 3),
+    ...(["quantize-activations", "quantize-activation-bytes"] as const).map((name) =>
+      single(
+        name,
+        { kind: "linear", bias: false, activation: "none", residual: "none" },
+        [withPeaks(16, 256), { constant: matrix(name === "quantize-activations" ? "Q8_0" : "TQ2_0") }],
+        4 * tolerance,
+      ),
+    ),
     ...(["Q8_0", "Q4_0", "Q4_K", "TQ2_0"] as const).flatMap((type) => [
       linear("block-matmul", type, 1),
       linear("block-matmul", type, 6),

@@ -1,7 +1,7 @@
 /** Checks of the conditions of lowering: what a kernel must compute, and what it must leave to the interpreter. */
 import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
-import { int64Literal, type Literal, literalOf } from "../../ir/literal.ts";
+import { int64Literal, type Literal, literalOf, literalOfBigints } from "../../ir/literal.ts";
 import type { ElementOperation, Operation } from "../../ir/operations.ts";
 import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
@@ -45,7 +45,18 @@ export function chainCases(): readonly CheckCase[] {
       ],
       [literalOf("float32", [2], [NaN, 1])],
     ),
+    single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
+      int64Literal([1, -2, 3]),
+      { constant: literalOfBigints("int64", [], [2n ** 53n + 1n]) },
+    ]),
     { ...chain([cast("float16", false), cast("float32", false)], [x]), isDeclined: true },
+    ...[
+      chain([cast("uint64", false), cast("int32", false)], [whole]),
+      chain([cast("int32", true)], [int64Literal([1, 2])]),
+      chain([cast("uint32", true)], [whole]),
+      chain([cast("uint8", true)], [literalOf("uint32", [2], [1, 300])]),
+      chain([cast("int8", true)], [literalOf("bool", [2], [1, 0])]),
+    ].map((each) => ({ ...each, isDeclined: true })),
     { ...chain([half], [literalOf("float16", [2], [1, 2]), literalOf("float16", [2], [3, 4])]), isDeclined: true },
   ];
 }
@@ -163,6 +174,8 @@ export function declinedCases(): readonly CheckCase[] {
       literalOf("float32", [], [0.05]),
       literalOf("uint8", [], [7]),
     ),
+    declined("quantization-range", { kind: "quantization-range" }, ordinary("float64", [3, 5])),
+    declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 4]), ordinary("int32", [4, 5])),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 5]), { constant: ordinary("int32", [5, 4]) }),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
       constant: literalOf("int32", [2, 2], [-200, 1, 2, 200]),

@@ -31,6 +31,9 @@ export class GuardedScratch {
     const status = run();
     if (bytes.subarray(scratchBytes).some((byte) => byte !== filling))
       throw new Error(`${family} writes behind its ${scratchBytes} bytes of scratch memory`);
+    const used = bytes.findLastIndex((byte) => byte !== filling) + 1;
+    if (used > 0 && used < scratchBytes / 2 - guardBytes)
+      throw new Error(`${family} uses ${used} of its ${scratchBytes} bytes of scratch memory`);
     return status;
   }
 }

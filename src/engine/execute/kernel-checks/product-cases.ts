@@ -177,8 +177,8 @@ interface IntegerProductOptions {
   readonly residual?: Extract<Operation, { readonly kind: "integer-linear" }>["residual"];
   /** Scales of the columns: one for each, or one. */
   readonly scales?: number;
-  /** Makes all activations, without their zero point, and all weights equal. Default: they differ. */
-  readonly equal?: { readonly activation: number; readonly weight: number };
+  /** Makes all activations, without their zero point, and all weights equal; those of all rows but `row` 0. Default: they differ. */
+  readonly equal?: { readonly activation: number; readonly weight: number; readonly row?: number };
 }
 
 /**
@@ -204,9 +204,11 @@ function integerProduct(
   const builder = new CaseBuilder();
   const quantized = (): Value => {
     const factor = largestWeight < 60 ? 1 : 2.6;
-    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value) =>
-      equal === undefined ? value * factor : equal.activation * 0.037,
-    );
+    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value, index) => {
+      if (equal === undefined) return value * factor;
+      const isQuiet = equal.row !== undefined && equal.row !== Math.floor(index / depth);
+      return isQuiet ? 0 : equal.activation * 0.037;
+    });
     const operands = [literalOf("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
@@ -322,5 +324,9 @@ export function integerProductCases(): readonly CheckCase[] {
   const atLimit = [1, 3, 6].map((rows) =>
     integerProduct("byte-matmul", rows, undefined, { depth: 16, equal: { activation: 100, weight: 41 } }),
   );
-  return [...common, ...atLimit, ...wideWeightCases(), ...sharedActivationCases()];
+  // The same in one row of a tile alone, whose norm must decide.
+  const atLimitInOne = [0, 1, 2, 3, 5].map((row) =>
+    integerProduct("byte-matmul", 6, undefined, { depth: 16, columns: 8, equal: { activation: 100, weight: 41, row } }),
+  );
+  return [...common, ...atLimit, ...atLimitInOne, ...wideWeightCases(), ...sharedActivationCases()];
 }

@@ -159,12 +159,14 @@ function blockKernelsOf(
   );
 }
 
-/** Whether packed weights are unpacked to other values, which whoever reads the constant afterwards gets, as a message. */
+/** Whether packed weights take far more memory than their elements, or are unpacked to other values, which whoever reads the constant afterwards gets, as a message. */
 function findPackingProblem(
   memory: EngineMemory,
   { source, bytes, layout, unpack }: PackedWeights,
   constants: ReadonlyMap<Literal, ArrayLike<unknown>>,
 ): string | undefined {
+  const room = elementCount(source.shape.map((size) => Math.ceil(size / 16) * 16)) * 8 + 1024;
+  if (bytes > room) return `${bytes} bytes are taken for packed weights of ${elementCount(source.shape)} elements`;
   const location = memory.packedLocations(source).find((each) => each.layout === layout);
   const right = constants.get(source);
   if (location === undefined || right === undefined || unpack === undefined) return undefined;

@@ -38,6 +38,8 @@ export function batchedShapes(): readonly CheckCase[] {
     fused([2, 2, 19, 6], [2, 2, 21, 6], { ...swapped, result: [0, 2, 1, 3] }),
     fused([2, 3, 4, 8], [2, 3, 8, 8], { ...swapped }),
     fused([2, 5, 3, 7], [2, 6, 3, 7], { a: [0, 2, 1, 3], b: [0, 2, 3, 1], alpha: 0.5 }),
+    fused([2, 3, 4, 5], [5, 11, 2, 3], { b: [2, 3, 0, 1] }), // neither rows nor columns of B are contiguous
+    matmul("float32", [2, 0], [0, 3]),
     matmul("float32", [2, 1, 18, 5], [1, 3, 5, 17]),
     matmul("float32", [2, 2, 1, 9], [2, 2, 9, 45]),
     matmul("float32", [3, 2, 6], [3, 6, 37]),
@@ -233,6 +235,11 @@ export function scanShapes(): readonly CheckCase[] {
     ...arg,
     ...scans,
     ...tops,
+    ...[true, false].map((largest) =>
+      single("top-k float32", { kind: "top-k", axis: 1, count: 5, largest }, [
+        literalOf("float32", [2, 7], [0, -0, 1, -0, 0, -1e-45, -0, -0, 0, -1, 1e-45, -0, 0, NaN]),
+      ]),
+    ),
     single("top-k float32", { kind: "top-k", axis: 1, count: 9, largest: true }, [ties]),
     single("top-k float32", { kind: "top-k", axis: 1, count: 9, largest: false }, [ties]),
   ];
@@ -255,7 +262,18 @@ export function scatterShapes(): readonly CheckCase[] {
       ]),
     ];
   };
+  const long = ordinary("float32", [3, 300]);
   return [
+    single("scatter-elements", { kind: "scatter-elements", axis: 0, reduction: "none" }, [
+      long,
+      indices([2, 290], 3),
+      ordinary("float32", [2, 290], 2),
+    ]),
+    single("scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
+      long,
+      indices([2, 1], 3),
+      ordinary("float32", [2, 300], 2),
+    ]),
     ...widths.flatMap((type) => scatter(type, "none")),
     ...(["add", "mul", "min", "max"] as const).flatMap((reduction) => numericTypes.flatMap((type) => scatter(type, reduction))),
   ];
@@ -302,6 +320,8 @@ export function movementShapes(): readonly CheckCase[] {
     gather("float32", [3, 9], 1, indices([5], 9)),
     ...widths.map((type) => elements(type, [4, 5, 3], 0, indices([3, 4, 2], 4, "int32"))),
     elements("float32", [2, 7, 4], 1, indices([2, 3, 4], 7)),
+    elements("float32", [7], 0, indices([2051], 7)),
+    elements("uint8", [5], 0, indices([3], 5, "int32")),
     ...widths.map((type) => blocks(type, [4, 3, 5], 0, pairs)),
     blocks("float32", [2, 4, 3], 1, indices([2, 3, 1], 4, "int32")),
   ];
