@@ -143,7 +143,8 @@ async function list(terminal: Terminal, model: string | undefined, flags: Compil
   const folder = existingFolder();
   const { values } = await effectiveSettings(terminal, flags as Readonly<Record<string, unknown>>);
   const maxBytes = values.xla?.programCacheBytes ?? defaultProgramCacheBytes;
-  const text = flags.json === true ? JSON.stringify(programsAsJson(folder, maxBytes)) : formatPrograms(folder, maxBytes, localTime);
+  const text =
+    flags.json === true ? JSON.stringify(programsAsJson(folder, maxBytes)) : formatPrograms(folder, maxBytes, localTime);
   await writeAll(terminal.stdout, `${text}\n`);
 }
 
