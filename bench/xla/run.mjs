@@ -1,5 +1,5 @@
 // XLA beside our other engines, the same models and inputs in one run, two threads each: `npm run bench:xla`; `-- --quick` (few rounds), `--only MiniLM`,
-// `--threads 1`, `--json`. Each engine has a process of its own that stays for all rounds of a model; within a round they take turns, so that what others do
+// `--targets xla:cpu,onnx:cpu`, `--threads 1`, `--json`. Each engine has a process of its own that stays for all rounds of a model; within a round they take turns, so that what others do
 // on the machine meets all alike. Programs are compiled in each run: the data folder is a new one. Ends with 1 when an aim is missed.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,10 +15,16 @@ import { works as tensorWorks } from "../native/works.mjs";
 import { candidatesOf, findCandidates } from "../../src/backends/xla/plugins/candidates.ts";
 import { PluginReader } from "../../src/backends/xla/plugins/read-plugin.ts";
 
-const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" }, only: { type: "string" } };
-const { quick = false, json = false, threads = "2", only = "" } = readOptions(options);
+const options = {
+  quick: { type: "boolean" },
+  json: { type: "boolean" },
+  threads: { type: "string", default: "2" },
+  only: { type: "string", default: "" },
+  targets: { type: "string", default: "xla:cpu,onnx:cpu,native:cpu,wasm:cpu" },
+};
+const { quick = false, json = false, threads, only, targets: named } = readOptions(options);
+const targets = named.split(",");
 const rounds = quick ? 3 : 9;
-const targets = ["xla:cpu", "onnx:cpu", "native:cpu", "wasm:cpu"];
 const reference = "onnx:cpu";
 const aims = { "MiniLM 1x128 fp32": 1, "MiniLM 32x128 fp32": 1 }; // steady time of XLA, as a multiple of onnxruntime's
 const sizes = { layers: 12, classes: 50_257, positions: 1024 }; // those of GPT-2
@@ -34,7 +40,7 @@ process.once("exit", () => rmSync(folder, { recursive: true }));
 const environment = { INFERYARD_HOME: join(folder, "data"), PJRT_PLUGIN_LIBRARY_PATH: plugin.path };
 const works = [
   ...tensorWorks.filter(({ name }) => /^(?:MiniLM .*fp32|SqueezeNet)/.test(name)).map(tensorWork),
-  { name: "GPT-2 size, 64 tokens behind 64", model: decoderFolder, tokens: { prompt: prompt(64), count: 64 }, slow: true },
+  { name: "GPT-2 size, 16 tokens behind 64", model: decoderFolder, tokens: { prompt: prompt(64), count: 16 }, slow: true },
 ];
 
 const load = watchLoad();

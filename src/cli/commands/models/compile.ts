@@ -110,7 +110,7 @@ function refuseOthers(targets: readonly string[]): void {
     `${other} keeps no compiled programs on disk, so there is nothing to compile ahead of time`,
     {
       remedy:
-        "compile for xla; native and wasm generate their code in milliseconds when a model is loaded, and the other engines keep their own",
+        "compile for xla; native and wasm generate their code in a fraction of a second when a model is loaded, and the other engines keep their own",
     },
   );
 }
