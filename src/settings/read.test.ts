@@ -122,6 +122,7 @@ describe("where a value comes from", () => {
       memoryWait: "10s",
       keepAlive: 0,
       failover: true,
+      whileCompiling: "next",
       maxProcessMemory: "2GB",
       turnTokens: 64,
       reservedSequences: 0,

@@ -234,6 +234,17 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
       return (await runtime.loaded()).length;
     },
   },
+  whileCompiling: {
+    given: "next",
+    backends: (loads) => {
+      const compiled = scriptedBackend("onnx");
+      const capabilities: typeof compiled.capabilities = (device) => ({ ...compiled.capabilities(device), compiles: true });
+      const onLoad: NonNullable<Parameters<typeof scriptedBackend>[1]>["onLoad"] = (_files, _device, options) =>
+        void loads.push({ target: "wasm:cpu", options });
+      return [{ ...compiled, capabilities }, scriptedBackend("wasm", { onLoad })];
+    },
+    look: async ({ runtime, loads }) => [await codeOf(runtime.load(model)), loads.length],
+  },
   failover: {
     given: true,
     backends: scripted(true),

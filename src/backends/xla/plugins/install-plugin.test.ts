@@ -1,6 +1,16 @@
 /** Plugins are installed from an index that a server on this machine has, and from files; hostile ones leave nothing. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -293,6 +303,17 @@ describe.skipIf(skips || process.platform !== "linux" || process.arch !== "x64")
     });
     expect(left()).toEqual([]);
     expect(existsSync("/tmp/evil.so") || existsSync(join(folder, "evil.so"))).toBe(false);
+  });
+
+  it("that another user could have replaced are not used", async () => {
+    const before = process.umask(0o002);
+    const report = await install({ from: write("plugin.whl", wheel()) }).finally(() => process.umask(before));
+    expect(await installed()).toEqual(["cpu 1.0"]);
+    chmodSync(report.path, 0o666);
+    expect(await installedPlugins({ environment: environment() })).toMatchObject({
+      plugins: [],
+      damaged: [{ problem: `another user can write ${report.path}` }],
+    });
   });
 
   it("of a wheel that is cut anywhere are refused, or whole", async () => {

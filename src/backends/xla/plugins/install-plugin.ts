@@ -25,7 +25,7 @@ import { type AcceleratorName, accelerators } from "./accelerators.ts";
 import { type InstalledPlugin, type PluginRecord, installedPlugins, pluginsFolder, recordPath } from "./installed-plugins.ts";
 import { pluginPackages } from "./plugin-packages.ts";
 import { PluginReader } from "./plugin-reader.ts";
-import { type UnpackedPlugin, unpackPlugin } from "./unpack-plugin.ts";
+import { type UnpackedPlugin, folderMode, unpackPlugin } from "./unpack-plugin.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,7 +65,10 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
   const { environment, signal } = options;
   const folder = pluginsFolder({ environment });
   const source = await findSource(options);
-  await withDiskErrors(folder, () => mkdir(folder, { recursive: true }));
+  await withDiskErrors(folder, async () => {
+    await mkdir(dirname(folder), { recursive: true });
+    await mkdir(folder, { recursive: true, mode: folderMode });
+  });
   return await withLock(
     join(folder, "install.lock"),
     async () => {
@@ -73,7 +76,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
       const before = await unchangedPlugin(source, options);
       if (before !== undefined) return toReport(before, undefined, true, folder);
       const staging = join(folder, stagingName("unpacking"));
-      await withDiskErrors(staging, () => mkdir(staging));
+      await withDiskErrors(staging, () => mkdir(staging, { mode: folderMode }));
       try {
         return await installFrom(source, staging, folder, options);
       } finally {
@@ -202,7 +205,7 @@ async function installFrom(source: Source, staging: string, folder: string, opti
   const target = join(own, unpacked.sha256.slice(0, 16));
   // The run paths of CUDA plugins lead to ../nvidia from the folder of the library: the companions, which stay when the plugin is replaced.
   await withDiskErrors(own, async () => {
-    await mkdir(own, { recursive: true });
+    await mkdir(own, { recursive: true, mode: folderMode });
     await rm(target, { recursive: true, force: true });
     await rename(dirname(unpacked.path), target);
     await syncFolder(own);

@@ -2,10 +2,11 @@
  * Records of the plugins that `inferyard backends install` put into the data folder: one JSON file for each accelerator, which names the library in a folder beside it. A record is
  * written and replaced as a whole, after the library is in its place.
  */
-import { readFile, readdir } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { lstat, readFile, readdir } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { messageOf } from "../../../contract/errors.ts";
 import { type DataFolderInputs, dataFolder } from "../../../storage/data-folder.ts";
+import { isTrusted } from "../../../storage/own-files.ts";
 import { type AcceleratorName, accelerators } from "./accelerators.ts";
 
 /** A plugin in the data folder. */
@@ -57,7 +58,7 @@ export function recordPath(folder: string, accelerator: AcceleratorName): string
   return join(folder, `${accelerator}.json`);
 }
 
-/** Reads all records. A library that is missing or has another size is told as damage. */
+/** Reads all records. A record that is malformed, or whose folder or library others can write or is missing, is told as damaged. */
 export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<InstalledPlugins> {
   const folder = pluginsFolder(inputs);
   const names = await readdir(folder).catch((): string[] => []);
@@ -94,6 +95,8 @@ async function readRecord(folder: string, accelerator: AcceleratorName): Promise
     const inside = relative(folder, absolute);
     if (isAbsolute(path) || inside === "" || inside.startsWith("..") || isAbsolute(inside))
       return damaged("it names a library outside of its folder");
+    for (const each of [folder, dirname(absolute), absolute])
+      if (!isTrusted(await lstat(each))) return damaged(`another user can write ${each}`);
     const digest = typeof record.wheelDigest === "string" ? { wheelDigest: record.wheelDigest } : {};
     return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes, ...digest };
   } catch (error) {

@@ -22,6 +22,8 @@ export interface UnpackedPlugin {
   readonly license: string | undefined;
 }
 
+/** Nobody but the user can write the folder of a library, whatever the umask permits. */
+export const folderMode = 0o755;
 const maxMetadataBytes = 4 << 20;
 /** Libraries of a wheel that are tried. Wheels with a plugin have one. */
 const maxLibraries = 4;
@@ -40,7 +42,7 @@ export async function unpackPlugin(wheel: string, name: string, folder: string, 
       .toSorted((a, b) => b.bytes - a.bytes)
       .slice(0, maxLibraries);
     const reasons: string[] = [];
-    await withDiskErrors(folder, () => mkdir(folder, { recursive: true }));
+    await withDiskErrors(folder, () => mkdir(folder, { recursive: true, mode: folderMode }));
     for (const entry of libraries) {
       const path = join(folder, basename(entry.path));
       const { bytes, sha256 } = await archive.extract(entry, path, (start) => refuseOtherFiles(start, entry, name));

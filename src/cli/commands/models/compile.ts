@@ -110,7 +110,7 @@ function refuseOthers(targets: readonly string[]): void {
     `${other} keeps no compiled programs on disk, so there is nothing to compile ahead of time`,
     {
       remedy:
-        "compile for xla; native and wasm generate their code in milliseconds when a model is loaded, and the other engines keep their own",
+        "compile for xla; native and wasm generate their code in a fraction of a second when a model is loaded, and the other engines keep their own",
     },
   );
 }
@@ -143,7 +143,8 @@ async function list(terminal: Terminal, model: string | undefined, flags: Compil
   const folder = existingFolder();
   const { values } = await effectiveSettings(terminal, flags as Readonly<Record<string, unknown>>);
   const maxBytes = values.xla?.programCacheBytes ?? defaultProgramCacheBytes;
-  const text = flags.json === true ? JSON.stringify(programsAsJson(folder, maxBytes)) : formatPrograms(folder, maxBytes, localTime);
+  const text =
+    flags.json === true ? JSON.stringify(programsAsJson(folder, maxBytes)) : formatPrograms(folder, maxBytes, localTime);
   await writeAll(terminal.stdout, `${text}\n`);
 }
 
