@@ -1,10 +1,11 @@
 // One engine in a process of its own, that loads one model, runs it once, and then as often as it is told.
 import { fork } from "node:child_process";
 
-const program = new URL("./engine-child.mjs", import.meta.url);
+const ownProgram = new URL("./engine-child.mjs", import.meta.url);
 
-export function startEngine(work) {
-  const child = fork(program, { serialization: "advanced" });
+// `program`: the child's; `environment`: variables of its environment, beside those of this process.
+export function startEngine(work, { program = ownProgram, environment = {} } = {}) {
+  const child = fork(program, { serialization: "advanced", env: { ...process.env, ...environment } });
   const waiting = [];
   const settle = (message) => waiting.shift()?.(message);
   child.on("message", settle);

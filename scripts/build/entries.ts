@@ -81,6 +81,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/contract/index.ts",
     "src/contract/checked.ts",
     "src/contract/sequence-table.ts",
+    "src/contract/shapes/program-counts.ts",
     "src/concurrency/abort-listeners.ts",
     "src/concurrency/mutex.ts",
     "src/hosts/exit-gate.ts",
@@ -91,10 +92,12 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   ],
   backends: [
     "src/composition/node/standard-backends.ts",
-    "src/backends/xla/find-plugins.ts", // each start looks whether a plugin is there
+    "src/backends/xla/plugins/xla-plugins.ts", // each start looks whether a plugin is there
   ],
   formats: [
     "src/devices/cpu/cpu-features.ts",
+    "src/devices/libraries.ts",
+    "src/devices/sources.ts",
     "src/formats/file-window.ts",
     "src/formats/format-errors.ts",
     "src/formats/onnx/onnx-tensor.ts",
@@ -102,6 +105,8 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/formats/safetensors/read-sharded.ts",
     "src/kernels/kernel-tally.ts",
     "src/storage/data-folder.ts",
+    "src/storage/own-files.ts",
+    "src/storage/staging.ts",
   ],
   runtime: ["src/index.ts"],
   page: ["src/api/browser/index.ts"],

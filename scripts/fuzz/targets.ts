@@ -13,4 +13,5 @@ export const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   kserve: async () => (await import("./targets/kserve.ts")).kserve,
   store: async () => (await import("./targets/store.ts")).store,
   settings: async () => (await import("./targets/settings.ts")).settings,
+  wheel: async () => (await import("./targets/wheel.ts")).wheel,
 };

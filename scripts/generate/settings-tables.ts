@@ -9,6 +9,7 @@ import { serverFields } from "../../src/settings/server-schema.ts";
 import { serverDefaults } from "../../src/settings/server-section.ts";
 import { environmentName, sectionVariable, settingDefaults } from "../../src/settings/settings.ts";
 import { xlaFields } from "../../src/settings/xla-schema.ts";
+import { defaultProgramCacheBytes } from "../../src/backends/xla/xla-settings.ts";
 import { defaultBuckets } from "../../src/backends/xla/buckets.ts";
 
 export const settingsPage: URL = new URL("../../docs/reference/configuration.md", import.meta.url);
@@ -53,7 +54,8 @@ function serverTable(): string {
 }
 
 function xlaTable(): string {
-  const defaults = Object.fromEntries(Object.entries(defaultBuckets).map(([axis, sizes]) => [`buckets.${axis}`, sizes]));
+  const buckets = Object.entries(defaultBuckets).map(([axis, sizes]) => [`buckets.${axis}`, sizes]);
+  const defaults = { ...Object.fromEntries(buckets), programCacheBytes: defaultProgramCacheBytes };
   const rows = Object.entries(xlaFields).map(([name, { description = "" }]) =>
     row(`\`xla.${name}\``, `\`${sectionVariable("xla", name)}\``, undefined, valueOf(defaults, name), description),
   );

@@ -1,9 +1,10 @@
-/** Writes schemas/*.json, the tables of settings and docs/reference/operators.md from the code: `npm run schemas`. Tests hold them together. */
-import { readFileSync, writeFileSync } from "node:fs";
+/** Writes schemas/*.json, the tables of settings, docs/reference/operators.md, kernels.md and backends/ from the code: `npm run schemas`. Tests hold them together. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { inferyardJsonSchema } from "../../src/models/inferyard-json/schema.ts";
 import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
 import { decisionJsonSchema } from "../../src/runtime/decision/decision-schema.ts";
 import { settingsJsonSchema } from "../../src/settings/schema.ts";
+import { backendPages, backendsFolder } from "./backend-pages.ts";
 import { kernelsPage, kernelsText } from "./kernels-page.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";
@@ -22,3 +23,5 @@ for (const [name, schema] of Object.entries(schemas)) {
 writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());
 writeFileSync(kernelsPage, kernelsText());
+mkdirSync(backendsFolder, { recursive: true });
+for (const [name, text] of backendPages()) writeFileSync(new URL(name, backendsFolder), text);

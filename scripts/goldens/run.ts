@@ -1,7 +1,15 @@
 /** Holds every model that has goldens against them, on every target. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Decision, InferyardError, type ModelHandle, type Runtime, createRuntime, standardBackends } from "inferyard";
+import {
+  type Decision,
+  InferyardError,
+  type ModelHandle,
+  type Runtime,
+  type RuntimeConfig,
+  createRuntime,
+  standardBackends,
+} from "inferyard";
 import { Checks, type Summary } from "./checks.ts";
 import { type GoldenFolder, findGoldens, readGoldens } from "./find.ts";
 import type { Comparison, FileComparison, Subject } from "./format.ts";
@@ -25,13 +33,14 @@ const nothing: Summary = { compared: {}, largest: null, failures: [] };
 /**
  * Calls `onResult` with one result per model and target, as they are known. `targets` undefined: those that the goldens name, or onnx:cpu and
  * wasm; goldens of files that need no engine have one result then. `weights`: the file of a model's folder that is to run; left out,
- * whichever the runtime chooses. Throws Error where `root` has no goldens, or a target no backend.
+ * whichever the runtime chooses. `settings`: of the runtimes that load the models. Throws Error where `root` has no goldens, or a target no backend.
  */
 export async function runGoldens(
   root: string,
   targets: readonly string[] | undefined,
   onResult: (result: GoldenResult) => void,
   weights?: string,
+  settings: Omit<RuntimeConfig, "target" | "keepAlive"> = {},
 ): Promise<readonly GoldenResult[]> {
   const folders = await findGoldens(root);
   const results: GoldenResult[] = [];
@@ -41,7 +50,7 @@ export async function runGoldens(
     for (const golden of folders) {
       const known = await recognise(golden);
       for (const target of targets ?? targetsOf(known)) {
-        const runtime = runtimes.get(target) ?? (await createRuntime({ target, keepAlive: 1 }));
+        const runtime = runtimes.get(target) ?? (await createRuntime({ ...settings, target, keepAlive: 1 }));
         runtimes.set(target, runtime);
         const common = { model: golden.name, target, format: known.format };
         const result = {

@@ -42,7 +42,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
   ],
   backends: [["sequences"], ["graphs", "gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
   libraries: [
-    ["ffi", "binaries", "demangling"],
+    ["ffi", "binaries", "demangling", "wheels"],
     ["contracts"],
     ["discovery"],
     ["analysis"],

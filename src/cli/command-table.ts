@@ -167,6 +167,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/models/quantize.ts")).defineQuantize,
   },
   {
+    name: "compile",
+    group: "models",
+    description: "compile a model for shapes ahead of time, and list or remove compiled programs",
+    load: async () => (await import("./commands/models/compile.ts")).defineCompile,
+  },
+  {
     name: "pull",
     group: "store",
     description: "download a model into the store, or what is missing of it, and verify existing files",

@@ -38,6 +38,8 @@ export interface Capabilities {
    * would abort the process, as with native engines; a hung thread cannot be ended then, a process can. Default: false.
    */
   readonly interruptible?: boolean;
+  /** true: a load compiles the model for seconds to minutes, so that other targets may serve meanwhile (`RuntimeSettings.whileCompiling`). Default: false. */
+  readonly compiles?: boolean;
   /** true: a damaged model can abort the process, so models run in a process of their own unless the user asks otherwise. Default: false. */
   readonly needsProcess?: boolean;
 }

@@ -7,8 +7,10 @@ export type {
   AppendOptions,
   DecoderCache,
   DecoderProgram,
+  SourceStates,
   StateSettings,
 } from "./execute/decode/decoder-engine.ts";
+export { coarseSizes, type DecoderSizes } from "./execute/decode/decoder-sizes.ts";
 export { type PastInput, pastType } from "./execute/decode/decoder-inputs.ts";
 export type { StepCounts } from "./execute/segments/model-run.ts";
 export type { YieldPolicy } from "./execute/yield-policy.ts";

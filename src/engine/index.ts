@@ -9,6 +9,7 @@ export { optimizedGraphText, stableHloText } from "./graph-text.ts";
 export { EngineModel } from "./execute/engine-model.ts";
 export { CompiledModel } from "./execute/compiled-model.ts";
 export { sourceMaskName } from "./execute/decode/decoder-inputs.ts";
+export { cacheCapacities, coarseSizes } from "./execute/decode/decoder-sizes.ts";
 export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.ts";
 export type { RunLimits } from "./execute/segments/model-run.ts";
 export type { DiscardPages } from "./memory/idle-pages.ts";

@@ -71,7 +71,7 @@ export class ReplicaGroup {
         return replica;
       } else await this.#first;
     }
-    return start(undefined);
+    return this.#watched(start(undefined));
   }
 
   #watched<Replica extends StartedReplica>(replica: Replica): Replica {
@@ -80,7 +80,7 @@ export class ReplicaGroup {
         if (exportState !== undefined) this.#exporters.add(exportState);
         else if (this.#exporters.size === 0) this.#isShared = false; // the engine cannot share, or not with these files
       },
-      () => {},
+      () => {}, // whoever starts the replica waits for its queue, and learns of the failure there
     );
     return replica;
   }

@@ -103,6 +103,7 @@ export class ModelRuntime {
     this.#models = new SharedModels({
       residency: this.#residency,
       failover: settings.failover ?? false,
+      whileCompiling: settings.whileCompiling ?? "wait",
       reservationFor: (reference) => selector.reservationFor(reference),
       choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
       load: (load) => loader.load(load),

@@ -8,6 +8,7 @@ import { messageOf } from "../contract/errors.ts";
 import { hostNames } from "../hosts/host-name.ts";
 import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
 import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { whileCompilingModes } from "../runtime/options/runtime-settings.ts";
 import { findUnknownName } from "../runtime/targets/known-names.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
@@ -159,6 +160,11 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .boolean()
     .describe(
       "Whether, after a transient failure of a run, the model is loaded on the next target and the request is run again.",
+    ),
+  whileCompiling: z
+    .enum(whileCompilingModes)
+    .describe(
+      "What a request does whose first target has to compile the model, as [`xla`](../guide/xla.md#while-a-model-is-compiled) does: `wait` until it is compiled, or be served by the `next` target that compiles nothing, while the model is compiled beside it for later requests. A request that permits no other target waits.",
     ),
   maxProcessMemory: size.describe(
     "Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), without losing requests. If set, models of backends that block their thread run in processes.",

@@ -31,6 +31,12 @@ const fields = {
     .describe(
       "Part of a GPU's memory that `xla` reserves when a model is loaded, above 0 and at most 1. Not set: nothing is reserved, memory is taken as it is needed.",
     ),
+  programCacheBytes: z
+    .int("must be a whole number")
+    .min(0, "must be at least 0")
+    .describe(
+      "Maximum bytes of the programs that `xla` has compiled and keeps on disk; above it the least recently used are removed. 0: none is read or kept. [Compiled programs](../guide/xla-compiling.md) says what they save.",
+    ),
 };
 
 /** Schema of each setting by its name within the section, in the order of the documentation. */

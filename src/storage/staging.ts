@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isProcessRunning } from "../platform/node/process-running.ts";
 import { listNames, withDiskErrors } from "./disk.ts";
 
-type Purpose = "building" | "removing" | "unpacking" | "writing";
+type Purpose = "building" | "loading" | "removing" | "unpacking" | "writing";
 
 /**
  * Makes a unique temporary file name `.<purpose>-<host>-<pid>-<uuid>`, which is either appended to a path or used alone. It names
@@ -20,7 +20,7 @@ function ownHost(): string {
   return hostname().replaceAll(/[^a-zA-Z0-9]/g, "");
 }
 
-const namePattern = /\.(?:building|removing|unpacking|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
+const namePattern = /\.(?:building|loading|removing|unpacking|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
 
 /** Whether a file or folder name is, or ends in, a temporary name that `stagingName` makes: `.writing-<host>-<pid>-<uuid>` and the like. */
 export function isStaging(name: string): boolean {
@@ -28,7 +28,7 @@ export function isStaging(name: string): boolean {
 }
 
 /** Whether a name is a temporary name of a process of this machine that has ended. Other machines remove their own. */
-function isAbandoned(name: string): boolean {
+export function isAbandoned(name: string): boolean {
   const { host, pid } = namePattern.exec(name)?.groups ?? {};
   return pid !== undefined && host === ownHost() && !isProcessRunning(Number(pid));
 }

@@ -92,6 +92,10 @@ vi.mock("../../src/libraries/accelerators/index.ts", async () => ({
 vi.mock("../../src/libraries/validation/index.ts", async () => ({
   validateLibrary: (await import("./flags/recorded-library.ts")).recorded("validateLibrary"),
 }));
+vi.mock("../../src/backends/xla/plugins/install-plugin.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { installPlugin: recorded("installPlugin", () => ({})), removePlugins: recorded("removePlugins") };
+});
 vi.mock("../../src/server/handler.ts", async () => {
   const { recordedHandler } = await import("./flags/recorded-library.ts");
   return { createHandler: recordedHandler };

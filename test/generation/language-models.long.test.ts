@@ -1,19 +1,17 @@
 /** Language models on each backend: the conformance suite, with answers of transformers. */
-import { existsSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
-import type { Backend, LanguageModelFiles } from "inferyard/backend";
+import type { Backend } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
 import { native } from "inferyard/backends/native";
 import { wasm } from "inferyard/backends/wasm";
-import { type LanguageSample, languageCases } from "inferyard/testing";
+import { languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
+import { type ModelPaths, filesOf, samplesOf } from "../fixtures/language-subjects.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { onRequest } from "../fixtures/slow.ts";
 
 const cpu = { type: "cpu", index: 0 };
 const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm, native };
 /** Paths from the folder that the first word of the name says. */
-type ModelPaths = Pick<LanguageModelFiles, "path" | "decoderWithPast" | "encoder">;
 const models: Readonly<Record<string, ModelPaths>> = {
   "tiny-random-gpt2": { path: "onnx/model.onnx" },
   "tiny-random-llama": { path: "onnx/model.onnx" },
@@ -34,14 +32,6 @@ const models: Readonly<Record<string, ModelPaths>> = {
   "tiny-random-gemma from safetensors": { path: "model.safetensors" },
   "tiny-random-t5 from safetensors": { path: "model.safetensors" },
 };
-
-interface Item {
-  readonly input_ids: readonly number[];
-  readonly generated_ids: readonly number[];
-  readonly decoder_start_token_id?: number;
-  readonly prompt_logits?: { readonly data: string };
-  readonly first_step_logits?: { readonly data: string };
-}
 
 /** Of each run: every way to hold states, with and without an encoder, from each format, on each backend. */
 const sample: ReadonlySet<string> = new Set([
@@ -106,40 +96,4 @@ for (const [backend, create] of Object.entries(backends)) {
         it(promise, async () => expect(await run()).toBeUndefined());
     });
   }
-}
-
-function filesOf(folder: string, { path, ...beside }: ModelPaths): LanguageModelFiles {
-  const stated = existsSync(`${folder}config.json`) ? readFileSync(`${folder}config.json`, "utf8") : "{}";
-  const config = JSON.parse(stated) as Readonly<Record<string, unknown>> & { readonly architectures?: readonly [string] };
-  const others = Object.fromEntries(Object.entries(beside).map(([role, file]) => [role, `${folder}${file}`]));
-  const format = path.endsWith(".onnx") ? "onnx" : "safetensors";
-  return { format, bytes: 1, config, architecture: config.architectures?.[0] ?? "", path: `${folder}${path}`, ...others };
-}
-
-/** Answers of onnxruntime-genai (its own tests, GreedySearchGptFp32), and for Marian those that its graph of constants computes: the number of tokens of the source. */
-const genaiSamples: Readonly<Record<string, readonly LanguageSample[]>> = {
-  "gpt2-tiny-random": [
-    { prompt: [0, 0, 0, 52], continuation: [204, 204, 204, 204, 204, 204] },
-    { prompt: [0, 0, 195, 731], continuation: [731, 114, 114, 114, 114, 114] },
-  ],
-  "marian-tiny-random": [
-    { source: [7, 8, 9], prompt: [32000], continuation: [3, 3, 3, 3, 3] },
-    { source: [5, 6], prompt: [32000], continuation: [2, 2, 2, 2, 2] },
-    { source: [11], prompt: [32000], continuation: [1, 1, 1, 1, 1] },
-  ],
-};
-
-function samplesOf(folder: string): readonly LanguageSample[] {
-  const known = genaiSamples[basename(folder)];
-  if (known !== undefined) return known;
-  const { items } = JSON.parse(readFileSync(`${folder}goldens.json`, "utf8")) as { items: readonly Item[] };
-  return items.map(({ input_ids, generated_ids, decoder_start_token_id: start, prompt_logits, first_step_logits }) => {
-    const data = Buffer.from((first_step_logits ?? prompt_logits)?.data ?? "", "base64");
-    const all = Float32Array.from({ length: data.length / 4 }, (_, index) => data.readFloatLE(index * 4));
-    const positions = first_step_logits === undefined ? input_ids.length : 1;
-    const logits = all.slice(-all.length / positions);
-    return start === undefined
-      ? { prompt: input_ids, continuation: generated_ids, logits }
-      : { source: input_ids, prompt: [start], continuation: generated_ids, logits };
-  });
 }

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "inferyard";
 import { type CommandResult, inferyard, inferyardProcess, useDirectory } from "../fixtures/processes/command-line.ts";
 import { writePooledBert } from "../fixtures/models/pooled-bert.ts";
@@ -54,11 +54,19 @@ const openOnes = ({ candidates }: Decision): (string | undefined)[][] =>
   candidates.filter(({ verdict }) => verdict !== "refused").map(({ target, note }) => [target, note]);
 
 const [skip, name] = needsData("a model measured on onnx:cpu and native:cpu");
-// In this order: each test goes on from the record that the one before it left.
-describe.skipIf(skip)(name, { shuffle: false }, () => {
-  beforeAll(() => writePooledBert(small));
+describe.skipIf(skip)(name, () => {
+  let bench: Bench;
+  let record: { readonly path: string; readonly text: string };
+
+  beforeAll(async () => {
+    await writePooledBert(small);
+    bench = await json("bench", small, "--targets", "native,onnx:cpu", "--rounds", "1", "--count", "8", "--record");
+    record = { path: recordFile(), text: readFileSync(recordFile(), "utf8") };
+  });
+  afterEach(() => writeFileSync(record.path, record.text));
 
   it("nothing is measured: the order of backends, and each candidate says so", async () => {
+    rmSync(record.path);
     expect(openOnes(await explain())).toEqual([
       ["onnx:cpu", "not measured"],
       ["native:cpu", "not measured"],
@@ -66,7 +74,6 @@ describe.skipIf(skip)(name, { shuffle: false }, () => {
   });
 
   it("bench --record keeps what it measured, and the policy fastest picks the winner", async () => {
-    const bench = await json<Bench>("bench", small, "--targets", "native,onnx:cpu", "--rounds", "1", "--count", "8", "--record");
     const [first, second] = measuredTargets(bench);
     expect([first, second].toSorted()).toEqual(["native:cpu", "onnx:cpu"]);
     expect(bench.kind).toBe("embedding");

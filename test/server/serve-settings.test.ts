@@ -58,12 +58,21 @@ const digestOf = (key: string): string => createHash("sha256").update(key).diges
 const texts = (count: number, request = 0): object => ({
   input: Array.from({ length: count }, (_value, index) => `the text number ${index} of request ${request}`),
 });
-/** Many texts, with short answers. */
-const manyTexts = (request: number): object => ({ ...texts(4000, request), dimensions: 4 });
-/** So many at once, where one may run and one may wait. */
-const requests = 6;
 /** Where requests must be read while others are computed. */
 const onThreads = { others: { host: "worker" } };
+
+const metricsOf = async ({ url }: { readonly url: string }): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
+/** The answers to more requests at once than may run and wait, until one of them was refused: one takes long, and three come while it runs. */
+async function crowd(server: ServerHere, more: object = {}): Promise<Response[]> {
+  for (let round = 0; ; round += 1) {
+    const held = { isOver: false };
+    const holding = embed(server, { ...texts(4000, round), dimensions: 4, ...more }).finally(() => (held.isOver = true));
+    while (!held.isOver && (await metricsOf(server)).includes("inferyard_requests_running 0\n"));
+    const responses = await Promise.all([holding, ...["a", "b", "c"].map((input) => embed(server, { input, ...more }))]);
+    if (responses.some(({ status }) => status === 429)) return responses;
+  }
+}
 
 async function codeOf(response: Response): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
@@ -210,16 +219,16 @@ describe("serve", () => {
     const headers = { "content-type": "application/json" };
     const chunked = await fetch(`${hasty.url}/api/chunk`, { method: "POST", headers, body });
     expect(await codeOf(chunked)).toEqual([413, "LIMIT_EXCEEDED"]);
-    expect((await embed(hasty, { input: "a ".repeat(100) })).status).toBe(200);
+    // On a busy machine a short text may take a millisecond too.
+    await expect.poll(async () => (await embed(hasty, { input: "a ".repeat(100) })).status, { timeout: 60_000 }).toBe(200);
   });
 
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
     const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"], {}, onThreads);
     await ready(server);
-    const responses = await Promise.all(Array.from({ length: requests }, (_value, request) => embed(server, manyTexts(request))));
+    const responses = await crowd(server);
     const refused = responses.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(responses.filter(({ status }) => status === 200).length).toBe(requests - refused.length);
+    expect(responses.filter(({ status }) => status === 200).length).toBe(responses.length - refused.length);
     expect(Number(refused[0]!.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
@@ -279,16 +288,11 @@ describe("serve", () => {
   it(`${of("models")}: limits of one model, and of no other`, async () => {
     const limited = { reference: "builtin", maxConcurrentRequests: 1, maxQueue: 1, requestTimeout: "1m" };
     const server = await serve(["--request-timeout", "1ms"], { models: { limited } }, onThreads);
-    const asked = Array.from({ length: requests }, (_value, request) =>
-      embed(server, { model: "limited", ...manyTexts(request) }),
-    );
-    const answers = await Promise.all(
-      (await Promise.all(asked)).map(async (response) => [response.status, await response.text()]),
-    );
+    const responses = await crowd(server, { model: "limited" });
+    const answers = await Promise.all(responses.map(async (response) => [response.status, await response.text()]));
     const refused = answers.filter(([status]) => status === 429);
-    expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]![1]).toContain("for this model");
-    expect(answers.filter(([status]) => status === 200).length).toBe(requests - refused.length); // in its own time, and not in 1 ms
+    expect(answers.filter(([status]) => status === 200).length).toBe(answers.length - refused.length); // in its own time, and not in 1 ms
   });
 
   it(`${of("resultCacheBytes")}: an answer is given again`, async () => {
@@ -380,7 +384,6 @@ describe("serve", () => {
     socket.write(`${head}\r\n\r\n${body}`);
     return socket;
   }
-  const metricsOf = async ({ url }: { readonly url: string }): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
   it(`${of("maxResponseBytes")}: one answer may take half of the memory for answers`, async () => {
     expect((await embed(set, texts(4))).status).toBe(200);

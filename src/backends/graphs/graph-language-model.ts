@@ -31,6 +31,8 @@ export class GraphLanguageModel implements LanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
+  /** Present if the compiler knows its kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: GraphParts;
   readonly #sequences: Sequences;
   #disposal: Promise<void> | undefined;
@@ -39,6 +41,7 @@ export class GraphLanguageModel implements LanguageModel {
     this.#parts = parts;
     this.#sequences = sequences;
     this.library = parts.library;
+    if (parts.engine.kernelCounts !== undefined) this.kernelCounts = async () => parts.engine.kernelCounts ?? [];
     this.limits = {
       vocabulary: sequences.vocabulary,
       cacheBytesPerToken: sequences.bytesPerToken,
@@ -148,10 +151,6 @@ export class GraphLanguageModel implements LanguageModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
-  }
-
-  async kernelCounts(): Promise<readonly KernelCount[]> {
-    return this.#parts.engine.kernelCounts;
   }
 
   dispose(): Promise<void> {

@@ -28,8 +28,12 @@ export class GraphModel implements ReplicaModel {
   readonly #parts: GraphParts;
   #disposed = false;
 
+  /** Present if the compiler knows its kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
+
   constructor(parts: GraphParts) {
     this.#parts = parts;
+    if (parts.engine.kernelCounts !== undefined) this.kernelCounts = async () => parts.engine.kernelCounts ?? [];
     const { inputs, outputs, headless } = parts.graph;
     this.inputs = inputs;
     this.outputs = [...outputs, ...(headless?.outputs ?? [])];
@@ -69,10 +73,6 @@ export class GraphModel implements ReplicaModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
-  }
-
-  async kernelCounts(): Promise<readonly KernelCount[]> {
-    return this.#parts.engine.kernelCounts;
   }
 
   async dispose(): Promise<void> {

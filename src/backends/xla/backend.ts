@@ -1,5 +1,6 @@
 /** The backend `xla` behind the backend contract. */
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import type {
   Availability,
   Backend,
@@ -15,6 +16,7 @@ import type {
   TensorModel,
 } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -77,6 +79,7 @@ class XlaBackend implements Backend {
       blocking: true,
       // A plugin is native code of others, and ends its process for some programs.
       needsProcess: true,
+      compiles: true,
     };
   }
 
@@ -87,11 +90,12 @@ class XlaBackend implements Backend {
   }
 
   async loadLanguage(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel> {
-    const plugin = await this.#pluginFor(device, options);
     if (model.encoder !== undefined) {
-      const { loadLanguageModel } = await import("../sequences/load-language-model.ts");
-      return await loadLanguageModel(model, options, async (part) => await this.load(part, device, options));
+      const reason =
+        "the caches of a decoder whose encoder is a file of its own grow with each token, and XLA compiles a program for each shape, which takes longer than the token";
+      throw new InferyardError("MODEL_UNSUPPORTED", reason, { remedy: "use the model's safetensors, or another backend" });
     }
+    const plugin = await this.#pluginFor(device, options);
     const { loadLanguageOnPlugin } = await import("./load-model.ts");
     return await loadLanguageOnPlugin(model, plugin, options);
   }
@@ -107,14 +111,18 @@ class XlaBackend implements Backend {
   async #pluginFor(device: Device, { signal }: LoadOptions): Promise<PluginForDevice> {
     const plugins = await this.#openPlugins();
     const { path, facts } = await plugins.pluginFor(device, signal);
-    const { libraryOf } = await import("./plugins/xla-plugins.ts");
-    const { memoryFraction, buckets } = this.#settings;
+    const [{ libraryOf }, { pluginDigest }] = await Promise.all([
+      import("./plugins/xla-plugins.ts"),
+      import("./plugins/plugin-digest.ts"),
+    ]);
+    const { memoryFraction, buckets, programCacheBytes } = this.#settings;
     return {
       path,
       device,
-      library: libraryOf(facts),
+      library: { ...libraryOf(facts), files: [{ name: basename(path), sha256: await pluginDigest(path) }] },
       settings: { memoryFraction },
       buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
+      programCacheBytes,
     };
   }
 

@@ -25,6 +25,8 @@ interface PaddedAxes {
 /** Inputs padded to a bucket, and the sizes to which outputs are cut. */
 export interface PaddedInputs {
   readonly inputs: TensorMap;
+  /** Rows and tokens of the bucket, such as "8x32". */
+  readonly bucket: string;
   readonly batch: number;
   readonly sequence: number;
 }
@@ -63,14 +65,20 @@ export class ShapeBuckets {
   /** Pads inputs, whose shapes the caller has checked. Inputs that the model does not declare stay as they are. */
   pad(given: TensorMap): PaddedInputs {
     const [batch = 0, sequence = 0] = given["attention_mask"]?.shape ?? [];
-    if (batch === 0 || sequence === 0) return { inputs: given, batch, sequence };
+    if (batch === 0 || sequence === 0) return { inputs: given, bucket: `${batch}x${sequence}`, batch, sequence };
     const [rows, tokens] = [bucketSize(batch, this.#sizes.batch), bucketSize(sequence, this.#sizes.sequence)];
     const padded = this.#inputs.flatMap(({ name, shape }): [string, Tensor][] => {
       const tensor = given[name];
       if (tensor === undefined) return [];
       return [[name, resized(tensor, this.#sizesOf(shape, tensor.shape, rows, tokens), shape.indexOf(this.#axes.batch))]];
     });
-    return { inputs: { ...given, ...Object.fromEntries(padded) }, batch, sequence };
+    return { inputs: { ...given, ...Object.fromEntries(padded) }, bucket: `${rows}x${tokens}`, batch, sequence };
+  }
+
+  /** The sizes as a clause: "batches of 1, 2, 4 and so on, sequences of 16, 32, 64 and so on". */
+  describe(): string {
+    const { batch, sequence } = this.#sizes;
+    return `batches of ${describeSizes(batch)}, sequences of ${describeSizes(sequence)}`;
   }
 
   /** Cuts the padding off outputs. */
@@ -101,6 +109,13 @@ export function bucketSize(size: number, buckets: readonly number[]): number {
   let bucket = buckets.at(-1) ?? 1;
   while (bucket < size) bucket *= 2;
   return bucket;
+}
+
+/** Sizes with the first ones beyond the last. */
+function describeSizes(sizes: readonly number[]): string {
+  const [last, all] = [sizes.at(-1) ?? 1, [...sizes]];
+  for (let size = 2 * last; all.length < 3 || size === 2 * last; size *= 2) all.push(size);
+  return `${all.join(", ")} and so on`;
 }
 
 /** A tensor cut or padded to a shape. New elements are 0, or along the axis `repeated` copies of the last row. */

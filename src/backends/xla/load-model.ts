@@ -29,6 +29,8 @@ export interface PluginForDevice {
   readonly library: Library;
   readonly settings: ClientSettings;
   readonly buckets: BucketSizes;
+  /** See `XlaSettings.programCacheBytes`. */
+  readonly programCacheBytes: number | undefined;
 }
 
 /** Loads a model with tensors as inputs and outputs. */
@@ -64,7 +66,7 @@ export async function loadLanguageOnPlugin(
 async function openParts(
   graph: OpenGraph,
   model: ModelFiles,
-  { device, library, path, settings, buckets }: PluginForDevice,
+  { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
@@ -73,14 +75,14 @@ async function openParts(
   const programs = new ProgramLoader({
     client,
     target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
-    folder: await ProgramFolder.open(),
+    folder: await ProgramFolder.open({ maxBytes: programCacheBytes }),
     device: device.type,
     model: model.path,
   });
   const level = options.graphOptimization ?? "all";
   const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
-  const engine = new XlaEngine(graph.source, compiler, runLimits(options), padding);
+  const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   return { graph, engine, engineName: "StableHLO through PJRT", library };
 }
 

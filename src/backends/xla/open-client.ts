@@ -31,9 +31,10 @@ export function deviceTypeOf(platform: string): string | undefined {
 /** Opens a plugin and a client of its device with this index. Throws as `PjrtPlugin.open` and the constructor of `PjrtClient` do. */
 export async function openClient(path: string, device: Device, settings: ClientSettings): Promise<OpenClient> {
   const ffi = await ForeignFunctions.load();
-  configureProcess(ffi, settings);
-  const plugin = PjrtPlugin.open(ffi, path);
-  const client = new PjrtClient(plugin, optionsOf(device, settings));
+  const { plugin, client } = openWithVariables(ffi, settings, () => {
+    const opened = PjrtPlugin.open(ffi, path);
+    return { plugin: opened, client: new PjrtClient(opened, optionsOf(device, settings)) };
+  });
   const type = deviceTypeOf(client.platform);
   if (type === device.type) return { plugin, client };
   client.dispose();
@@ -47,8 +48,10 @@ export async function openClient(path: string, device: Device, settings: ClientS
  */
 export async function openAnyClient(path: string): Promise<OpenClient> {
   const ffi = await ForeignFunctions.load();
-  configureProcess(ffi, {});
-  const plugin = PjrtPlugin.open(ffi, path);
+  return openWithVariables(ffi, { threads: 1 }, () => firstClient(PjrtPlugin.open(ffi, path)));
+}
+
+function firstClient(plugin: PjrtPlugin): OpenClient {
   let refusal: unknown;
   for (const type of ["cpu", "cuda", "tpu"]) {
     try {
@@ -79,11 +82,28 @@ function isRefusedOption(error: unknown): boolean {
 }
 
 /**
- * Sets the variables of the process that plugins read when they are loaded: the number of threads, and how much they write to standard error. Threads of
- * Node.js have copies of `process.env`, which plugins do not see.
+ * Opens a client while variables of the process that plugins read then are set: the number of threads, and how much they write to standard error. They are
+ * set in C, since threads of Node.js have copies of `process.env`, which plugins do not see.
  */
-function configureProcess(ffi: ForeignFunctions, { threads }: ClientSettings): void {
-  const set = ffi.open(cLibraryPath()).bind("setenv", { result: "int32", parameters: ["string", "string", "int32"] });
-  if (process.env["TF_CPP_MIN_LOG_LEVEL"] === undefined) set("TF_CPP_MIN_LOG_LEVEL", "3", 1);
-  if (threads !== undefined) set("NPROC", String(threads), 1);
+function openWithVariables<Opened>(ffi: ForeignFunctions, { threads }: ClientSettings, open: () => Opened): Opened {
+  const library = ffi.open(cLibraryPath());
+  const set = library.bind("setenv", { result: "int32", parameters: ["string", "string", "int32"] });
+  const unset = library.bind("unsetenv", { result: "int32", parameters: ["string"] });
+  const get = library.bind("getenv", { result: "string", parameters: ["string"] });
+  const variables = {
+    TF_CPP_MIN_LOG_LEVEL: get("TF_CPP_MIN_LOG_LEVEL") ?? "3",
+    NPROC: threads === undefined ? undefined : String(threads),
+  };
+  const before = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value, was: get(name) }],
+  );
+  for (const { name, value } of before) set(name, value, 1);
+  try {
+    return open();
+  } finally {
+    for (const { name, was } of before) {
+      if (was === undefined) unset(name);
+      else set(name, was, 1);
+    }
+  }
 }

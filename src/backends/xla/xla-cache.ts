@@ -1,9 +1,9 @@
 /** Keys and values of one sequence, in the memory of a PJRT device. */
 import { at, required } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { elementTypes } from "../../engine/ir/element-types.ts";
 import { byteSize, type TensorType } from "../../engine/ir/tensor-type.ts";
-import { emitCacheCopy } from "../../engine/codegen/stablehlo/index.ts";
 import { type DecoderCache, type PastInput, pastType } from "../../engine/compilation.ts";
 import type { DeviceTensor, HostTensor } from "./pjrt/device-tensor.ts";
 import type { XlaServices } from "./xla-services.ts";
@@ -11,17 +11,23 @@ import type { XlaServices } from "./xla-services.ts";
 /** A cache of fixed capacity: one tensor for each state. Programs take its tensors and give new ones in the same memory. */
 export class XlaCache implements DecoderCache {
   readonly capacity: number;
-  readonly #states: readonly PastInput[];
+  /** The keys and values of each layer, by name. */
+  readonly states: readonly PastInput[];
+  readonly #types: readonly TensorType[];
   readonly #services: XlaServices;
   readonly #onRelease: () => void;
   #tensors: readonly DeviceTensor[];
+  /** Why the tensors are lost. */
+  #loss: unknown;
 
+  /** The cache holds zeros. Throws RUN_FAILED or OUT_OF_MEMORY if the device has no room. */
   constructor(states: readonly PastInput[], capacity: number, services: XlaServices, onRelease: () => void) {
     this.capacity = capacity;
-    this.#states = states;
+    this.states = states;
+    this.#types = states.map((state) => pastType(state, capacity));
     this.#services = services;
     this.#onRelease = onRelease;
-    this.#tensors = this.#types.map((type) => this.#upload(type, zeroBytes(type)));
+    this.#tensors = this.#upload(zeroBytes);
   }
 
   /** Bytes on the device. */
@@ -29,9 +35,14 @@ export class XlaCache implements DecoderCache {
     return this.#types.reduce((sum, type) => sum + byteSize(type), 0);
   }
 
-  /** The tensor of each state. */
+  /** The tensor of each state. Throws RUN_FAILED if they were lost. */
   get tensors(): readonly DeviceTensor[] {
-    return this.#tensors;
+    if (this.#loss === undefined) return this.#tensors;
+    const message = "a run on the device failed, and with it the keys and values of this sequence were lost";
+    throw new InferyardError("RUN_FAILED", message, {
+      cause: this.#loss,
+      remedy: "truncate the sequence to 0 tokens and append its tokens again",
+    });
   }
 
   /** Replaces the tensors by others, in which a run has written; the old ones were donated to the run. */
@@ -40,22 +51,24 @@ export class XlaCache implements DecoderCache {
     this.#tensors = tensors;
   }
 
-  /** Nothing to do: the tensors hold zeros at first, and then finite rows that attention masks. */
+  /** Frees the tensors, which were donated to a run that failed: every later use throws. */
+  lose(reason: unknown): void {
+    this.#loss ??= reason;
+    this.replace([]);
+  }
+
+  /** Nothing to do: programs read zeros in place of rows behind the tokens that they are told of. */
   clear(): void {}
 
   copyFrom(other: DecoderCache): void {
     if (!(other instanceof XlaCache)) throw new TypeError("the cache is not on a PJRT device");
-    const program = this.#services.compileText(emitCacheCopy(other.#types, this.#types));
-    try {
-      this.replace(program.run(other.#tensors));
-    } finally {
-      program.dispose();
-    }
+    this.replace(this.#services.copyProgram(other.#types, this.#types).run(other.tensors));
   }
 
   read(count: number): TensorMap {
-    const named = this.#states.map((state, index): [string, Tensor] => {
-      const whole = at(this.#tensors, index).read();
+    const { tensors } = this;
+    const named = this.states.map((state, index): [string, Tensor] => {
+      const whole = at(tensors, index).read();
       const type = pastType(state, count);
       const part = zeros(state.info.dataType, type.shape);
       copyPositions(whole, { type, data: part.data as HostTensor["data"] }, state.axis, count);
@@ -65,12 +78,13 @@ export class XlaCache implements DecoderCache {
   }
 
   write(tensors: TensorMap, count: number): void {
-    const written = this.#states.map((state, index) => {
-      const given = required(tensors[state.info.name], `the state "${state.info.name}"`);
-      const type = at(this.#types, index);
+    const written = this.#upload((type, index) => {
+      const { axis, info } = at(this.states, index);
+      const given = required(tensors[info.name], `the state "${info.name}"`);
       const whole = { type, data: zeroBytes(type) };
-      copyPositions({ type: pastType(state, count), data: given.data as HostTensor["data"] }, whole, state.axis, count);
-      return this.#upload(type, whole.data);
+      const part = { type: pastType(at(this.states, index), count), data: given.data as HostTensor["data"] };
+      copyPositions(part, whole, axis, count);
+      return whole.data;
     });
     this.replace(written);
   }
@@ -80,12 +94,17 @@ export class XlaCache implements DecoderCache {
     this.#onRelease();
   }
 
-  get #types(): readonly TensorType[] {
-    return this.#states.map((state) => pastType(state, this.capacity));
-  }
-
-  #upload(type: TensorType, data: HostTensor["data"]): DeviceTensor {
-    return this.#services.client.upload({ type, data });
+  /** Copies a tensor for each state to the device: all of them, or none if one fails. */
+  #upload(dataOf: (type: TensorType, index: number) => HostTensor["data"]): readonly DeviceTensor[] {
+    const uploaded: DeviceTensor[] = [];
+    try {
+      for (const [index, type] of this.#types.entries())
+        uploaded.push(this.#services.client.upload({ type, data: dataOf(type, index) }));
+      return uploaded;
+    } catch (error) {
+      for (const tensor of uploaded) tensor.dispose();
+      throw error;
+    }
   }
 }
 

@@ -1,29 +1,32 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
-import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
+import type { ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
-import { storageIdentity } from "../../engine/ir/literal.ts";
-import { byteSize, describeType, type TensorType } from "../../engine/ir/tensor-type.ts";
 import type { Graph } from "../../engine/ir/graph.ts";
 import type { ConstantFolder } from "../../engine/interpret/evaluate.ts";
 import { emitDecoder, emitGraph } from "../../engine/codegen/stablehlo/index.ts";
 import {
+  coarseSizes,
   type CompiledGraph,
   type DecoderCache,
   type DecoderProgram,
+  type DecoderSizes,
   type GraphCompiler,
   ModelFolding,
   optimize,
   type OptimizationLevel,
   type PastInput,
+  type SourceStates,
   type StateSettings,
   type StepCounts,
   type TraceBudget,
 } from "../../engine/compilation.ts";
 import type { PjrtClient } from "./pjrt/client.ts";
-import type { DeviceTensor } from "./pjrt/device-tensor.ts";
 import type { ProgramLoader } from "./program-cache/program-loader.ts";
-import type { XlaServices } from "./xla-services.ts";
+import { CopyPrograms } from "./copy-programs.ts";
+import { DeviceConstants } from "./device-constants.ts";
+import { DeviceSources } from "./device-sources.ts";
+import type { CompileText, XlaServices } from "./xla-services.ts";
 import { XlaCache } from "./xla-cache.ts";
 import { XlaDecoderProgram } from "./xla-decoder-program.ts";
 import { XlaGraph } from "./xla-graph.ts";
@@ -31,14 +34,16 @@ import { XlaGraph } from "./xla-graph.ts";
 /** The compiler of one loaded model. Weights are copied to the device at their first use, and are shared by the programs for all shapes. */
 export class XlaCompiler implements GraphCompiler {
   readonly isBatchExact = false;
-  readonly kernelCounts: readonly KernelCount[] = [];
+  readonly decoderSizes: DecoderSizes = coarseSizes;
+  readonly kernelCounts: undefined = undefined;
   /** Whether results depend on padding: ranges of dynamic quantization are taken over all elements, padding included. */
   dependsOnPadding: boolean = false;
   readonly #folding: ModelFolding;
   readonly #services: XlaServices;
   readonly #level: OptimizationLevel;
-  /** Weights on the device, by the identity of their storage and by their type. */
-  readonly #constants = new Map<object, Map<string, DeviceTensor>>();
+  readonly #constants: DeviceConstants;
+  readonly #sources: DeviceSources;
+  readonly #copies: CopyPrograms;
   readonly #caches = new Set<XlaCache>();
   readonly #name: string;
   readonly #programs: ProgramLoader;
@@ -62,17 +67,22 @@ export class XlaCompiler implements GraphCompiler {
     this.#level = level;
     this.#name = name;
     this.#programs = programs;
+    const compileText: CompileText = (program) => programs.load(program);
+    this.#constants = new DeviceConstants(client, this.#folding);
+    this.#sources = new DeviceSources(client);
+    this.#copies = new CopyPrograms(compileText);
     this.#services = {
       client,
-      compileText: (program) => programs.load(program),
-      constantOn: (...constant) => this.#constantOn(...constant),
+      compileText,
+      constantOn: (...constant) => this.#constants.tensorOf(...constant),
+      sourceOn: (...source) => this.#sources.tensorOf(...source),
+      copyProgram: (...types) => this.#copies.programFor(...types),
     };
   }
 
   get bytes(): number {
-    const tensors = [...this.#constants.values()].flatMap((byType) => [...byType.values()]);
     const caches = [...this.#caches].reduce((sum, { bytes }) => sum + bytes, 0);
-    return tensors.reduce((sum, { type }) => sum + byteSize(type), caches);
+    return this.#constants.bytes + this.#sources.bytes + caches;
   }
 
   get programs(): ProgramCounts {
@@ -92,18 +102,25 @@ export class XlaCompiler implements GraphCompiler {
   }
 
   compileDecoder(graph: Graph, settings: StateSettings & { readonly budget: TraceBudget }): DecoderProgram {
-    const { budget, states, stateType } = settings;
+    const { budget, states, sources, stateType, batch } = settings;
     const optimized = this.#optimize(graph, budget);
-    const program = emitDecoder(optimized, { names: states, dataType: stateType });
+    if (batch > 1 && quantizesDynamically(optimized))
+      throw new InferyardError("MODEL_UNSUPPORTED", "ranges of dynamic quantization are taken over all sequences of a batch");
+    const program = emitDecoder(optimized, { names: states, sources, dataType: stateType });
     budget.checkTime();
     this.#folding.keep();
-    return new XlaDecoderProgram(optimized, program, this.#services);
+    return new XlaDecoderProgram(optimized, program, {
+      services: this.#services,
+      newCache: (like) => this.#newCache(like.states, like.capacity),
+    });
   }
 
   createCache(states: readonly PastInput[], capacity: number): DecoderCache {
-    const cache = new XlaCache(states, capacity, this.#services, () => this.#caches.delete(cache));
-    this.#caches.add(cache);
-    return cache;
+    return this.#newCache(states, capacity);
+  }
+
+  releaseSource(source: SourceStates): void {
+    this.#sources.release(source);
   }
 
   openFoldingCache(branchPath: string): void {
@@ -141,38 +158,24 @@ export class XlaCompiler implements GraphCompiler {
 
   async dispose(): Promise<void> {
     for (const cache of this.#caches) cache.release();
-    for (const byType of this.#constants.values()) for (const tensor of byType.values()) tensor.dispose();
-    this.#constants.clear();
+    for (const part of [this.#copies, this.#sources, this.#constants]) part.dispose();
     this.#services.client.dispose();
   }
 
   #optimize(graph: Graph, budget: TraceBudget): Graph {
     const optimized = optimize(graph, { level: this.#level, fold: this.fold, budget });
-    if (optimized.nodes.some(({ operation }) => operation.kind === "quantization-range")) this.dependsOnPadding = true;
+    if (quantizesDynamically(optimized)) this.dependsOnPadding = true;
     return optimized;
   }
 
-  #constantOn(literal: Literal, type: TensorType, own: Set<DeviceTensor>): DeviceTensor {
-    const upload = (): DeviceTensor => {
-      const { data } = literal;
-      if (!ArrayBuffer.isView(data)) throw new InferyardError("MODEL_UNSUPPORTED", "XLA has no tensors of strings");
-      return this.#services.client.upload({ type, data });
-    };
-    if (!this.#folding.cache.isModelConstant(literal)) {
-      const tensor = upload();
-      own.add(tensor);
-      return tensor;
-    }
-    const identity = storageIdentity(literal);
-    const byType = this.#constants.get(identity) ?? new Map<string, DeviceTensor>();
-    this.#constants.set(identity, byType);
-    const key = describeType(type);
-    const known = byType.get(key);
-    if (known !== undefined) return known;
-    const tensor = upload();
-    byType.set(key, tensor);
-    // The device has the elements now; who needs them again reads them back.
-    literal.storage?.release({ materialize: () => tensor.read().data as Uint8Array });
-    return tensor;
+  #newCache(states: readonly PastInput[], capacity: number): XlaCache {
+    const cache = new XlaCache(states, capacity, this.#services, () => this.#caches.delete(cache));
+    this.#caches.add(cache);
+    return cache;
   }
+}
+
+/** Whether a graph takes ranges over all elements of its activations. */
+function quantizesDynamically({ nodes }: Graph): boolean {
+  return nodes.some(({ operation }) => operation.kind === "quantization-range");
 }

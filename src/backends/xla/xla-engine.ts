@@ -4,23 +4,63 @@ import { CompiledModel, type EngineRunOptions } from "../../engine/compilation.t
 import type { GraphSource } from "../../engine/build/graph-source.ts";
 import type { RunLimits } from "../../engine/index.ts";
 import type { ShapeBuckets } from "./buckets.ts";
+import type { PjrtClient } from "./pjrt/client.ts";
 import type { XlaCompiler } from "./xla-compiler.ts";
+
+/** What an engine has besides its compiler. */
+interface XlaEngineParts {
+  readonly client: PjrtClient;
+  /** Undefined if the inputs of the model cannot be padded. */
+  readonly buckets: ShapeBuckets | undefined;
+}
 
 /** A model whose inputs are padded to buckets, where its graph permits. */
 export class XlaEngine extends CompiledModel {
   readonly #compiler: XlaCompiler;
+  readonly #client: PjrtClient;
   readonly #buckets: ShapeBuckets | undefined;
+  /** The buckets of runs so far. */
+  readonly #used = new Set<string>();
+  /** Bytes of the device's memory in use before the weights were copied to it; undefined if the plugin does not state them. */
+  readonly #usedBefore: number | undefined;
 
-  /** `buckets`: undefined if the inputs of the model cannot be padded. */
-  constructor(source: GraphSource, compiler: XlaCompiler, limits: RunLimits, buckets: ShapeBuckets | undefined) {
+  constructor(source: GraphSource, compiler: XlaCompiler, limits: RunLimits, { client, buckets }: XlaEngineParts) {
     super(source, compiler, limits);
     this.#compiler = compiler;
+    this.#client = client;
     this.#buckets = buckets;
+    this.#usedBefore = client.memory()?.used;
   }
 
   override async run(inputs: TensorMap, options: EngineRunOptions = {}): Promise<TensorMap> {
     if (this.#buckets === undefined || this.#compiler.dependsOnPadding) return await super.run(inputs, options);
     const padded = this.#buckets.pad(inputs);
+    this.#used.add(padded.bucket);
     return this.#buckets.cut(await super.run(padded.inputs, options), padded);
   }
+
+  override describeCode(): readonly string[] {
+    return [...super.describeCode(), ...this.#describePadding(), ...this.#describeMemory()];
+  }
+
+  #describePadding(): readonly string[] {
+    if (this.#buckets === undefined) return [];
+    if (this.#compiler.dependsOnPadding)
+      return ["inputs are not padded: ranges of dynamic quantization are taken over all elements"];
+    if (this.#used.size === 0) return []; // a decoder pads its caches, not its inputs
+    return [`inputs are padded to ${this.#buckets.describe()}; so far to ${[...this.#used].join(", ")}`];
+  }
+
+  #describeMemory(): readonly string[] {
+    const [before, now] = [this.#usedBefore, this.#client.memory()];
+    if (before === undefined || now === undefined) return [];
+    const of = now.limit === undefined ? "" : ` of ${megabytes(now.limit)}`;
+    return [
+      `memory of ${this.#client.deviceKind} in use: ${megabytes(before)} before the model was loaded, ${megabytes(now.used)}${of} now`,
+    ];
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -32,25 +32,30 @@ export class LazyProgram {
   /** Bytes of the constants of this program alone, and of its code. */
   get bytes(): number {
     const own = [...this.#own].reduce((sum, { type }) => sum + byteSize(type), 0);
-    return own + (this.#compiled?.memory()?.codeBytes ?? 0);
+    return own + (this.#compiled?.memory?.codeBytes ?? 0);
   }
 
   /** Bytes of intermediate values of a run, as the compiler states them; undefined before the first run. */
   get temporaryBytes(): number | undefined {
-    return this.#compiled?.memory()?.temporaryBytes;
+    return this.#compiled?.memory?.temporaryBytes;
+  }
+
+  /** Runs the program with tensors that `argumentOf` returns for its arguments that are no constants; see `prepare` and `DeviceProgram.run`. */
+  run(argumentOf: (argument: ProgramArgument) => DeviceTensor): readonly DeviceTensor[] {
+    return this.prepare(argumentOf)();
   }
 
   /**
-   * Runs the program with tensors that `argumentOf` returns for its arguments that are no constants, and returns its results. Throws RUN_FAILED if the
-   * plugin fails to compile or to run it.
+   * Returns a run of the program with tensors that `argumentOf` returns for its arguments that are no constants. Until it is called, none of them is given
+   * away. Throws RUN_FAILED if the plugin fails to compile the program.
    */
-  run(argumentOf: (argument: ProgramArgument) => DeviceTensor): readonly DeviceTensor[] {
-    this.#compiled ??= this.#services.compileText(this.#text);
-    this.#constants ??= this.#text.arguments.map((argument) =>
-      argument.kind === "constant" ? this.#services.constantOn(argument.literal, argument.type, this.#own) : undefined,
-    );
-    const constants = this.#constants;
-    return this.#compiled.run(this.#text.arguments.map((argument, index) => constants[index] ?? argumentOf(argument)));
+  prepare(argumentOf: (argument: ProgramArgument) => DeviceTensor): () => readonly DeviceTensor[] {
+    const compiled = (this.#compiled ??= this.#services.compileText(this.#text));
+    const constants = (this.#constants ??= this.#text.arguments.map((argument) =>
+      argument.kind === "constant" ? this.#services.constantOn(argument, this.#own) : undefined,
+    ));
+    const given = this.#text.arguments.map((argument, index) => constants[index] ?? argumentOf(argument));
+    return () => compiled.run(given);
   }
 
   dispose(): void {

@@ -6,6 +6,8 @@ import { xla } from "./index.ts";
 it.each<[XlaSettings, string]>([
   [{ memoryFraction: 0 }, "xla.memoryFraction is 0, and must be above 0 and at most 1"],
   [{ memoryFraction: 1.01 }, "xla.memoryFraction is 1.01"],
+  [{ programCacheBytes: -1 }, "xla.programCacheBytes is -1, and must be a whole number from 0"],
+  [{ programCacheBytes: 0.5 }, "xla.programCacheBytes is 0.5"],
   [{ memoryFraction: Number.NaN }, "xla.memoryFraction is NaN"],
   [{ plugin: "" }, 'xla.plugin is "", and must be a path'],
   [{ buckets: { batch: [] } }, "xla.buckets.batch is [], and must be a list of whole numbers above 0"],
@@ -16,18 +18,26 @@ it.each<[XlaSettings, string]>([
   [{ devices: 1 } as object, "xla.devices is no setting of xla"],
 ])("%j is refused", (settings, message) => {
   const refusal: unknown = expect.objectContaining({ code: "INPUT_INVALID", message: expect.stringContaining(message) });
-  expect(() => checkXlaSettings(settings)).toThrow(refusal as Error);
-  expect(() => xla(settings)).toThrow(refusal as Error);
+  expect(() => checkXlaSettings(settings)).toThrow(refusal);
+  expect(() => xla(settings)).toThrow(refusal);
 });
 
 it("the process of a model has the settings", () => {
-  const settings = { plugin: "/opt/plugin.so", memoryFraction: 0.5, buckets: { batch: [1, 8], sequence: [32, 128] } };
+  const settings = {
+    plugin: "/opt/plugin.so",
+    memoryFraction: 0.5,
+    buckets: { batch: [1, 8], sequence: [32, 128] },
+    programCacheBytes: 0,
+  };
   expect(xla(settings).entry?.options).toEqual({ ...settings, probed: [] });
   expect(xla().entry?.options).toEqual({ probed: [] });
 });
 
 it("inputs are padded to the sizes of the settings, and beyond the last one to its doubles", () => {
   const info = { name: "attention_mask", dataType: "int64", shape: ["batch", "sequence"] } as const;
+  expect(ShapeBuckets.of([info], [], { batch: [1], sequence: [32, 100] })?.describe()).toBe(
+    "batches of 1, 2, 4 and so on, sequences of 32, 100, 200 and so on",
+  );
   const padded = (batch: number, sequence: number): readonly number[] | undefined => {
     const buckets = ShapeBuckets.of([info], [], { batch: [1, 6], sequence: [32, 100] });
     const data = new BigInt64Array(batch * sequence).fill(1n);

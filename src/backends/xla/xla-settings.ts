@@ -13,7 +13,12 @@ export interface XlaSettings {
    * tokens, and their doubles.
    */
   readonly buckets?: Partial<BucketSizes>;
+  /** Maximum bytes of compiled programs on disk; above it the least recently used are removed. 0: none is read or kept. Default: 4 GiB. */
+  readonly programCacheBytes?: number;
 }
+
+/** Default of `XlaSettings.programCacheBytes`. */
+export const defaultProgramCacheBytes: number = 4 * 1024 ** 3;
 
 /** What is wrong with a list of sizes of a bucket, as a clause; undefined if it can be used. */
 export function bucketProblem(sizes: unknown): string | undefined {
@@ -24,13 +29,16 @@ export function bucketProblem(sizes: unknown): string | undefined {
 }
 
 /** Throws INPUT_INVALID for a value that a setting cannot have, and for unknown settings. */
-export function checkXlaSettings({ plugin, memoryFraction, buckets, ...others }: XlaSettings): void {
+export function checkXlaSettings({ plugin, memoryFraction, buckets, programCacheBytes, ...others }: XlaSettings): void {
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw invalid(unknown, "is no setting of xla: it has plugin, memoryFraction and buckets");
+  if (unknown !== undefined)
+    throw invalid(unknown, "is no setting of xla: it has plugin, memoryFraction, buckets and programCacheBytes");
   if (plugin !== undefined && (typeof plugin !== "string" || plugin === ""))
     throw invalid("plugin", `is ${JSON.stringify(plugin)}, and must be a path`);
   if (memoryFraction !== undefined && !(typeof memoryFraction === "number" && memoryFraction > 0 && memoryFraction <= 1))
     throw invalid("memoryFraction", `is ${String(memoryFraction)}, and must be above 0 and at most 1`);
+  if (programCacheBytes !== undefined && !(Number.isSafeInteger(programCacheBytes) && programCacheBytes >= 0))
+    throw invalid("programCacheBytes", `is ${String(programCacheBytes)}, and must be a whole number from 0`);
   for (const [axis, sizes] of Object.entries(buckets ?? {})) {
     if (sizes === undefined) continue;
     const isAxis = Object.hasOwn(defaultBuckets, axis);

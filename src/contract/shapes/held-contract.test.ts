@@ -61,7 +61,7 @@ const textMember: Permitted = ['"word"'];
 describe("backends are held to the contract", () => {
   it("in each member of their capabilities", () => {
     const right = { formats: { onnx: "any" }, precisions: ["fp32"], options: ["threads"], blocking: false };
-    refusesEach("capabilities(cpu:0)", right, { formats: [], precisions: [], options: [], blocking: [], languageFormats: optionalMember, packing: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, interruptible: optionalMember, needsProcess: optionalMember }, (value) => capabilitiesOf({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
+    refusesEach("capabilities(cpu:0)", right, { formats: [], precisions: [], options: [], blocking: [], languageFormats: optionalMember, packing: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, interruptible: optionalMember, needsProcess: optionalMember, compiles: optionalMember }, (value) => capabilitiesOf({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
     const nested =
       (capabilities: object): (() => unknown) =>
       () =>

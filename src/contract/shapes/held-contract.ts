@@ -43,6 +43,7 @@ const capabilities = object({
   blocking: (value) => (typeof value === "boolean" ? undefined : isObject(value) ? formats(value) : flag(value)),
   interruptible: optional(flag),
   needsProcess: optional(flag),
+  compiles: optional(flag),
 });
 
 const absence = object({ reason: text, remedy: optional(text), library: optional(library) });

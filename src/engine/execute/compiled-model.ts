@@ -165,7 +165,9 @@ export class CompiledModel {
     const compiler = this.#compiler;
     return new Decoder(inputs, cacheType, {
       isBatchExact: compiler.isBatchExact,
+      sizes: compiler.decoderSizes,
       createCache: (states, capacity) => compiler.createCache(states, capacity),
+      releaseSource: (source) => compiler.releaseSource(source),
       trace: (values) => {
         try {
           return this.#trace(values);
@@ -219,7 +221,7 @@ export class CompiledModel {
   }
 
   /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
-  get kernelCounts(): readonly KernelCount[] {
+  get kernelCounts(): readonly KernelCount[] | undefined {
     return this.#compiler.kernelCounts;
   }
 

@@ -30,6 +30,7 @@ import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import { CacheProgram } from "./decode/cache-program.ts";
 import type { DecoderCache, DecoderProgram, StateSettings } from "./decode/decoder-engine.ts";
 import type { PastInput } from "./decode/decoder-inputs.ts";
+import { type DecoderSizes, fineSizes } from "./decode/decoder-sizes.ts";
 import { KvCache } from "./decode/kv-cache.ts";
 import { Executable, type RunKernel } from "./executable.ts";
 import type { GraphCompiler } from "./graph-compiler.ts";
@@ -71,6 +72,7 @@ const maxUnoptimized = 2000;
 /** Compiles the traced graphs of one loaded model to executables and runs them. All executables share memory, threads and packed weights. */
 export class Compiler implements GraphCompiler {
   readonly isBatchExact = true;
+  readonly decoderSizes: DecoderSizes = fineSizes;
   readonly #settings: EngineSettings;
   readonly #weights: readonly Literal[];
   readonly #threads: ThreadPool;
@@ -208,6 +210,9 @@ export class Compiler implements GraphCompiler {
   createCache(states: readonly PastInput[], capacity: number): DecoderCache {
     return new KvCache(this.#memory, states, capacity);
   }
+
+  /** Nothing to do: each run is given the tensors of its sources. */
+  releaseSource(): void {}
 
   /** Runs `work`. If `defers`, the kernels of executables that it makes are compiled when these first run; weights are packed at once. */
   withDeferredKernels<Result>(defers: boolean, work: () => Result): Result {

@@ -4,8 +4,9 @@ import type { TensorMap } from "../../contract/tensor.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import type { Graph } from "../ir/graph.ts";
-import type { DecoderCache, DecoderProgram, StateSettings } from "./decode/decoder-engine.ts";
+import type { DecoderCache, DecoderProgram, SourceStates, StateSettings } from "./decode/decoder-engine.ts";
 import type { PastInput } from "./decode/decoder-inputs.ts";
+import type { DecoderSizes } from "./decode/decoder-sizes.ts";
 import type { StepCounts } from "./segments/model-run.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 
@@ -32,10 +33,12 @@ export interface GraphCompiler {
   readonly fold: ConstantFolder;
   /** Whether several sequences in one run get the bits that each gets alone. Otherwise they are compared within a tolerance. */
   readonly isBatchExact: boolean;
+  /** The sizes that programs of decoders are compiled for. */
+  readonly decoderSizes: DecoderSizes;
   /** Bytes that all compiled graphs share: weights and memory of runs. */
   readonly bytes: number;
-  /** How often each kernel has run; see `ModelBase.kernelCounts`. */
-  readonly kernelCounts: readonly KernelCount[];
+  /** How often each kernel has run; see `ModelBase.kernelCounts`. undefined: the compiler does not know its kernels. */
+  readonly kernelCounts: readonly KernelCount[] | undefined;
   /** See `ModelBase.programs`. */
   readonly programs?: ProgramCounts | undefined;
   /** Compiles a graph. `budget` is the budget of its trace; its time limit includes compilation. */
@@ -44,6 +47,8 @@ export interface GraphCompiler {
   compileDecoder(graph: Graph, settings: StateSettings & { readonly budget: TraceBudget }): DecoderProgram;
   /** Creates a cache for `capacity` tokens. */
   createCache(states: readonly PastInput[], capacity: number): DecoderCache;
+  /** See `DecoderEngine.releaseSource`. */
+  releaseSource(source: SourceStates): void;
   /** Runs `work`, which traces or compiles, and returns its result. If it fails before the first graph is compiled, frees all folded constants. */
   attempt<Result>(work: () => Result): Result;
   /** Sets the branch path of the graphs traced next; see `ModelFolding.openBranch`. */

@@ -10,6 +10,8 @@ import { guessedLengths, hasGuessedLength } from "../../runtime/loading/probe-in
 export interface Filling {
   /** Size of dynamic dimensions whose names imply no other size. */
   readonly length: number;
+  /** Size of dynamic dimensions that number the rows of a batch. Default: 1. */
+  readonly batch?: number;
   /** "varied": floats from 0 to 1, and small integers. "bits": floats from 0 to 1, and integers 0 and 1. A number: every element. */
   readonly values: "varied" | "bits" | 1 | 0;
 }
@@ -36,7 +38,7 @@ export function filledInputs(inputs: readonly TensorInfo[], config: Config, fill
   let elements = 0;
   return Object.fromEntries(
     inputs.map((input) => {
-      const shape = shapeOf(input, config, filling.length);
+      const shape = shapeOf(input, config, filling);
       elements += elementCount(shape);
       if (elements > maxElements) {
         throw new InferyardError(
@@ -51,13 +53,13 @@ export function filledInputs(inputs: readonly TensorInfo[], config: Config, fill
   );
 }
 
-function shapeOf(input: TensorInfo, config: Config, length: number): readonly number[] {
-  if (isCacheInput(input)) return emptyCacheShape(input, 1);
+function shapeOf(input: TensorInfo, config: Config, { length, batch = 1 }: Filling): readonly number[] {
+  if (isCacheInput(input)) return emptyCacheShape(input, batch);
   return input.shape.map((stated, axis) => {
     const dimension = dimensionOf(stated);
     if (typeof dimension === "number") return dimension;
     if (/^past_\w*$/i.test(dimension)) return 0; // tokens that were read before the first call
-    if (/batch/i.test(dimension) || (axis === 0 && !/seq|length/i.test(dimension))) return 1;
+    if (/batch/i.test(dimension) || (axis === 0 && !/seq|length/i.test(dimension))) return batch;
     if (/channel/i.test(dimension)) return sizeIn(config, "num_channels") ?? 3;
     if (/height|width/i.test(dimension)) return sizeIn(config, "image_size") ?? defaultImageSize;
     return length;

@@ -17,18 +17,22 @@ export type FetchFunction = (
 /**
  * Returns the `fetch` for requests to the hub: the global one, or that of undici with a proxy if HTTPS_PROXY or HTTP_PROXY is
  * set, in upper or lower case. NO_PROXY is obeyed. The `fetch` of Node.js 20 does not support proxies; undici is loaded only if a
- * proxy is set.
+ * proxy is set, or `certificates`: PEM texts of authorities that are trusted beside those of Node.js.
  */
-export async function proxiedFetch(environment: Environment = process.env): Promise<FetchFunction> {
+export async function proxiedFetch(
+  environment: Environment = process.env,
+  certificates?: readonly string[],
+): Promise<FetchFunction> {
   const variable = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
   const [httpProxy, httpsProxy] = [variable("HTTP_PROXY"), variable("HTTPS_PROXY")];
-  if (httpProxy === undefined && httpsProxy === undefined) return globalThis.fetch;
+  if (httpProxy === undefined && httpsProxy === undefined && certificates === undefined) return globalThis.fetch;
   const { EnvHttpProxyAgent, fetch } = await import("undici");
   // "" for a variable that is not set: undici would otherwise read it from the environment of the process.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",
     noProxy: variable("NO_PROXY") ?? "",
+    ...(certificates === undefined ? {} : { connect: { ca: [...certificates] }, requestTls: { ca: [...certificates] } }),
   });
   return (url, options) => fetch(url, { ...options, dispatcher });
 }

@@ -11,6 +11,8 @@ export interface Network {
   readonly endpoint: string;
   /** Sent to the endpoint only. */
   readonly token?: string;
+  /** Value of the header Authorization, which is sent to the endpoint only. Default: that of the token. */
+  readonly authorization?: string;
   readonly timing: RetryTiming;
 }
 
@@ -26,14 +28,14 @@ export interface HubRequest {
 const maxRedirects = 10;
 
 /**
- * Sends one request, without retries, and passes the response with status 2xx or 416 to `use`. The connection is closed when
+ * Sends one request, without retries, and passes the response with status 2xx or 416 to `use`, with its URL after redirects. The connection is closed when
  * `use` returns or throws, or when no data arrives for `stallMs` milliseconds. Throws TransientError for failures that a retry
  * may solve, ACCESS_DENIED, MODEL_NOT_FOUND or DOWNLOAD_FAILED for others, and ABORTED.
  */
 export async function sendRequest<Result>(
   network: Network,
   question: HubRequest,
-  use: (answer: HttpResponse, body: AsyncIterable<Uint8Array>) => Promise<Result>,
+  use: (answer: HttpResponse, body: AsyncIterable<Uint8Array>, url: string) => Promise<Result>,
 ): Promise<Result> {
   const { signal } = question;
   const { stallMs } = network.timing;
@@ -53,12 +55,13 @@ export async function sendRequest<Result>(
     return new TransientError(connectionFailure(error), { cause: error });
   };
   try {
-    const answer = await followRedirects(network, question, control.signal).catch((error: unknown) => {
+    const { answer, url } = await followRedirects(network, question, control.signal).catch((error: unknown) => {
       throw error instanceof InferyardError || error instanceof TransientError ? error : toError(error);
     });
     return await use(
       answer,
       withStallDetection(answer, () => watch.refresh(), toError),
+      url,
     );
   } finally {
     clearTimeout(watch);
@@ -87,13 +90,17 @@ async function* withStallDetection(
 }
 
 /** Follows redirects here and not in `fetch`, so that the token is sent to the endpoint only. */
-async function followRedirects(network: Network, question: HubRequest, signal: AbortSignal): Promise<HttpResponse> {
+async function followRedirects(
+  network: Network,
+  question: HubRequest,
+  signal: AbortSignal,
+): Promise<{ readonly answer: HttpResponse; readonly url: string }> {
   let url = new URL(question.url);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     const answer = await network.fetch(url.href, { headers: headersFor(network, question, url), signal, redirect: "manual" });
     const location = answer.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(answer.status) || location === null)
-      return checkStatus(network, question, url, answer);
+      return { answer: checkStatus(network, question, url, answer), url: url.href };
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !/^https?:$/.test(next.protocol) || (url.protocol === "https:" && next.protocol === "http:")) {
       throw downloadFailed(question, `it was redirected to ${JSON.stringify(location)}, which is not followed`, answer.status);
@@ -103,9 +110,10 @@ async function followRedirects(network: Network, question: HubRequest, signal: A
   throw downloadFailed(question, `it was redirected more than ${maxRedirects} times`);
 }
 
-function headersFor({ token, endpoint }: Network, { headers = {} }: HubRequest, url: URL): Record<string, string> {
+function headersFor({ token, endpoint, ...network }: Network, { headers = {} }: HubRequest, url: URL): Record<string, string> {
   const own = url.origin === new URL(endpoint).origin;
-  return { "user-agent": "inferyard", ...headers, ...(own && token !== undefined ? { authorization: `Bearer ${token}` } : {}) };
+  const authorization = network.authorization ?? (token === undefined ? undefined : `Bearer ${token}`);
+  return { "user-agent": "inferyard", ...headers, ...(own && authorization !== undefined ? { authorization } : {}) };
 }
 
 function checkStatus(network: Network, question: HubRequest, url: URL, answer: HttpResponse): HttpResponse {

@@ -109,6 +109,7 @@ export async function tryCandidates<Item>(
       const started = performance.now();
       const target = formatTarget(candidate.target);
       const isAlternative = index >= selections.length;
+      const before = [...candidates]; // a decision may be made after others were tried
       const decide: DecisionFactory = (selected, digest, loaded) => {
         const time = loaded ? { milliseconds: performance.now() - started } : {};
         const { reason, variant } = candidate;
@@ -122,7 +123,7 @@ export async function tryCandidates<Item>(
           ...noteOf(candidate),
           ...time,
         };
-        const all = [...candidates, chosen, ...queue.slice(index + 1).map(recordOf)];
+        const all = [...before, chosen, ...queue.slice(index + 1).map(recordOf)];
         return makeDecision({
           manifest,
           constraints,

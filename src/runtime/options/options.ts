@@ -8,7 +8,14 @@ import { nearestName } from "../../models/validation/nearest-name.ts";
 import { checkAdapters } from "./adapters.ts";
 import { foreignName } from "./foreign-names.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
-import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
+import {
+  type LimitSettings,
+  type ModelOptions,
+  type ModelSettings,
+  type RuntimeSettings,
+  type Strategy,
+  whileCompilingModes,
+} from "./runtime-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Names of the placement constraints. */
@@ -42,6 +49,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "whileCompiling",
   "maxProcessMemory",
   "turnTokens",
   "reservedSequences",
@@ -121,6 +129,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   checkLoadSettings(settings);
   refuseUnlisted<HostName>("host", settings.host, hostNames);
   refuseUnlisted("failover", settings.failover, [true, false]);
+  refuseUnlisted("whileCompiling", settings.whileCompiling, whileCompilingModes);
   refuseUnlisted("unlistedMembers", settings.unlistedMembers, [true, false]);
   refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
   refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);

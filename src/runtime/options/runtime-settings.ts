@@ -45,6 +45,11 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    */
   readonly failover?: boolean;
   /**
+   * What a request does whose first target has to compile the model, as XLA does: "wait" until it is compiled, or be served by the "next" target that
+   * compiles nothing, while the model is compiled beside it for later requests. A request that permits no other target waits. Default: "wait".
+   */
+  readonly whileCompiling?: WhileCompiling;
+  /**
    * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
    * Default: false.
    */
@@ -124,6 +129,12 @@ export interface TextThreadSettings {
   /** Maximum time to render a chat template: milliseconds, or "10s"; after it the model is MODEL_INVALID for a minute. Default: "10s". */
   readonly templateTimeout?: number | string;
 }
+
+/** What a request does whose first target has to compile the model. */
+export type WhileCompiling = "wait" | "next";
+
+/** All values of `RuntimeSettings.whileCompiling`. */
+export const whileCompilingModes: readonly WhileCompiling[] = ["wait", "next"];
 
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
 export interface ConstraintThreadSettings {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { amount } from "../../../test/fixtures/slow.ts";
 import { tinyGraph } from "../../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -257,5 +257,83 @@ describe("loads that must be admitted", () => {
       expect(await use("a", refusing, { target: "onnx:auto" })).toBe("onnx:cpu"); // in memory: nothing is loaded
       expect([asked, ended]).toEqual([1, 1]);
     });
+  });
+});
+
+describe("while a model is compiled", () => {
+  /** A backend that compiles until `end` is called. */
+  function compiling(fails = false): { readonly backend: ScriptedBackend; readonly end: () => void } {
+    let end = (): void => {};
+    const compiled = new Promise<void>((resolve) => (end = resolve));
+    const backend = scriptedBackend("onnx", {
+      onLoad: async () => {
+        await compiled;
+        if (fails) throw new InferyardError("LOAD_FAILED", "it does not compile");
+      },
+    });
+    const capabilities: ScriptedBackend["capabilities"] = (device) => ({ ...backend.capabilities(device), compiles: true });
+    return { backend: { ...backend, capabilities }, end };
+  }
+  const target = (runtime: ModelRuntime, options: ModelOptions = {}): Promise<string> =>
+    runtime.use(model, options, async (used) => used.target);
+
+  it("the next target serves, and the compiled model once it is there; it is loaded once", async () => {
+    const { backend, end } = compiling();
+    const other = scriptedBackend("wasm");
+    await withRuntime([backend, other], { whileCompiling: "next" }, async (runtime) => {
+      const first = await runtime.use(model, {}, async ({ target: ran, decision }) => ({ target: ran, decision }));
+      expect(first.target).toBe("wasm:cpu");
+      expect(first.decision.candidates).toMatchObject([
+        { target: "onnx:cpu", verdict: "failed", reason: expect.stringContaining("is being compiled") },
+        { target: "wasm:cpu", verdict: "selected" },
+      ]);
+      expect(await target(runtime, { exclude: "native" })).toBe("wasm:cpu"); // another request, which shares both loads
+      end();
+      await vi.waitFor(async () => expect(await target(runtime)).toBe("onnx:cpu"));
+      const { candidates } = await runtime.use(model, {}, async ({ decision }) => decision);
+      expect(candidates).toMatchObject([{ target: "onnx:cpu", verdict: "selected" }, { target: "wasm:cpu" }]);
+      expect([loads(backend), loads(other)]).toEqual([1, 1]);
+    });
+  });
+
+  it("a request waits that permits no other target, or whose others fail, or without the setting", async () => {
+    for (const [others, settings, options] of [
+      [[scriptedBackend("wasm")], { whileCompiling: "next" }, { target: "onnx" }],
+      [[fails("wasm")], { whileCompiling: "next" }, {}],
+      [[scriptedBackend("wasm")], {}, {}],
+    ] as const) {
+      const { backend, end } = compiling();
+      await withRuntime([backend, ...others], settings, async (runtime) => {
+        const waiting = target(runtime, options);
+        await vi.waitFor(() => expect(loads(backend)).toBe(1));
+        end();
+        expect(await waiting).toBe("onnx:cpu");
+        expect(await target(runtime, options)).toBe("onnx:cpu");
+      });
+    }
+  });
+
+  it("a model that fails to compile leaves the other one serving, and is not compiled for each request", async () => {
+    const { backend, end } = compiling(true);
+    await withRuntime([backend, scriptedBackend("wasm")], { whileCompiling: "next" }, async (runtime) => {
+      end();
+      for (let call = 0; call < 3; call += 1) expect(await target(runtime)).toBe("wasm:cpu");
+      expect(loads(backend)).toBe(1);
+    });
+  });
+
+  it("disposal ends the compilation", async () => {
+    const { backend, end } = compiling();
+    await withRuntime([backend, scriptedBackend("wasm")], { whileCompiling: "next" }, async (runtime) => {
+      expect(await target(runtime)).toBe("wasm:cpu");
+      setImmediate(end);
+    });
+    expect(loads(backend)).toBe(1);
+  });
+
+  it("an unknown mode is refused", () => {
+    const create = (): ModelRuntime =>
+      new ModelRuntime([], { whileCompiling: "later" } as never, async () => undefined, nodePlatform());
+    expect(create).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }) as Error);
   });
 });

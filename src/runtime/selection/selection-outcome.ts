@@ -8,7 +8,7 @@ import type { SelectionFacts } from "./selection-facts.ts";
 /** The checked candidates of a request, and the inputs of the selection that are needed to load one. */
 export interface SelectionOutcome {
   readonly selections: readonly CheckedCandidate[];
-  readonly facts: Pick<SelectionFacts, "openCircuits">;
+  readonly facts: Pick<SelectionFacts, "backends" | "openCircuits">;
   readonly manifest: Manifest;
   readonly constraints: Constraints;
   readonly request: LoadRequest;

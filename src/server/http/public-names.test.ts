@@ -17,6 +17,7 @@ afterAll(() => runtime.dispose());
 describe("a default model that is a path", () => {
   it("is known to clients by its last part, which they may use as its name", async () => {
     const handler = createHandler(runtime, { defaultModel: `${folder}/.` });
+    await handler.readiness.warmUp();
     const ask = async (path: string, body?: object): Promise<string> => {
       const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const response = await handler(new Request(`http://localhost${path}`, body === undefined ? {} : init));
@@ -70,10 +71,13 @@ describe("reasons of candidates and of engines", () => {
       if (name === "backends") return async () => [{ backend: "onnx", availability: { present: false, reason } }];
       if (name !== "explain" && name !== "loaded") return typeof real === "function" ? (real.bind(runtime) as unknown) : real;
       return async () => {
-        const decision = await runtime.explain("builtin");
+        const isLoaded = name === "loaded";
+        const decision = isLoaded
+          ? await runtime.use("builtin", {}, async (handle) => handle.decision)
+          : await runtime.explain("builtin");
         const candidate = { target: "onnx:cuda", verdict: "failed", stage: "load", reason, remedy: "rm '/opt/private/x y'" };
         const changed = { ...decision, candidates: [candidate, ...decision.candidates] };
-        return name === "loaded" ? [changed] : changed;
+        return isLoaded ? [changed] : changed;
       };
     },
   });

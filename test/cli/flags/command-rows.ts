@@ -73,6 +73,7 @@ const ownLibrary = { "--library": { value: [libraryPath], arrives: { settings: l
 const variantCalls: Readonly<Record<string, readonly string[]>> = {
   chat: ["load"],
   run: ["load"],
+  compile: ["manifest", "load"],
   distill: ["load"],
   verify: ["verifyModel"],
   bench: ["manifest", "benchmarkModel"],
@@ -130,6 +131,17 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       },
     },
     explain: { on: ["m"], flags: {} },
+    compile: {
+      on: ["m"],
+      flags: {
+        "--target": { value: ["xla:cpu"], arrives: { settings: { target: ["xla:cpu"] } } },
+        "--shapes": { value: ["4"], sees: ({ calls }) => calls },
+        "--context": { value: ["64"], refused: /--context is for language models/ },
+        "--sequences": { value: ["2"], refused: /--sequences is for language models/ },
+        "--list": { on: [], value: [], shows: true },
+        "--remove": { on: [], value: ["all"], shows: true },
+      },
+    },
     show: { on: ["builtin"], flags: {} },
     verify: {
       on: ["m"],
@@ -188,8 +200,22 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       on: ["hf:owner/model"],
       flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
     },
-    backends: { on: [], flags: { "--run": sets([], { run: true }), ...ownLibrary } },
-    doctor: { on: [], flags: { "--full": sets([], { full: true }), ...ownLibrary } },
+    backends: {
+      on: [],
+      flags: {
+        "--run": sets([], { run: true }),
+        "--verbose": { value: [], plain: true, shows: true },
+        "--installed": { value: [], plain: true, shows: true },
+        "--accelerator": sets(["cuda13"], { accelerator: "cuda13" }, ["install", "xla"]),
+        "--from": sets(["plugin.whl"], { from: "plugin.whl" }, ["install", "xla"]),
+        "--offline": sets([], { offline: true }, ["install", "xla"]),
+        ...ownLibrary,
+      },
+    },
+    doctor: {
+      on: [],
+      flags: { "--full": sets([], { full: true }), "--verbose": { value: [], plain: true, shows: true }, ...ownLibrary },
+    },
     "analyze-library": {
       on: [file("libtiny.dylib")],
       flags: {

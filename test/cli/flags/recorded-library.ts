@@ -77,6 +77,7 @@ const handle = {
   manifest: { name: "m", directory: "/none", tasks: [], variants: [] },
   language: { limits: {} },
   decision,
+  run: recorded("run of the model", () => ({})),
   dispose,
   [Symbol.asyncDispose]: dispose,
 };

@@ -49,6 +49,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   maxLoadedModels: { text: "3", value: 3 },
   memoryWait: same("10s"),
   keepAlive: same("7m"),
+  whileCompiling: same("next"),
   failover: { text: "true", value: true },
   maxProcessMemory: same("3GB"),
   turnTokens: { text: "32", value: 32 },

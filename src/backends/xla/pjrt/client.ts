@@ -4,8 +4,9 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { type ClientOptions, namedValues } from "./client-options.ts";
 import { type CompilerFlags, compileOptionsBytes } from "./compile-options.ts";
 import { DeviceProgram, type ProgramTypes } from "./device-program.ts";
-import { type Destination, DeviceTensor, type HostTensor } from "./device-tensor.ts";
+import { type ClientScope, DeviceTensor, type HostTensor } from "./device-tensor.ts";
 import { type PjrtPlugin, structBytes } from "./plugin.ts";
+import { PluginHandle } from "./plugin-handle.ts";
 import { programLayout } from "./structs.ts";
 
 /** Bytes of a device's memory. */
@@ -26,37 +27,45 @@ export class PjrtClient {
   readonly deviceKind: string;
   /** Number of devices of the client. */
   readonly deviceCount: number;
-  readonly #plugin: PjrtPlugin;
-  readonly #client: bigint;
-  readonly #destination: Destination;
+  readonly #scope: ClientScope;
 
   constructor(plugin: PjrtPlugin, options: ClientOptions = {}) {
-    this.#plugin = plugin;
     const { list, count, keep } = namedValues(plugin.ffi, options);
-    const made = plugin.call("Client_Create", { create_options: list, num_options: count });
-    if (keep.length < count) throw new TypeError("an option without a name"); // keeps the arrays reachable until the call returned
-    const client = made.address("client");
-    this.#client = client;
-    this.platform = plugin.call("Client_PlatformName", { client }).text("platform_name");
-    this.platformVersion = plugin.call("Client_PlatformVersion", { client }).text("platform_version");
-    const found = plugin.call("Client_AddressableDevices", { client });
-    this.deviceCount = found.number("num_devices");
-    if (this.deviceCount === 0) throw new InferyardError("BACKEND_UNAVAILABLE", "the plugin has no device");
-    const device = at(new BigUint64Array(plugin.ffi.bytesAt(found.address("devices"), 8).buffer), 0);
-    const description = plugin.call("Device_GetDescription", { device }).address("device_description");
-    this.deviceKind = plugin.call("DeviceDescription_Kind", { device_description: description }).text("device_kind");
-    this.#destination = { client, device, isHost: this.platform === "cpu" };
+    const made = plugin.call("Client_Create", { create_options: list, num_options: count }, keep);
+    const handle = new PluginHandle(plugin, "client", made.address("client"));
+    try {
+      const client = handle.address;
+      this.platform = plugin.call("Client_PlatformName", { client }).text("platform_name");
+      this.platformVersion = plugin.call("Client_PlatformVersion", { client }).text("platform_version");
+      const found = plugin.call("Client_AddressableDevices", { client });
+      this.deviceCount = found.number("num_addressable_devices");
+      if (this.deviceCount === 0) throw new InferyardError("BACKEND_UNAVAILABLE", "the plugin has no device");
+      const device = at(new BigUint64Array(plugin.ffi.bytesAt(found.address("addressable_devices"), 8).buffer), 0);
+      const description = plugin.call("Device_GetDescription", { device }).address("device_description");
+      this.deviceKind = plugin.call("DeviceDescription_Kind", { device_description: description }).text("device_kind");
+      this.#scope = { plugin, client: handle, device, isHost: this.platform === "cpu", handles: new Set() };
+    } catch (error) {
+      handle.dispose();
+      throw error;
+    }
+  }
+
+  /** Number of programs and tensors that are not freed yet. */
+  get handleCount(): number {
+    return this.#scope.handles.size;
   }
 
   /** Whether the device computes in the memory of this process. */
   get isHost(): boolean {
-    return this.#destination.isHost;
+    return this.#scope.isHost;
   }
 
   /** The memory of the device; undefined if the plugin does not state it, as on CPUs. */
   memory(): DeviceMemory | undefined {
+    const { plugin, client, device } = this.#scope;
+    if (client.isFreed) return undefined;
     try {
-      const stated = this.#plugin.call("Device_MemoryStats", { device: this.#destination.device });
+      const stated = plugin.call("Device_MemoryStats", { device });
       const limit = stated.number("bytes_limit");
       return { used: stated.number("bytes_in_use"), limit: limit > 0 ? limit : undefined };
     } catch {
@@ -72,39 +81,39 @@ export class PjrtClient {
       new TextEncoder().encode("mlir"),
       compileOptionsBytes(flags),
     ];
-    const program = structBytes(this.#plugin.ffi, programLayout, {
+    const program = structBytes(this.#scope.plugin.ffi, programLayout, {
       code,
       code_size: code.length,
       format,
       format_size: format.length,
     });
-    const compiled = this.#plugin.call("Client_Compile", {
-      client: this.#client,
-      program,
-      compile_options: options,
-      compile_options_size: options.length,
-    });
-    return new DeviceProgram(this.#plugin, compiled.address("executable"), types, this.isHost);
+    const compiled = this.#scope.plugin.call(
+      "Client_Compile",
+      { client: this.#scope.client.address, program, compile_options: options, compile_options_size: options.length },
+      [code, format],
+    );
+    return new DeviceProgram(this.#scope, compiled.address("executable"), types);
   }
 
   /** Loads a program that `DeviceProgram.serialize` returned. Throws RUN_FAILED if the plugin refuses the bytes. */
   load(serialized: Uint8Array, types: ProgramTypes): DeviceProgram {
     if (serialized.length === 0) throw new InferyardError("INPUT_INVALID", "the serialized program is empty");
-    const loaded = this.#plugin.call("Executable_DeserializeAndLoad", {
-      client: this.#client,
+    const loaded = this.#scope.plugin.call("Executable_DeserializeAndLoad", {
+      client: this.#scope.client.address,
       serialized_executable: serialized,
       serialized_executable_size: serialized.length,
     });
-    return new DeviceProgram(this.#plugin, loaded.address("loaded_executable"), types, this.isHost);
+    return new DeviceProgram(this.#scope, loaded.address("loaded_executable"), types);
   }
 
   /** Copies a tensor to the device; see `DeviceTensor.upload`. */
   upload(tensor: HostTensor): DeviceTensor {
-    return DeviceTensor.upload(this.#plugin, tensor, this.#destination);
+    return DeviceTensor.upload(this.#scope, tensor);
   }
 
-  /** Frees the client, after its programs and tensors. */
+  /** Frees the client, and before it the programs and tensors that were not freed. A second call does nothing. */
   dispose(): void {
-    this.#plugin.call("Client_Destroy", { client: this.#client });
+    for (const handle of this.#scope.handles) handle.dispose();
+    this.#scope.client.dispose();
   }
 }

@@ -2,8 +2,10 @@
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type TensorType, describeType, sameShape } from "../../../engine/ir/tensor-type.ts";
-import { DeviceTensor } from "./device-tensor.ts";
+import { type ClientScope, DeviceTensor } from "./device-tensor.ts";
+import { bufferTypes } from "./element-types.ts";
 import { type PjrtPlugin, structBytes } from "./plugin.ts";
+import { PluginHandle } from "./plugin-handle.ts";
 import { executeOptionsLayout } from "./structs.ts";
 
 /** Types of the arguments and results of a program, in order. */
@@ -23,15 +25,25 @@ export interface ProgramMemory {
 /** A program compiled for one device. */
 export class DeviceProgram {
   readonly types: ProgramTypes;
-  readonly #plugin: PjrtPlugin;
-  readonly #isHost: boolean;
-  #executable: bigint;
+  readonly #scope: ClientScope;
+  readonly #handle: PluginHandle;
+  /** What the plugin stated. It takes milliseconds to state it, so it is asked once. */
+  #memory: { readonly stated: ProgramMemory | undefined } | undefined;
 
-  constructor(plugin: PjrtPlugin, executable: bigint, types: ProgramTypes, isHost: boolean) {
-    this.#plugin = plugin;
-    this.#executable = executable;
+  /**
+   * `executable`: the plugin's handle, which this program frees. Throws CONTRACT_VIOLATION if the program's results are not of these types: a run would write
+   * their handles beyond the array that it is given.
+   */
+  constructor(scope: ClientScope, executable: bigint, types: ProgramTypes) {
+    this.#scope = scope;
     this.types = types;
-    this.#isHost = isHost;
+    this.#handle = new PluginHandle(scope.plugin, "program", executable, scope.handles);
+    try {
+      this.#withExecutable((inner) => checkResults(scope.plugin, inner, types.results));
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
   }
 
   /**
@@ -40,7 +52,7 @@ export class DeviceProgram {
    * and would misread them.
    */
   run(given: readonly DeviceTensor[]): readonly DeviceTensor[] {
-    const executable = this.#handle;
+    const executable = this.#handle.address;
     const { arguments: parameters, results } = this.types;
     if (given.length !== parameters.length)
       throw new InferyardError("INPUT_INVALID", `the program takes ${parameters.length} arguments, got ${given.length}`);
@@ -56,15 +68,13 @@ export class DeviceProgram {
     const inputs = BigUint64Array.from(given.length === 0 ? [0n] : given.map(({ handle }) => handle));
     const outputs = new BigUint64Array(Math.max(1, results.length));
     const [inputList, outputList] = [BigUint64Array.of(ffi.addressOf(inputs)), BigUint64Array.of(ffi.addressOf(outputs))];
-    this.#plugin.call("LoadedExecutable_Execute", {
-      executable,
-      options: structBytes(ffi, executeOptionsLayout, {}),
-      argument_lists: inputList,
-      num_devices: 1,
-      num_args: given.length,
-      output_lists: outputList,
-    });
-    return results.map((type, index) => new DeviceTensor(this.#plugin, type, at(outputs, index), this.#isHost));
+    const options = structBytes(ffi, executeOptionsLayout, {});
+    this.#plugin.call(
+      "LoadedExecutable_Execute",
+      { executable, options, argument_lists: inputList, num_devices: 1, num_args: given.length, output_lists: outputList },
+      [inputs, outputs],
+    );
+    return results.map((type, index) => new DeviceTensor(this.#scope, type, at(outputs, index)));
   }
 
   /** The machine code in the plugin's own format, which only this version of the plugin on this kind of device can load. */
@@ -82,7 +92,12 @@ export class DeviceProgram {
   }
 
   /** The memory that the program takes; undefined if the plugin does not state it. */
-  memory(): ProgramMemory | undefined {
+  get memory(): ProgramMemory | undefined {
+    this.#memory ??= { stated: this.#readMemory() };
+    return this.#memory.stated;
+  }
+
+  #readMemory(): ProgramMemory | undefined {
     return this.#withExecutable((executable) => {
       try {
         const stated = this.#plugin.call("Executable_GetCompiledMemoryStats", { executable });
@@ -97,7 +112,7 @@ export class DeviceProgram {
   }
 
   #withExecutable<Result>(use: (executable: bigint) => Result): Result {
-    const got = this.#plugin.call("LoadedExecutable_GetExecutable", { loaded_executable: this.#handle });
+    const got = this.#plugin.call("LoadedExecutable_GetExecutable", { loaded_executable: this.#handle.address });
     const executable = got.address("executable");
     try {
       return use(executable);
@@ -106,16 +121,29 @@ export class DeviceProgram {
     }
   }
 
-  get #handle(): bigint {
-    if (this.#executable !== 0n) return this.#executable;
-    throw new InferyardError("DISPOSED", "the program was freed");
+  get #plugin(): PjrtPlugin {
+    return this.#scope.plugin;
   }
 
   /** Frees the program; a second call does nothing. */
   dispose(): void {
-    if (this.#executable === 0n) return;
-    const executable = this.#executable;
-    this.#executable = 0n;
-    this.#plugin.call("LoadedExecutable_Destroy", { executable });
+    this.#handle.dispose();
   }
+}
+
+/** Compares the results of a program with the types that are expected of it. */
+function checkResults(plugin: PjrtPlugin, executable: bigint, expected: readonly TensorType[]): void {
+  const count = plugin.call("Executable_NumOutputs", { executable }).number("num_outputs");
+  const refuse = (found: string): never => {
+    throw new InferyardError(
+      "CONTRACT_VIOLATION",
+      `the program returns ${found}, expected ${expected.map(describeType).join(", ")}`,
+    );
+  };
+  if (count !== expected.length) refuse(`${count} results`);
+  const stated = plugin.call("Executable_OutputElementTypes", { executable });
+  const bytes = plugin.ffi.bytesAt(stated.address("output_types"), 4 * Math.max(1, stated.number("num_output_types")));
+  const numbers = new Int32Array(bytes.buffer);
+  for (const [index, type] of expected.entries())
+    if (numbers[index] !== bufferTypes[type.dataType]) refuse(`elements of type ${numbers[index]} as result ${index}`);
 }

@@ -54,6 +54,8 @@ export class PjrtPlugin {
   readonly apiVersion: string;
   readonly ffi: ForeignFunctions;
   readonly #functions = new Map<PjrtFunctionName, Call>();
+  /** Objects whose memory the running call uses by address; a local variable that is not read any more does not keep them from being collected. */
+  readonly #reachable = new Set<object>();
 
   /**
    * Loads the plugin at an absolute path and initializes it. Throws LIBRARY_INCOMPATIBLE if the file is not a PJRT plugin or has an unsupported
@@ -76,7 +78,9 @@ export class PjrtPlugin {
     this.apiVersion = `${major}.${minor}`;
     if (major !== 0 || minor < oldestMinor)
       throw incompatible(path, `it has version ${this.apiVersion} of the PJRT API, expected 0.${oldestMinor} or a later 0.x`);
-    const count = Math.max(0, Math.floor((size - pjrtApi.size) / 8));
+    // A slot exists if the struct reaches to its end. A damaged size may claim more memory than there is.
+    const stated = Math.max(0, Math.floor((size - pjrtApi.size) / 8));
+    const count = Math.min(stated, 1 + Math.max(...Object.values(pjrtFunctions).map(({ slot }) => slot)));
     const table = new BigUint64Array(ffi.bytesAt(address + BigInt(pjrtApi.size), count * 8).buffer);
     for (const [name, { slot }] of Object.entries(pjrtFunctions)) {
       const at = table[slot] ?? 0n;
@@ -87,12 +91,15 @@ export class PjrtPlugin {
   }
 
   /**
-   * Calls a function with a struct of arguments, and returns the struct's fields after the call. Throws RUN_FAILED if the function returns an error.
+   * Calls a function with a struct of arguments, and returns the struct's fields after the call. `pointedTo`: arrays whose addresses are in the memory that
+   * the fields point to. Throws RUN_FAILED if the function returns an error, and OUT_OF_MEMORY.
    */
-  call(name: PjrtFunctionName, fields: Fields): Answer {
+  call(name: PjrtFunctionName, fields: Fields, pointedTo: readonly object[] = []): Answer {
     const { layout } = pjrtFunctions[name];
     const bytes = structBytes(this.ffi, layout, fields, spareBytes);
+    this.#reachable.add(fields).add(pointedTo);
     const failed = this.#functionOf(name)(bytes);
+    this.#reachable.clear();
     if (failed !== 0n) throw this.#errorOf(name, failed);
     const answer: Answer = {
       number: (field) => Number(readField(layout, bytes, field)),

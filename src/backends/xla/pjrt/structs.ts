@@ -54,6 +54,8 @@ export type PjrtFunctionName =
   | "Device_GetDescription"
   | "Device_MemoryStats"
   | "Executable_Destroy"
+  | "Executable_NumOutputs"
+  | "Executable_OutputElementTypes"
   | "Executable_Serialize"
   | "LoadedExecutable_Destroy"
   | "LoadedExecutable_GetExecutable"
@@ -126,8 +128,8 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
     slot: 16,
     layout: define("PJRT_Client_AddressableDevices_Args", [
       ["client", "pointer"],
-      ["devices", "pointer"],
-      ["num_devices", "uint64"],
+      ["addressable_devices", "pointer"],
+      ["num_addressable_devices", "uint64"],
     ]),
   },
   Client_Compile: {
@@ -181,6 +183,21 @@ export const pjrtFunctions: Readonly<Record<PjrtFunctionName, PjrtFunction>> = {
     ]),
   },
   Executable_Destroy: { slot: 40, layout: define("PJRT_Executable_Destroy_Args", [["executable", "pointer"]]) },
+  Executable_NumOutputs: {
+    slot: 44,
+    layout: define("PJRT_Executable_NumOutputs_Args", [
+      ["executable", "pointer"],
+      ["num_outputs", "uint64"],
+    ]),
+  },
+  Executable_OutputElementTypes: {
+    slot: 90,
+    layout: define("PJRT_Executable_OutputElementTypes_Args", [
+      ["executable", "pointer"],
+      ["output_types", "pointer"],
+      ["num_output_types", "uint64"],
+    ]),
+  },
   Executable_Serialize: {
     slot: 49,
     layout: define("PJRT_Executable_Serialize_Args", [

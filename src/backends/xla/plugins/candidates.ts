@@ -1,7 +1,8 @@
 /** The plugins of this machine that may serve a device, by what their files tell. None is loaded. */
 import type { SearchedLocation } from "../../../contract/backend.ts";
 import { type PluginFile, findPlugins } from "./find-plugins.ts";
-import type { PluginContents, PluginReader } from "./read-plugin.ts";
+import type { PluginReader } from "./plugin-reader.ts";
+import type { PluginContents } from "./read-plugin.ts";
 
 /** A file that is a plugin for this program. */
 export interface Candidate extends PluginFile {

@@ -2,15 +2,12 @@
  * Records of the plugins that `inferyard backends install` put into the data folder: one JSON file for each accelerator, which names the library in a folder beside it. A record is
  * written and replaced as a whole, after the library is in its place.
  */
-import { readFile, readdir } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { lstat, readFile, readdir } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { messageOf } from "../../../contract/errors.ts";
 import { type DataFolderInputs, dataFolder } from "../../../storage/data-folder.ts";
-
-/** Accelerators whose plugins are installed by name. */
-export const accelerators = ["cpu", "cuda12", "cuda13", "rocm7", "tpu"] as const;
-
-/** An accelerator whose plugin is installed by name. */
-export type AcceleratorName = (typeof accelerators)[number];
+import { isTrusted } from "../../../storage/own-files.ts";
+import { type AcceleratorName, accelerators } from "./accelerators.ts";
 
 /** A plugin in the data folder. */
 export interface InstalledPlugin {
@@ -26,6 +23,8 @@ export interface InstalledPlugin {
   readonly sha256: string;
   /** Size of the library. */
   readonly bytes: number;
+  /** Digest of the wheel as the index stated it, such as "sha256:<hexadecimal>"; absent for a file of the user's and where the index stated none. */
+  readonly wheelDigest?: string;
 }
 
 /** The content of a record: `path` is relative to the folder of the records, so that the data folder may move. */
@@ -33,6 +32,7 @@ export type PluginRecord = Omit<InstalledPlugin, "backend">;
 
 /** A record that cannot be used, and why. */
 export interface DamagedRecord {
+  readonly accelerator: AcceleratorName;
   readonly path: string;
   readonly problem: string;
 }
@@ -58,7 +58,7 @@ export function recordPath(folder: string, accelerator: AcceleratorName): string
   return join(folder, `${accelerator}.json`);
 }
 
-/** Reads all records. A library that is missing or has another size is told as damage. */
+/** Reads all records. A record that is malformed, or whose folder or library others can write or is missing, is told as damaged. */
 export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<InstalledPlugins> {
   const folder = pluginsFolder(inputs);
   const names = await readdir(folder).catch((): string[] => []);
@@ -76,9 +76,10 @@ export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<I
 
 async function readRecord(folder: string, accelerator: AcceleratorName): Promise<InstalledPlugin | DamagedRecord> {
   const file = recordPath(folder, accelerator);
+  const damaged = (problem: string): DamagedRecord => ({ accelerator, path: file, problem });
   try {
     const text = await readFile(file, "utf8");
-    if (text.length > maxRecordBytes) return { path: file, problem: "it is too large" };
+    if (text.length > maxRecordBytes) return damaged("it is too large");
     const record = JSON.parse(text) as Partial<Record<keyof PluginRecord, unknown>>;
     const { package: name, version, path, sha256, bytes } = record;
     const isWhole =
@@ -89,13 +90,16 @@ async function readRecord(folder: string, accelerator: AcceleratorName): Promise
       typeof sha256 === "string" &&
       /^[0-9a-f]{64}$/.test(sha256) &&
       typeof bytes === "number";
-    if (!isWhole) return { path: file, problem: "a field is missing or of the wrong type" };
+    if (!isWhole) return damaged("a field is missing or of the wrong type");
     const absolute = join(folder, path);
     const inside = relative(folder, absolute);
     if (isAbsolute(path) || inside === "" || inside.startsWith("..") || isAbsolute(inside))
-      return { path: file, problem: "it names a library outside of its folder" };
-    return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes };
+      return damaged("it names a library outside of its folder");
+    for (const each of [folder, dirname(absolute), absolute])
+      if (!isTrusted(await lstat(each))) return damaged(`another user can write ${each}`);
+    const digest = typeof record.wheelDigest === "string" ? { wheelDigest: record.wheelDigest } : {};
+    return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes, ...digest };
   } catch (error) {
-    return { path: file, problem: error instanceof Error ? error.message : String(error) };
+    return damaged(messageOf(error));
   }
 }

@@ -1,7 +1,7 @@
 /** Files and folders in which PJRT plugins are looked for, in the order in which those that serve a device are preferred. */
 import { readdir } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
-import { nodeSources } from "../../../devices/index.ts";
+import { nodeSources } from "../../../devices/sources.ts";
 import { loaderDirectories } from "../../../devices/libraries.ts";
 import type { SearchedLocation } from "../../../libraries/discovery/search-location.ts";
 import { pythonEnvironments } from "../../../libraries/discovery/site-packages.ts";

@@ -2,6 +2,8 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -9,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -19,7 +22,8 @@ import { scriptedMachine } from "../../../testing/scripted-backend.ts";
 import { candidatesOf } from "./candidates.ts";
 import { findPlugins } from "./find-plugins.ts";
 import { cudaMajor, kindByTables, kindByTexts } from "./plugin-kind.ts";
-import { PluginReader } from "./read-plugin.ts";
+import { pluginDigest } from "./plugin-digest.ts";
+import { PluginReader } from "./plugin-reader.ts";
 import { XlaPlugins } from "./xla-plugins.ts";
 
 let root = "";
@@ -257,6 +261,24 @@ describe("a file that is no plugin for this machine", () => {
     truncateSync(cut, 100_000);
     expect(await read(cut)).toContain("not a whole ELF file");
   });
+});
+
+it("the digest of a plugin is computed again only after a change of the file", async () => {
+  const path = write("plugin.so", "one");
+  const environment = { INFERYARD_HOME: join(folder, "data") };
+  const digests = join(folder, "data/plugins/xla/digests");
+  const digest = (): Promise<string> => pluginDigest(path, { environment });
+  const first = await digest();
+  expect(first).toBe(createHash("sha256").update("one").digest("hex"));
+  const known = join(digests, readdirSync(digests)[0]!);
+  const remembered = readFileSync(known, "utf8");
+  writeFileSync(known, remembered.replace(first, "0".repeat(64)));
+  expect(await digest()).toBe("0".repeat(64)); // not computed again
+  writeFileSync(path, "two");
+  utimesSync(path, 1, 1);
+  expect(await digest()).toBe(createHash("sha256").update("two").digest("hex"));
+  writeFileSync(known, "{");
+  expect(await digest()).toBe(createHash("sha256").update("two").digest("hex"));
 });
 
 it("candidates of a class are those whose contents tell it", () => {

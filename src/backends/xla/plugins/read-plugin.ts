@@ -1,5 +1,4 @@
 /** Reads what a PJRT plugin is from its file, which is not loaded. */
-import { stat } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { checkFit } from "../../../libraries/analysis/fit.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
@@ -27,29 +26,8 @@ export type PluginReading = PluginContents | PluginRefusal;
 /** Bytes of the read-only data that are searched for texts. Known plugins have theirs in the first 2 MiB. */
 const searchedBytes = 16 << 20;
 
-/** Reads plugins, each once until its size or modification time changes. */
-export class PluginReader {
-  readonly #known = new Map<string, { readonly stamp: string; readonly reading: Promise<PluginReading> }>();
-
-  /** Reads headers, symbols and a bounded part of the texts of a file. Throws nothing. */
-  async read(path: string): Promise<PluginReading> {
-    const stamp = await stampOf(path);
-    const known = this.#known.get(path);
-    if (known?.stamp === stamp) return await known.reading;
-    const reading = readPlugin(path);
-    this.#known.set(path, { stamp, reading });
-    return await reading;
-  }
-}
-
-async function stampOf(path: string): Promise<string> {
-  return await stat(path, { bigint: true }).then(
-    ({ size, mtimeNs, ino }) => `${ino}:${size}:${mtimeNs}`,
-    () => "",
-  );
-}
-
-async function readPlugin(path: string): Promise<PluginReading> {
+/** Reads headers, symbols and a bounded part of the texts of a file. Throws nothing. */
+export async function readPlugin(path: string): Promise<PluginReading> {
   try {
     const binary = await readBinary(path);
     const { problems } = checkFit(binary, await readHost(), {

@@ -11,7 +11,7 @@ import {
   findCandidates,
 } from "./candidates.ts";
 import { type PluginFacts, probePlugin } from "./probe-plugin.ts";
-import { PluginReader } from "./read-plugin.ts";
+import { PluginReader } from "./plugin-reader.ts";
 
 /** A plugin whose tiny program ran on a device. Plain data, which another process may be given. */
 export interface ProbedPlugin {

@@ -40,14 +40,16 @@ const magic = Buffer.from("IYXLAEXE", "latin1");
 const version = 1;
 const keyOffset = 24;
 const digestOffset = 56;
-/** Bytes of the header. */
-export const headerBytes = 88;
-/** Maximum length of a description that is read, in bytes. */
-const maxDescriptionBytes = 1 << 20;
+const headerBytes = 88;
+/** Maximum bytes of header and description. */
+export const headBytes: number = 1 << 16;
+/** Maximum number of inputs in a description, and of characters of each: models of strangers have names of any length. */
+const [maxInputs, maxInputLength] = [64, 200];
 
 /** The bytes of a file. */
 export function encodeProgram({ key, description, executable }: StoredProgram): Uint8Array {
-  const text = Buffer.from(JSON.stringify(description));
+  const inputs = description.inputs.slice(0, maxInputs).map((input) => input.slice(0, maxInputLength));
+  const text = Buffer.from(JSON.stringify({ ...description, inputs }));
   const bytes = Buffer.alloc(headerBytes + text.length + executable.length);
   magic.copy(bytes);
   bytes.writeUInt32LE(version, 8);
@@ -68,22 +70,35 @@ export function decodeProgram(bytes: Uint8Array, key: string): StoredProgram | u
   if (view.length !== headerBytes + lengths.description + lengths.executable) return undefined;
   if (!view.subarray(digestOffset, headerBytes).equals(digestOf(view))) return undefined;
   const start = headerBytes + lengths.description;
+  const description = parseDescription(view.subarray(headerBytes, start));
+  if (description === undefined) return undefined;
   // A copy, so that a plugin gets memory of its own.
-  return {
-    key,
-    description: parseDescription(view.subarray(headerBytes, start)),
-    executable: Uint8Array.from(view.subarray(start)),
-  };
+  return { key, description, executable: Uint8Array.from(view.subarray(start)) };
 }
 
-/** Number of bytes of the description in a file that begins with these bytes; undefined if they are no header of this version. */
-export function descriptionBytes(head: Uint8Array): number | undefined {
-  return readLengths(Buffer.from(head.buffer, head.byteOffset, head.length))?.description;
+/**
+ * The description in the first `headBytes` bytes of a file, without a check of its digest. Undefined if they are no header of this version with a
+ * description.
+ */
+export function readDescription(head: Uint8Array): ProgramDescription | undefined {
+  const view = Buffer.from(head.buffer, head.byteOffset, head.length);
+  const lengths = readLengths(view);
+  return lengths === undefined ? undefined : parseDescription(view.subarray(headerBytes, headerBytes + lengths.description));
 }
 
-/** Parses a description, without a check of the file's digest. Throws SyntaxError for bytes that are no JSON. */
-export function parseDescription(bytes: Uint8Array): ProgramDescription {
-  return JSON.parse(Buffer.from(bytes).toString("utf8")) as ProgramDescription;
+function parseDescription(bytes: Buffer): ProgramDescription | undefined {
+  try {
+    const value = JSON.parse(bytes.toString("utf8")) as Partial<Record<keyof ProgramDescription, unknown>> | null;
+    const texts = ["plugin", "apiVersion", "device", "deviceKind", "model", "compiled"] as const;
+    const isWhole =
+      texts.every((name) => typeof value?.[name] === "string") &&
+      typeof value?.milliseconds === "number" &&
+      Array.isArray(value.inputs) &&
+      value.inputs.every((input) => typeof input === "string");
+    return isWhole ? (value as ProgramDescription) : undefined;
+  } catch {
+    return undefined; // no JSON
+  }
 }
 
 function readLengths(view: Buffer): { readonly description: number; readonly executable: number } | undefined {
@@ -91,7 +106,7 @@ function readLengths(view: Buffer): { readonly description: number; readonly exe
     return undefined;
   const description = view.readUInt32LE(12);
   const executable = Number(view.readBigUInt64LE(16));
-  return description > maxDescriptionBytes || executable === 0 ? undefined : { description, executable };
+  return headerBytes + description > headBytes || executable === 0 ? undefined : { description, executable };
 }
 
 /** SHA-256 of a file without its digest. */

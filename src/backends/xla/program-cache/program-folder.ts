@@ -2,22 +2,42 @@
  * The folder of compiled programs, one file each. Several processes use it at once without a lock: files appear by one rename, are checked when they are
  * read, and are never changed. Where the folder cannot be used, programs are compiled at each start, and `problem` says why.
  */
-import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  type Stats,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../../contract/errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { dataFolder } from "../../../storage/data-folder.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "../../../storage/own-files.ts";
-import { stagingName, sweepAbandoned } from "../../../storage/staging.ts";
-import { decodeProgram, encodeProgram, type StoredProgram } from "./program-file.ts";
+import { isAbandoned, stagingName, sweepAbandoned } from "../../../storage/staging.ts";
+import { defaultProgramCacheBytes } from "../xla-settings.ts";
+import {
+  type ProgramDescription,
+  type StoredProgram,
+  decodeProgram,
+  encodeProgram,
+  headBytes,
+  readDescription,
+} from "./program-file.ts";
 
-/** The folder of the compiled programs of this user. `environment`: as for `dataFolder`. */
-export function programFolderPath(environment?: Readonly<Record<string, string | undefined>>): string {
-  return join(dataFolder(environment === undefined ? {} : { environment }), "xla-programs");
+/** The folder of the compiled programs of this user, in the data folder. */
+function programFolderPath(): string {
+  return join(dataFolder(), "xla-programs");
 }
 
-/** Bytes of all files together, above which the least recently used are removed. */
-const defaultMaxBytes = 4 * 1024 ** 3;
 const fileName = /^[0-9a-f]{64}\.program$/;
+/** A mark that a process loads a program, which follows the name of the file. */
+const loadingName = /^([0-9a-f]{64}\.program)\.loading-/;
 
 /** A file of the folder. */
 export interface ProgramFileStatus {
@@ -26,6 +46,12 @@ export interface ProgramFileStatus {
   readonly bytes: number;
   /** Time of the last use, in milliseconds since 1970. */
   readonly usedMs: number;
+}
+
+/** A file of the folder with what it holds. */
+export interface ListedProgram extends ProgramFileStatus {
+  /** Undefined for a file that is damaged; it is removed when its program is needed. */
+  readonly description: ProgramDescription | undefined;
 }
 
 /** The compiled programs that this user's processes share. No method throws for what is wrong with the folder or its files. */
@@ -40,11 +66,25 @@ export class ProgramFolder {
     this.#problem = problem;
   }
 
-  /** Opens or creates the folder, and removes what killed processes left half written. */
-  static async open(path: string = programFolderPath(), maxBytes: number = defaultMaxBytes): Promise<ProgramFolder> {
-    const problem = prepare(path);
-    if (problem === undefined) await sweepAbandoned(path).catch(() => 0); // a folder that can only be read
+  /**
+   * Opens or creates the folder, and removes what killed processes left half written. `maxBytes`: bytes of all files together, above which the least
+   * recently used are removed; 0: the folder is not used.
+   */
+  static async open({
+    path = programFolderPath(),
+    maxBytes = defaultProgramCacheBytes,
+  }: { readonly path?: string; readonly maxBytes?: number | undefined } = {}): Promise<ProgramFolder> {
+    const problem = maxBytes === 0 ? "xla.programCacheBytes is 0" : prepare(path);
+    if (problem === undefined) {
+      removeFatal(path);
+      await sweepAbandoned(path).catch(() => 0); // a folder that can only be read
+    }
     return new ProgramFolder(path, maxBytes, problem);
+  }
+
+  /** The folder as it is, for lists and removals: nothing is created. */
+  static at(path: string = programFolderPath()): ProgramFolder {
+    return new ProgramFolder(path, 0, undefined);
   }
 
   /** Why programs are not kept, as a clause; undefined as long as nothing failed. */
@@ -52,9 +92,27 @@ export class ProgramFolder {
     return this.#problem;
   }
 
-  /** The program with this key; undefined if there is none. A file that is damaged, or that others could have written, is removed. */
-  read(key: string): StoredProgram | undefined {
-    if (this.#problem !== undefined) return undefined;
+  /**
+   * Returns what `load` makes of the program with this key; undefined if there is none, or if `load` throws. A file that is damaged, that others could have
+   * written or that `load` refuses is removed; so is one that ends the process, when the folder is opened the next time. Throws OUT_OF_MEMORY of `load`.
+   */
+  load<Result>(key: string, load: (program: StoredProgram) => Result): Result | undefined {
+    const program = this.#problem === undefined ? this.#read(key) : undefined;
+    if (program === undefined) return undefined;
+    const mark = `${this.#pathOf(key)}${stagingName("loading")}`;
+    touch(mark);
+    try {
+      return load(program);
+    } catch (error) {
+      if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
+      this.remove(key);
+      return undefined;
+    } finally {
+      removeIfThere(mark);
+    }
+  }
+
+  #read(key: string): StoredProgram | undefined {
     const path = this.#pathOf(key);
     let bytes: Uint8Array;
     try {
@@ -111,6 +169,11 @@ export class ProgramFolder {
       .toSorted((a, b) => b.usedMs - a.usedMs);
   }
 
+  /** The files with their descriptions, the most recently used first. Executables are neither read nor checked. */
+  list(): readonly ListedProgram[] {
+    return this.files().map((file) => ({ ...file, description: descriptionIn(file.path) }));
+  }
+
   #pathOf(key: string): string {
     return join(this.path, `${key}.program`);
   }
@@ -141,6 +204,26 @@ function isTrustedFile(status: Stats): boolean {
   return status.isFile() && isTrusted(status);
 }
 
+/** Removes programs whose process ended while it loaded them: plugins crash on some executables. */
+function removeFatal(path: string): void {
+  try {
+    for (const name of readdirSync(path)) {
+      const program = loadingName.exec(name)?.[1];
+      if (program !== undefined && isAbandoned(name)) removeIfThere(join(path, program));
+    }
+  } catch {
+    // no folder that can be read
+  }
+}
+
+function touch(path: string): void {
+  try {
+    writeFileSync(path, "", { flag: "wx", mode: 0o600 });
+  } catch {
+    // the folder can only be read
+  }
+}
+
 /** The modification time is that of the last use. */
 function markUsed(path: string): void {
   try {
@@ -148,6 +231,20 @@ function markUsed(path: string): void {
     utimesSync(path, now, now);
   } catch {
     // the folder can only be read
+  }
+}
+
+function descriptionIn(path: string): ProgramDescription | undefined {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const bytes = new Uint8Array(headBytes);
+      return readDescription(bytes.subarray(0, readSync(file, bytes)));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined; // another process removed it
   }
 }
 

@@ -75,18 +75,12 @@ export class ProgramLoader {
   /** A program of the cache. A file that the plugin refuses is removed. */
   #fromFolder(key: string, types: ProgramTypes): DeviceProgram | undefined {
     const { client, folder } = this.#parts;
-    const stored = folder.read(key);
-    if (stored === undefined) return undefined;
-    try {
-      const program = client.load(stored.executable, types);
+    return folder.load(key, ({ executable }) => {
+      const program = client.load(executable, types);
       const { cached, cachedBytes } = this.#counts;
-      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + stored.executable.length };
+      this.#counts = { ...this.#counts, cached: cached + 1, cachedBytes: cachedBytes + executable.length };
       return program;
-    } catch (error) {
-      if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
-      folder.remove(key);
-      return undefined;
-    }
+    });
   }
 
   #keep(key: string, program: DeviceProgram, description: ProgramDescription): void {
@@ -117,16 +111,23 @@ function describeProgram(
   };
 }
 
-/** Names and types of the inputs of a program; caches are counted by their type. */
+/** The inputs and caches of a program by their types, such as "input_ids, attention_mask int64[1,16]", and "3 inputs int64[1,16]" for inputs without names. */
 function describeInputs({ arguments: all }: StableHloProgram): readonly string[] {
-  const inputs = all.flatMap((argument) =>
-    argument.kind === "input" ? [`${argument.name} ${describeType(argument.type)}`] : [],
-  );
-  const caches = new Map<string, number>();
-  for (const { kind, type } of all) {
-    if (kind !== "cache") continue;
-    const text = describeType(type);
-    caches.set(text, (caches.get(text) ?? 0) + 1);
+  const groups = new Map<
+    string,
+    { readonly kind: "input" | "cache"; readonly type: string; readonly names: string[]; count: number }
+  >();
+  for (const argument of all) {
+    const { kind } = argument;
+    if (kind !== "input" && kind !== "cache") continue;
+    const type = describeType(argument.type);
+    const group = groups.get(`${kind} ${type}`) ?? { kind, type, names: [], count: 0 };
+    groups.set(`${kind} ${type}`, group);
+    group.count += 1;
+    if (kind === "input" && !/^\d+$/.test(argument.name)) group.names.push(argument.name);
   }
-  return [...inputs, ...[...caches].map(([type, count]) => `${count} caches ${type}`)];
+  return [...groups.values()].map(({ kind, type, names, count }) => {
+    const counted = `${count} ${kind}${count === 1 ? "" : "s"}`;
+    return `${names.length === count ? names.join(", ") : counted} ${type}`;
+  });
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { MachineFacts } from "../../../contract/backend.ts";
 import { libraryOption, openSession, withNotice } from "../../session.ts";
+import { formatSearched } from "../../backends/format-searched.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -14,13 +15,20 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     .option(
       "--full",
       "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",
-    );
+    )
+    .option("--verbose", "list every location in which plugins were looked for");
   command.action(async (flags: Record<string, unknown>) => {
     const { runtime } = await openSession(terminal, flags, undefined, { isReport: true });
     const machine = await runtime.machine();
     const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
-    const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
-    if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
+    const reports = await withNotice(terminal, "running a tiny computation on every target", running);
+    const targets = targetsOf(reports);
+    if (flags["json"] === true) {
+      const searched = reports.flatMap(({ backend, availability }) =>
+        availability.searched === undefined || flags["verbose"] !== true ? [] : [{ backend, locations: availability.searched }],
+      );
+      return writeLine(terminal.stdout, JSON.stringify({ machine, targets, ...(searched.length === 0 ? {} : { searched }) }));
+    }
     writeLine(terminal.stdout, describeMachine(machine));
     const rows = targets.map((each) => [
       each.target,
@@ -32,6 +40,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     ]);
     const remedies = targets.map(({ remedy }) => remedy);
     writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
+    if (flags["verbose"] === true) writeLine(terminal.stdout, formatSearched(reports));
   });
 }
 

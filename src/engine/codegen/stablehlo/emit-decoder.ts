@@ -3,7 +3,8 @@
  * that a run writes the new rows in place (`tf.aliasing_output`).
  */
 import { at, required } from "../../../contract/checked.ts";
-import type { Graph } from "../../ir/graph.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { Graph, GraphNode, Value } from "../../ir/graph.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { TensorType } from "../../ir/tensor-type.ts";
 import { ProgramText, type StableHloProgram } from "./emit-graph.ts";
@@ -13,6 +14,8 @@ import type { HloFunction, HloValue } from "./hlo-function.ts";
 export interface CachedStates {
   /** Names of the inputs of the graph that are the past of each state, [sequences, ..., positions - new tokens, ...]. */
   readonly names: readonly string[];
+  /** Names of the inputs that are read of the source of each sequence, [sequences, ...]. */
+  readonly sources: readonly string[];
   /** Element type of the caches. */
   readonly dataType: ElementType;
 }
@@ -31,8 +34,8 @@ interface State {
  * Translates the graph of a decoder, whose outputs are the logits and then each state with the new rows appended, in the order of `names`. Results: the
  * logits, then the caches of each sequence, state by state. Throws MODEL_UNSUPPORTED as `emitGraph` does.
  */
-export function emitDecoder(graph: Graph, { names, dataType }: CachedStates): StableHloProgram {
-  const program = new ProgramText(graph);
+export function emitDecoder(graph: Graph, { names, sources, dataType }: CachedStates): StableHloProgram {
+  const program = new ProgramText(graph, { swapsWeights: true });
   const { hlo } = program;
   const [logits, ...present] = graph.outputs;
   const sequences = at(required(logits, "the logits").value.type.shape, 0);
@@ -55,32 +58,66 @@ export function emitDecoder(graph: Graph, { names, dataType }: CachedStates): St
       return program.addArgument({ kind: "cache", state, sequence, type }, { "tf.aliasing_output": result });
     }),
   );
+  const grown = lengths.map((): HloValue[] => []);
+  const appends = new Map<GraphNode, () => HloValue>();
   for (const { name, value } of graph.inputs) {
     const state = names.indexOf(name);
-    if (state < 0) {
+    if (sources.includes(name)) {
+      const type: TensorType = { ...value.type, shape: value.type.shape.with(0, 1) };
+      const parts = lengths.map((_, sequence) => program.addArgument({ kind: "source", name, sequence, type }));
+      program.set(value, hlo.concatenate(parts, 0));
+    } else if (state < 0) {
       program.addInput(name, value);
-      continue;
+    } else {
+      const { axis, past } = at(states, state);
+      const append = appendTo(graph, name, value);
+      // The cache is read after the rows were written to it: XLA copies a donated tensor that is read before or beside.
+      appends.set(append, () => {
+        const rows = hlo.concatenate(
+          append.inputs.slice(1).map((each) => program.read(each)),
+          axis,
+        );
+        const parts = caches.map((own, sequence) => {
+          const length = at(lengths, sequence);
+          const fresh = rounded(hlo, sequences === 1 ? rows : positions(hlo, rows, 0, sequence, sequence + 1), dataType);
+          const cache = withRows(hlo, at(own, state), hlo.convert(fresh, dataType), axis, length);
+          at(grown, sequence)[state] = cache;
+          const before = written(hlo, positions(hlo, cache, axis, 0, past), axis, length);
+          return hlo.concatenate([hlo.convert(before, value.type.dataType), fresh], axis);
+        });
+        return hlo.concatenate(parts, 0);
+      });
     }
-    const { axis, past } = at(states, state);
-    const parts = caches.map((own) => positions(hlo, at(own, state), axis, 0, past));
-    program.set(value, hlo.convert(hlo.concatenate(parts, 0), value.type.dataType));
   }
-  program.emitNodes();
-  const grown = caches.flatMap((own, sequence) =>
-    states.map(({ axis, past, type }, state): { readonly name: string; readonly value: HloValue } => {
-      const whole = program.read(at(present, state).value);
-      const fresh = positions(hlo, whole, axis, past, at(type.shape, axis));
-      const rows = sequences === 1 ? fresh : positions(hlo, fresh, 0, sequence, sequence + 1);
-      const zero = hlo.scalar("int32", 0);
-      const starts = type.shape.map((_, each) => (each === axis ? at(lengths, sequence) : zero));
-      const cache = at(own, state);
-      const operands = [cache, hlo.convert(rows, dataType), ...starts];
-      const value = hlo.operation("stablehlo.dynamic_update_slice", operands, cache.type);
-      return { name: `${at(names, state)} of sequence ${sequence}`, value };
-    }),
+  program.emitNodes(appends);
+  const results = grown.flatMap((own, sequence) =>
+    names.map((name, state) => ({ name: `${name} of sequence ${sequence}`, value: required(own[state], name) })),
   );
   const first = required(logits, "the logits");
-  return program.end([{ name: first.name, value: program.read(first.value) }, ...grown]);
+  return program.end([{ name: first.name, value: program.read(first.value) }, ...results]);
+}
+
+/** The node that appends rows to a state. Throws MODEL_UNSUPPORTED if the graph does not use it so. */
+function appendTo({ nodes }: Graph, name: string, past: Value): GraphNode {
+  const node = nodes.find(({ operation, inputs }) => operation.kind === "concat" && inputs[0] === past);
+  if (node !== undefined) return node;
+  throw new InferyardError("MODEL_UNSUPPORTED", `the model does more with its input "${name}" than append to it`);
+}
+
+/** Values rounded to another float type: attention reads the same of a token in the run that appends it as in later ones. */
+function rounded(hlo: HloFunction, values: HloValue, dataType: ElementType): HloValue {
+  if (dataType !== "float16" || values.type.dataType === dataType) return values;
+  return hlo.operation("stablehlo.reduce_precision", [values], values.type, {
+    exponent_bits: "5 : i32",
+    mantissa_bits: "10 : i32",
+  });
+}
+
+/** A cache with rows at the positions from `length` on. */
+function withRows(hlo: HloFunction, cache: HloValue, rows: HloValue, axis: number, length: HloValue): HloValue {
+  const zero = hlo.scalar("int32", 0);
+  const starts = cache.type.shape.map((_, each) => (each === axis ? length : zero));
+  return hlo.operation("stablehlo.dynamic_update_slice", [cache, rows, ...starts], cache.type);
 }
 
 /** A program that copies tensors: the first `shared` positions of the axis of each, and zeros up to the size of the axis in `to`. */
@@ -102,6 +139,15 @@ export function emitCacheCopy(from: readonly TensorType[], to: readonly TensorTy
     return { name: String(state), value: hlo.pad(kept, hlo.scalar(type.dataType, 0), none, missing) };
   });
   return program.end(results);
+}
+
+/**
+ * A cache with zeros at the positions from `length` on. Attention masks these, but multiplies what they hold by 0, and rows that were cut off may hold
+ * infinite numbers or NaN.
+ */
+function written(hlo: HloFunction, cache: HloValue, axis: number, length: HloValue): HloValue {
+  const index = hlo.iota("int32", cache.type.shape, axis);
+  return hlo.select(hlo.compare(index, "LT", length), cache, hlo.scalar(cache.type.dataType, 0));
 }
 
 /** The positions from `start` to `end` (exclusive) of an axis. */

@@ -11,6 +11,8 @@ import { denseText, scalarLiteral, tensorTypeText } from "./hlo-types.ts";
 export interface HloValue {
   readonly name: string;
   readonly type: TensorType;
+  /** Of a matrix [rows, columns] that the program has as [columns, rows]: that matrix. Its own name must not be used then. */
+  readonly swapped?: HloValue;
 }
 
 /** Comparisons, as StableHLO names them. */

@@ -19,6 +19,18 @@ export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   const [aBatch, bBatch] = [a.type.shape.slice(0, -2), b.type.shape.slice(0, -2)];
   const [rows, depth, columns] = [at(a.type.shape.slice(-2), 0), at(a.type.shape.slice(-1), 0), at(b.type.shape.slice(-1), 0)];
   const wide = wideType(dataType);
+  if (b.swapped !== undefined) {
+    const one = hlo.reshape(a, [elementCount(a.type.shape) / depth, depth]);
+    const product = hlo.dot(
+      b.swapped,
+      one,
+      { dataType: wide, shape: [columns, at(one.type.shape, 0)] },
+      { batch: 0, a: 1, b: 1 },
+    );
+    // Without the barrier XLA joins product and transposition, and swaps the operands back.
+    const kept = hlo.operation("stablehlo.optimization_barrier", [product], product.type);
+    return hlo.convert(hlo.reshape(hlo.transpose(kept, [1, 0]), [...a.type.shape.slice(0, -1), columns]), dataType);
+  }
   const isShared = elementCount(bBatch) === 1; // one matrix b for all of a: a single product, without repeating b
   if (isShared) {
     const matrix = hlo.reshape(b, [depth, columns]);

@@ -15,12 +15,14 @@ import { KvCache } from "./kv-cache.ts";
 export class CacheProgram implements DecoderProgram {
   readonly #executable: Executable;
   readonly #batch: number;
+  readonly #sources: readonly string[];
   /** Position in the caches at which a run writes the rows of its first new token. */
   readonly #first: number;
 
-  constructor(executable: Executable, { capacity, size, batch }: StateSettings) {
+  constructor(executable: Executable, { capacity, size, batch, sources }: StateSettings) {
     this.#executable = executable;
     this.#batch = batch;
+    this.#sources = sources;
     this.#first = capacity - size;
   }
 
@@ -29,12 +31,18 @@ export class CacheProgram implements DecoderProgram {
   }
 
   async append(inputs: TensorMap, rows: readonly AppendedRows[], { keeps, signal }: AppendOptions): Promise<Tensor> {
-    const own = rows.map(({ cache, length, count }) => ({ cache: inEngineMemory(cache), length, count }));
+    const own = rows.map((row) => ({ ...row, cache: inEngineMemory(row.cache) }));
     let isKept = false;
     try {
       // The last sequence is computed again in place of missing ones: each time it writes the same.
-      const states = Array.from({ length: this.#batch }, (_, index) => at(own, Math.min(index, own.length - 1)).cache.start);
-      const results = await this.#executable.run(inputs, new Set([logitsName]), { states, yieldPolicy: new YieldPolicy(signal) });
+      const all = Array.from({ length: this.#batch }, (_, index) => at(own, Math.min(index, own.length - 1)));
+      const states = all.map(({ cache }) => cache.start);
+      const sources = this.#sources.map((name): [string, Tensor] => [
+        name,
+        stacked(all.map(({ source }) => required(source?.tensors[name], name))),
+      ]);
+      const given = { ...inputs, ...Object.fromEntries(sources) };
+      const results = await this.#executable.run(given, new Set([logitsName]), { states, yieldPolicy: new YieldPolicy(signal) });
       isKept = keeps;
       if (keeps) for (const { cache, length, count } of own) cache.move(this.#first, length, count);
       return required(results[logitsName], "the logits");
@@ -52,4 +60,17 @@ export class CacheProgram implements DecoderProgram {
 function inEngineMemory(cache: AppendedRows["cache"]): KvCache {
   if (cache instanceof KvCache) return cache;
   throw new TypeError("the cache is not in engine memory");
+}
+
+/** Tensors of one shape with batch size 1 as one tensor. */
+function stacked(tensors: readonly Tensor[]): Tensor {
+  const first = at(tensors, 0);
+  if (tensors.length === 1) return first;
+  const part = first.data as Float32Array | BigInt64Array;
+  const data =
+    part instanceof Float32Array
+      ? new Float32Array(part.length * tensors.length)
+      : new BigInt64Array(part.length * tensors.length);
+  for (const [index, tensor] of tensors.entries()) (data as Float32Array).set(tensor.data as Float32Array, index * part.length);
+  return { ...first, shape: [tensors.length, ...first.shape.slice(1)], data };
 }

@@ -1,6 +1,6 @@
 /** Decoders of the shared data, against the answers of PyTorch, against onnxruntime with exact pasts, and against themselves. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { InferyardError } from "../../../contract/errors.ts";
 import {
   decoderGoldens,
@@ -21,11 +21,23 @@ import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../onnx/onnx-model.t
 const [skip, name] = needsData("decoding with a cache");
 const tolerance = 1e-4; // as the models' README has it
 
+/** Loaded once for all tests that look at no state of the engine, since to load one costs as much as most tests. */
+const shared = new Map<string, LoadedDecoder>();
 const loaded: LoadedDecoder[] = [];
 afterEach(async () => {
   await Promise.all(loaded.splice(0).map(({ engine }) => engine.dispose()));
 });
+afterAll(async () => {
+  await Promise.all([...shared.values()].map(({ engine }) => engine.dispose()));
+});
 
+function share(path: string): LoadedDecoder {
+  const decoder = shared.get(path) ?? loadDecoder(path);
+  shared.set(path, decoder);
+  return decoder;
+}
+
+/** One of the test's own. */
 function load(...args: Parameters<typeof loadDecoder>): LoadedDecoder {
   const decoder = loadDecoder(...args);
   loaded.push(decoder);
@@ -33,7 +45,7 @@ function load(...args: Parameters<typeof loadDecoder>): LoadedDecoder {
 }
 
 async function start(model: string, capacity = 128): Promise<DecoderSession> {
-  return await DecoderSession.start(load(decoderPath(model)), { capacity });
+  return await DecoderSession.start(share(decoderPath(model)), { capacity });
 }
 
 function likeliest(logits: Float32Array): number {
@@ -120,7 +132,7 @@ describe.skipIf(skip)(name, () => {
   ] as const)(
     "%s: a prompt of %i tokens and what follows give what onnxruntime gives with an exact past",
     async (model, count, capacity) => {
-      const { engine, inputs } = load(decoderPath(model));
+      const { engine, inputs } = share(decoderPath(model));
       const session = await DecoderSession.start({ engine, inputs }, { capacity });
       const exact = new Exact(await InferenceSession.create(decoderPath(model)), inputs);
       const prompt = tokens(count);
@@ -155,7 +167,7 @@ describe.skipIf(skip)(name, () => {
       (path) => [path, runsAll || path.includes("llama") ? 16 : 6] as const,
     ),
   )("%s: each of %i sequences gets the bits that it gets alone", async (path, most) => {
-    const { engine, inputs } = load(path);
+    const { engine, inputs } = share(path);
     const sequences = await engine.sequences(inputs);
     const step = (sequence: number, given: readonly number[]) => ({ sequence, tokens: given, logits: 1 });
     const growth = path.includes("tiny-random-gpt2") ? 2 : 3; // its positions end at 64; the others get caches of two capacities
@@ -206,7 +218,7 @@ describe.skipIf(skip)(name, () => {
 
   it("decodes an export that keeps keys and values in one tensor", async () => {
     const path = `${sharedData}gpt2-tiny-random/past.onnx`;
-    const { engine, inputs } = load(path);
+    const { engine, inputs } = share(path);
     const session = await DecoderSession.start({ engine, inputs }, { capacity: 70 });
     const exact = new Exact(await InferenceSession.create(path), inputs);
     for (const given of [tokens(31), [5], tokens(20, 2), [6], [7]])
@@ -240,7 +252,7 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("computes sessions side by side, and whole runs between them, as each alone", async () => {
-    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"));
+    const { engine, inputs } = share(decoderPath("tiny-random-gpt2"));
     const alone = await DecoderSession.start({ engine, inputs });
     const wanted = [];
     for (const seed of [1, 2, 3]) {
@@ -403,7 +415,7 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("holds what its capacity says, down to one token", async () => {
-    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"));
+    const { engine, inputs } = share(decoderPath("tiny-random-gpt2"));
     const larger = await DecoderSession.start({ engine, inputs });
     const wanted = [await larger.next(5), await larger.next(6)];
     for (const capacity of [1, 2, 3]) {

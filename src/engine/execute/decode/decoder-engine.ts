@@ -4,6 +4,7 @@ import type { Graph, Value } from "../../ir/graph.ts";
 import type { StepCounts } from "../segments/model-run.ts";
 import type { DecodeSizes } from "./decode-graph.ts";
 import type { CacheType, PastInput } from "./decoder-inputs.ts";
+import type { DecoderSizes } from "./decoder-sizes.ts";
 
 /** The keys and values of one sequence, with room for a fixed number of tokens. */
 export interface DecoderCache {
@@ -21,6 +22,14 @@ export interface DecoderCache {
   release(): void;
 }
 
+/** What a decoder reads of one source with every token. */
+export interface SourceStates {
+  /** Number of tokens, padding included. */
+  readonly tokens: number;
+  /** Tensors with batch size 1 by the names of `DecoderInputs.sources`. */
+  readonly tensors: TensorMap;
+}
+
 /** The rows of one sequence in a run. */
 export interface AppendedRows {
   /** The cache that is read and appended to. */
@@ -29,6 +38,8 @@ export interface AppendedRows {
   readonly length: number;
   /** Number of new tokens, whose rows follow them. */
   readonly count: number;
+  /** What is read of the sequence's source; undefined for decoders without one. */
+  readonly source: SourceStates | undefined;
 }
 
 /** Options of one run of a decoder program. */
@@ -44,7 +55,8 @@ export interface DecoderProgram {
   readonly steps: StepCounts;
   /**
    * Runs the program and returns its logits [sequences, positions, classes]. `rows` are at most as many as the program has sequences; `inputs` are for
-   * all its sequences, of which those beyond the rows repeat the last row. If the run fails, the caches hold what they held.
+   * all its sequences, of which those beyond the rows repeat the last row. If the run fails, each cache holds what it held, or throws RUN_FAILED when it
+   * is used again.
    */
   append(inputs: TensorMap, rows: readonly AppendedRows[], options: AppendOptions): Promise<Tensor>;
   dispose(): void;
@@ -54,6 +66,8 @@ export interface DecoderProgram {
 export interface StateSettings extends Pick<DecodeSizes, "capacity" | "size" | "batch"> {
   /** Names of the inputs of the graph that are stored in caches. */
   readonly states: readonly string[];
+  /** Names of the inputs of the graph that are read of sources. */
+  readonly sources: readonly string[];
   /** Element type in memory of states that the graph has in float32. */
   readonly stateType: CacheType;
 }
@@ -62,10 +76,14 @@ export interface StateSettings extends Pick<DecodeSizes, "capacity" | "size" | "
 export interface DecoderEngine {
   /** Whether several sequences in one run get the bits that each gets alone. */
   readonly isBatchExact: boolean;
+  /** The sizes that programs are compiled for. */
+  readonly sizes: DecoderSizes;
   /** Traces the model with inputs of these types. Throws MODEL_UNSUPPORTED when the graph depends on values. */
   trace(values: ReadonlyMap<string, Value>): Graph;
   /** Compiles a graph. */
   compile(graph: Graph, settings: StateSettings): DecoderProgram;
   /** Creates a cache for `capacity` tokens. */
   createCache(states: readonly PastInput[], capacity: number): DecoderCache;
+  /** Frees what the engine keeps of a source, which no sequence uses any more. */
+  releaseSource(source: SourceStates): void;
 }

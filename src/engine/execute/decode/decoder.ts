@@ -10,11 +10,12 @@
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
  * attention read one after the other. A model gets batches only if they give each sequence the bits that it gets alone; this is verified as well.
  */
-import { at, required } from "../../../contract/checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../contract/tensor.ts";
 import { decodeInputs, type DecodeSizes, withLastLogits } from "./decode-graph.ts";
-import type { DecoderCache, DecoderEngine, DecoderProgram } from "./decoder-engine.ts";
+import type { DecoderCache, DecoderEngine, DecoderProgram, SourceStates } from "./decoder-engine.ts";
+import { batchFor, type DecoderSizes } from "./decoder-sizes.ts";
 import { type CacheType, type DecoderInputs, decoderInputs, hasFreeBatch, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 
 /** New tokens of one sequence. */
@@ -29,17 +30,9 @@ export interface DecoderRow {
   readonly source: SourceStates | undefined;
 }
 
-/** What a decoder reads of one source with every token. */
-export interface SourceStates {
-  /** Number of tokens, padding included. */
-  readonly tokens: number;
-  /** Tensors with batch size 1 by the names of `DecoderInputs.sources`. */
-  readonly tensors: TensorMap;
-}
-
 /** One run of the decoder. */
 export interface DecoderRun {
-  /** At most `maxBatch` sequences, each with a cache of its own; all caches have the same capacity, and all sources the same length. */
+  /** At most `Decoder.maxBatch` sequences, each with a cache of its own; all caches have the same capacity, and all sources the same length. */
   readonly rows: readonly DecoderRow[];
   /** Number of new tokens that the executable takes: at least as many as each row has, at most as many as each cache has unused positions. */
   readonly size: number;
@@ -57,21 +50,16 @@ interface CachedExecutable {
 
 /** Upper bound on cached executables; the least recently used is evicted first. */
 const maxExecutables = 48;
-/** Numbers of new tokens that executables are compiled for, besides 1, largest first. From 16 rows on matrix products reach their full speed. */
-const chunkSizes = [128, 16] as const;
-/** The largest that is used where chunks are not padded. */
+/** The number of new tokens of executables where chunks are not padded. */
 const filledChunk = 16;
 /** A number for a few tokens whose logits are all wanted: a run of 8 takes half of the time of one of 16. */
 const checkedChunk = 8;
-/** Numbers of sequences that executables are compiled for. */
-const batchSizes = [1, 2, 4, 8, 16] as const;
 /** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
 const tolerance = 5e-3;
+/** The same for a sequence alone and with others, which differ in the order of sums, and in what caches in float16 make of it. */
+const batchTolerance = 1e-3;
 
 const noSource = { tokens: 0 };
-
-/** Maximum number of sequences of one run. */
-export const maxBatch: number = Math.max(...batchSizes);
 
 /**
  * Decodes tokens with one language model: compiles an executable for each number of sequences and of new tokens, and verifies each before it is used.
@@ -100,6 +88,16 @@ export class Decoder {
     this.#isBatched = hasFreeBatch(this.inputs);
   }
 
+  /** The sizes that executables are compiled for. */
+  get sizes(): DecoderSizes {
+    return this.#engine.sizes;
+  }
+
+  /** Maximum number of sequences of one run. */
+  get maxBatch(): number {
+    return this.sizes.batches.at(-1) ?? 1;
+  }
+
   /** Releases all executables. Sequences of this decoder must not be used afterwards. */
   dispose(): void {
     this.isDisposed = true;
@@ -124,7 +122,7 @@ export class Decoder {
   }
 
   /**
-   * Returns the number of token positions of the next run: 1, 16 or 128, or 8 for a few tokens whose logits are wanted (`areChecked`), as guesses of what comes
+   * Returns the number of token positions of the next run: 1 or one of the engine's chunks, or 8 for a few tokens whose logits are wanted (`areChecked`), as guesses of what comes
    * next are. `remaining` is the number of tokens that are still to be appended, `room` the number of unused positions of the cache. Compiles and verifies
    * the executable for that number.
    */
@@ -133,10 +131,11 @@ export class Decoder {
     { remaining, room, areChecked }: { readonly remaining: number; readonly room: number; readonly areChecked: boolean },
     signal: AbortSignal | undefined,
   ): Promise<number> {
-    const sizes = areChecked && remaining <= checkedChunk ? [checkedChunk] : chunkSizes;
+    const chunks = this.#fillsChunks ? [filledChunk] : this.sizes.chunks;
+    const sizes = areChecked && remaining <= checkedChunk ? [checkedChunk] : chunks;
     const fitting = sizes.filter((each) => each <= room);
     const size = this.#fillsChunks
-      ? fitting.find((each) => each <= filledChunk && each <= remaining)
+      ? fitting.find((each) => each <= remaining)
       : (fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined));
     if (size === undefined || this.#isStepwise) return 1;
     const couldPad = !this.#fillsChunks;
@@ -166,12 +165,12 @@ export class Decoder {
       cache: { capacity },
       source: { tokens: source } = noSource,
     } = at(rows, 0);
-    const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
+    const batch = batchFor(rows.length, this.sizes);
     const all = Array.from({ length: batch }, (_, index) => at(rows, Math.min(index, rows.length - 1)));
     const { program, classes } = this.#executableFor({ capacity, size, batch, logits, source });
     const { data } = await program.append(
       this.#inputsOf(all, capacity, size),
-      rows.map(({ cache, length, tokens }) => ({ cache, length, count: tokens.length })),
+      rows.map(({ cache, length, tokens, source: read }) => ({ cache, length, count: tokens.length, source: read })),
       { keeps, signal },
     );
     return (data as Float32Array).subarray(0, rows.length * logits * classes);
@@ -179,7 +178,7 @@ export class Decoder {
 
   /** The input tensors of a run. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
   #inputsOf(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
-    const { ids, mask, positions, sources } = this.inputs;
+    const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
     const integers = (
       { name, dataType }: TensorInfo,
@@ -200,7 +199,6 @@ export class Decoder {
       ...(positions === undefined
         ? []
         : [integers(positions, size, (row, position) => row.length + Math.min(position, lastOf(row)))]),
-      ...sources.map(({ name }) => [name, stacked(rows.map(({ source }) => required(source?.tensors[name], name)))]),
     ]);
   }
 
@@ -250,7 +248,7 @@ export class Decoder {
       cache: { capacity },
       source: { tokens: source } = noSource,
     } = at(rows, 0);
-    const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
+    const batch = batchFor(rows.length, this.sizes);
     try {
       const entry = this.#executableFor({ capacity, size: 1, batch, logits: 1, source });
       if (entry.isVerified) return;
@@ -272,17 +270,13 @@ export class Decoder {
   /** Whether a sequence gets the same logits alone and with others: all bits, if the engine gives the same. */
   #isSame(alone: Float32Array, together: Float32Array): boolean {
     if (this.#engine.isBatchExact) return alone.every((each, index) => Object.is(each, together[index]));
-    return largestDifference(alone, together) <= tolerance * spreadOf(alone);
+    return largestDifference(alone, together) <= batchTolerance * spreadOf(alone);
   }
 
-  /** Logits after the probe tokens, from runs whose cache has exactly as many positions as tokens. */
+  /** Logits after the two probe tokens, from runs whose cache has exactly as many positions as tokens. */
   async #referenceLogits(probe: readonly number[], source: number, signal: AbortSignal | undefined): Promise<Float32Array> {
-    return await this.#logitsOver(
-      probe,
-      probe.map((_, index) => index + 1),
-      { size: 1, source },
-      signal,
-    );
+    const { referenceTokens } = this.sizes;
+    return await this.#logitsOver(probe, referenceTokens === 2 ? [2] : [1, 2], { size: referenceTokens, source }, signal);
   }
 
   /** Logits after all tokens, one run per capacity: a token in each run, and all remaining tokens in the last. */
@@ -292,19 +286,26 @@ export class Decoder {
     { size, source }: Pick<DecodeSizes, "size" | "source">,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
+    const probe = this.#probeSource(source);
     let cache: DecoderCache | undefined;
     let logits: Float32Array = new Float32Array();
     try {
       for (const [index, capacity] of capacities.entries()) {
         if (cache?.capacity !== capacity) cache = this.#grownCache(cache, capacity, index);
         const now = index === capacities.length - 1 ? tokens.slice(index) : tokens.slice(index, index + 1);
-        const row = { cache, length: index, tokens: now, source: this.#probeSource(source) };
+        const row = { cache, length: index, tokens: now, source: probe };
         logits = await this.run({ rows: [row], size, logits: 1, signal });
       }
       return logits;
     } finally {
       cache?.release();
+      if (probe !== undefined) this.#engine.releaseSource(probe);
     }
+  }
+
+  /** Frees what the engine keeps of a source. */
+  releaseSource(source: SourceStates): void {
+    this.#engine.releaseSource(source);
   }
 
   /** A source of so many tokens for a verification: its keys and values are zeros. */
@@ -346,7 +347,8 @@ export class Decoder {
     const states = this.inputs.states.map(({ info }) => info.name);
     const { shape } = at(graph.outputs, 0).value.type;
     const classes = at(shape, shape.length - 1);
-    const settings = { ...sizes, states, stateType: this.#cacheType };
+    const sources = this.inputs.sources.map(({ name }) => name);
+    const settings = { ...sizes, states, sources, stateType: this.#cacheType };
     return { program: this.#engine.compile(graph, settings), classes, isVerified: false };
   }
 }
@@ -359,17 +361,4 @@ function spreadOf(logits: Float32Array): number {
 /** The largest difference between logits; NaN if one of them is no number. */
 function largestDifference(wanted: Float32Array, given: Float32Array): number {
   return wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
-}
-
-/** Tensors of one shape with batch size 1 as one tensor. */
-function stacked(tensors: readonly Tensor[]): Tensor {
-  const first = at(tensors, 0);
-  if (tensors.length === 1) return first;
-  const part = first.data as Float32Array | BigInt64Array;
-  const data =
-    part instanceof Float32Array
-      ? new Float32Array(part.length * tensors.length)
-      : new BigInt64Array(part.length * tensors.length);
-  for (const [index, tensor] of tensors.entries()) (data as Float32Array).set(tensor.data as Float32Array, index * part.length);
-  return { ...first, shape: [tensors.length, ...first.shape.slice(1)], data };
 }

@@ -4,10 +4,11 @@ import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 import { required } from "../../../contract/checked.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts";
-import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./decoder.ts";
+import type { Decoder, DecoderRow } from "./decoder.ts";
+import { capacityFor } from "./decoder-sizes.ts";
 import { sameShape } from "../../ir/tensor-type.ts";
 import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
-import type { DecoderCache } from "./decoder-engine.ts";
+import type { DecoderCache, SourceStates } from "./decoder-engine.ts";
 import { bytesPerToken, noTokens } from "./kv-cache.ts";
 import { SequenceTable } from "../../../contract/sequence-table.ts";
 
@@ -48,14 +49,8 @@ interface Progress {
   readonly logits: Float32Array;
 }
 
-/** Capacity of the smallest cache in tokens. */
-const minCapacity = 64;
-/** From this capacity on there are two capacities for each power of two: unused positions are read as well. */
-const minHalfStep = 256;
 /** A sequence that is cut moves to a smaller cache where its own has at least this many times the capacity. */
 const minShrunkFactor = 4;
-/** A prompt is padded to a multiple of this many tokens. */
-const chunk = 16;
 /** Sources are padded to this many tokens, or to a power of two times it, so that few executables serve all of them. */
 const minSourceTokens = 32;
 
@@ -68,7 +63,7 @@ export function paddedSourceTokens(tokens: number): number {
 
 /**
  * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
- * follow from the length of the sequence and the tokens of the step alone: so a sequence gets the same bits whatever else is decoded.
+ * follow from the sequence's own steps alone, and with `fineSizes` from its length and the tokens of the step: so a sequence gets the same bits whatever else is decoded.
  */
 export class Sequences {
   /** Number of logits of each position. */
@@ -77,6 +72,8 @@ export class Sequences {
   readonly #mutex: Mutex;
   readonly #maxTokens: number;
   readonly #sequences = new SequenceTable<Sequence>();
+  /** How many sequences read each source. */
+  readonly #readers = new Map<SourceStates, number>();
 
   private constructor(decoder: Decoder, mutex: Mutex, maxTokens: number, vocabulary: number) {
     this.vocabulary = vocabulary;
@@ -88,7 +85,7 @@ export class Sequences {
   /** `maxTokens`: upper bound on the tokens of a sequence. The caller must hold the model's mutex. */
   static async start(decoder: Decoder, mutex: Mutex, maxTokens: number, signal: AbortSignal | undefined): Promise<Sequences> {
     const vocabulary = await decoder.prepare(
-      Math.min(minCapacity, maxTokens),
+      Math.min(decoder.sizes.minCapacity, maxTokens),
       decoder.inputs.sources.length === 0 ? 0 : minSourceTokens,
       signal,
     );
@@ -112,7 +109,7 @@ export class Sequences {
 
   /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
   async create(source?: SourceStates): Promise<number> {
-    return await this.#exclusive(async () => this.#sequences.add({ shared: undefined, length: 0, source }));
+    return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0, source }));
   }
 
   /**
@@ -144,7 +141,7 @@ export class Sequences {
     return await this.#exclusive(async () => {
       const { shared, length, source } = this.#sequences.get(id);
       if (shared !== undefined) shared.users += 1;
-      return this.#sequences.add({ shared, length, source });
+      return this.#add({ shared, length, source });
     });
   }
 
@@ -180,10 +177,15 @@ export class Sequences {
       const sequence: Sequence = { shared: undefined, length, source: this.#sourceIn(tensors) };
       if (length > 0) {
         const cache = await this.#ownCache(sequence, length, undefined);
-        cache.write(tensors, length);
+        try {
+          cache.write(tensors, length);
+        } catch (error) {
+          this.#leave(sequence);
+          throw error;
+        }
         this.#extend(sequence, length);
       }
-      return this.#sequences.add(sequence);
+      return this.#add(sequence);
     });
   }
 
@@ -199,14 +201,29 @@ export class Sequences {
 
   /** Frees the sequence's cache. */
   async release(id: number): Promise<void> {
-    await this.#exclusive(async () => this.#leave(this.#sequences.release(id)));
+    await this.#exclusive(async () => {
+      const sequence = this.#sequences.release(id);
+      this.#leave(sequence);
+      const { source } = sequence;
+      if (source === undefined) return;
+      const others = (this.#readers.get(source) ?? 1) - 1;
+      if (others > 0) this.#readers.set(source, others);
+      else if (this.#readers.delete(source)) this.#decoder.releaseSource(source);
+    });
+  }
+
+  #add(sequence: Sequence): number {
+    const { source } = sequence;
+    if (source !== undefined) this.#readers.set(source, (this.#readers.get(source) ?? 0) + 1);
+    return this.#sequences.add(sequence);
   }
 
   /** Appends the tokens of one step in chunks. */
   async #appendMany({ step, sequence, logits }: Progress, signal: AbortSignal | undefined): Promise<void> {
     const { tokens } = step;
     const decoder = this.#decoder;
-    const cache = await this.#ownCache(sequence, sequence.length + Math.ceil(tokens.length / chunk) * chunk, signal);
+    const padding = decoder.sizes.chunks.at(-1) ?? 1;
+    const cache = await this.#ownCache(sequence, sequence.length + Math.ceil(tokens.length / padding) * padding, signal);
     const firstLogits = tokens.length - step.logits;
     for (let done = 0; done < tokens.length;) {
       const { length } = sequence;
@@ -244,7 +261,7 @@ export class Sequences {
     for (const group of groups.values()) {
       let next = 0;
       while (next < group.length) {
-        const batch = group.slice(next, next + maxBatch);
+        const batch = group.slice(next, next + this.#decoder.maxBatch);
         const isTogether = await this.#decoder.mayBatch(
           batch.map(({ row }) => row),
           signal,
@@ -266,14 +283,19 @@ export class Sequences {
   /** Returns a cache that only this sequence uses, with the capacity for `tokens` tokens, and with no rows beyond its length. */
   async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<DecoderCache> {
     const { shared, length, source } = sequence;
-    const capacity = Math.min(capacityFor(tokens), this.#maxTokens);
-    if (shared?.users === 1 && shared.cache.capacity === capacity) {
+    const capacity = this.#capacityFor(tokens);
+    if (shared?.users === 1 && this.#isFit(shared.cache.capacity, capacity)) {
       shared.cache.clear(length, shared.written);
       shared.written = length;
       return shared.cache;
     }
     const cache = await this.#decoder.createCache(capacity, source?.tokens ?? 0, signal);
-    if (shared !== undefined) cache.copyFrom(shared.cache, length);
+    try {
+      if (shared !== undefined) cache.copyFrom(shared.cache, length);
+    } catch (error) {
+      cache.release();
+      throw error;
+    }
     this.#leave(sequence);
     sequence.shared = { cache, users: 1, written: length };
     return cache;
@@ -282,13 +304,22 @@ export class Sequences {
   /** Moves a sequence that was cut to a small part of its cache to a smaller one: it may be kept for long, as the beginnings of prompts are. */
   async #shrink(sequence: Sequence): Promise<void> {
     const { shared, length } = sequence;
-    if (shared?.users !== 1 || shared.cache.capacity < minShrunkFactor * Math.min(capacityFor(length), this.#maxTokens)) return;
+    if (shared?.users !== 1 || shared.cache.capacity < minShrunkFactor * this.#capacityFor(length)) return;
     try {
       await this.#ownCache(sequence, length, undefined);
     } catch (error) {
       // For a moment both are there; where they have no room, the sequence keeps the one that it has.
       if (!(error instanceof InferyardError) || error.code !== "OUT_OF_MEMORY") throw error;
     }
+  }
+
+  #capacityFor(tokens: number): number {
+    return Math.min(capacityFor(tokens, this.#decoder.sizes), this.#maxTokens);
+  }
+
+  /** Whether a sequence stays in a cache with `own` positions where it needs one with `needed` positions. */
+  #isFit(own: number, needed: number): boolean {
+    return own === needed || (own > needed && own < this.#decoder.sizes.minShrunkFactor * needed);
   }
 
   /** Sets the length of a sequence whose cache has rows of so many tokens. */
@@ -321,14 +352,6 @@ export class Sequences {
       return await work();
     });
   }
-}
-
-/** The smallest of the capacities 64, 128, 256, 384, 512, 768, 1024, 1536, ... that holds so many tokens. */
-function capacityFor(tokens: number): number {
-  let capacity = minCapacity;
-  while (capacity < tokens) capacity *= 2;
-  const between = (capacity * 3) / 4;
-  return between >= tokens && between > minHalfStep ? between : capacity;
 }
 
 /** Lets the event loop run between two runs of a call that can be aborted. Throws ABORTED if it was. */

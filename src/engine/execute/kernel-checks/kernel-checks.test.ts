@@ -8,8 +8,8 @@ import type { Value } from "../../ir/graph.ts";
 import { planGraph } from "../../plan/plan.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
 import { EngineModel } from "../engine-model.ts";
-import { single } from "./case-builder.ts";
-import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
+import { type MadeCases, casesOfFamily as makeCases, checkedFamilies } from "./check-cases.ts";
+import { type CheckCase, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import { KernelChecks } from "./kernel-checks.ts";
@@ -18,6 +18,9 @@ import { runCases } from "./run-cases.ts";
 
 const features = detectWasmFeatures(enableRelaxedSimd);
 const isByteDotMissing = features.byteDot === "none";
+
+const made: MadeCases = new Map();
+const casesOfFamily = (family: string): readonly CheckCase[] => makeCases(family, made);
 
 /** Compiles kernels, and damages the last output of those that match. */
 function breaking(matches: (kernel: Kernel) => boolean): typeof compileKernels {

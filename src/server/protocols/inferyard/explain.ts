@@ -51,12 +51,25 @@ const device = z.object({
   remedy: z.string().optional(),
   milliseconds: z.number().optional().describe("Duration of a test run, where there was one"),
 });
+const searched = z
+  .array(
+    z.object({
+      path: z.string().exactOptional().describe("Absent for a variable that is not set"),
+      rule: z.string().describe("Why it is looked at: a variable, or a kind of folder"),
+      outcome: z.enum(["found", "empty", "absent", "unreadable"]),
+      libraries: z.int(),
+      notes: z.array(z.string()),
+    }),
+  )
+  .exactOptional()
+  .describe("Where the backend's library was looked for");
 const availability = z.union([
-  z.object({ present: z.literal(false), reason: z.string(), remedy: z.string().optional() }),
+  z.object({ present: z.literal(false), reason: z.string(), remedy: z.string().optional(), searched }),
   z.object({
     present: z.literal(true),
     library: z.object({ name: z.string(), version: z.string() }),
     devices: z.array(device).describe("In the backend's order of preference"),
+    searched,
   }),
 ]);
 const report = documentedType<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));

@@ -11,7 +11,7 @@ import { judge } from "../../scripts/conformance/judge.ts";
 import { openerOnXla } from "../../scripts/conformance/xla.ts";
 import { hasSharedData, needsData, sharedData } from "../fixtures/shared-data.ts";
 import { runsAll } from "../fixtures/slow.ts";
-import { pjrtPlugin } from "./fixtures/pjrt-plugin.ts";
+import { pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
 const plugin = hasSharedData ? await pjrtPlugin() : { reason: "there is no shared data" };
 const [skip, title] = needsData(`ONNX conformance on XLA${"reason" in plugin ? ` (skipped: ${plugin.reason})` : ""}`);

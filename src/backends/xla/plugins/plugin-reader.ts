@@ -1,0 +1,25 @@
+/** What the plugins of this machine are, by their files. */
+import { stat } from "node:fs/promises";
+import type { PluginReading } from "./read-plugin.ts";
+
+/** Reads plugins, each once until its size or modification time changes. What reads binaries is imported for the first one: few machines have a plugin. */
+export class PluginReader {
+  readonly #known = new Map<string, { readonly stamp: string; readonly reading: Promise<PluginReading> }>();
+
+  /** See `readPlugin`. */
+  async read(path: string): Promise<PluginReading> {
+    const stamp = await stampOf(path);
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return await known.reading;
+    const reading = import("./read-plugin.ts").then(async ({ readPlugin }) => await readPlugin(path));
+    this.#known.set(path, { stamp, reading });
+    return await reading;
+  }
+}
+
+async function stampOf(path: string): Promise<string> {
+  return await stat(path, { bigint: true }).then(
+    ({ size, mtimeNs, ino }) => `${ino}:${size}:${mtimeNs}`,
+    () => "",
+  );
+}
