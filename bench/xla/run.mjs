@@ -12,8 +12,8 @@ import { formatTable } from "../measuring/table.mjs";
 import { gpt2Bytes } from "../native/decoder-files.mjs";
 import { startEngine } from "../native/engine.mjs";
 import { works as tensorWorks } from "../native/works.mjs";
-import { candidatesOf, findCandidates } from "../../src/backends/xla/plugins/candidates.ts";
-import { PluginReader } from "../../src/backends/xla/plugins/read-plugin.ts";
+import { findPlugins } from "../../src/backends/xla/plugins/find-plugins.ts";
+import { readPlugin } from "../../src/backends/xla/plugins/read-plugin.ts";
 
 const options = {
   quick: { type: "boolean" },
@@ -29,9 +29,9 @@ const reference = "onnx:cpu";
 const aims = { "MiniLM 1x128 fp32": 1, "MiniLM 32x128 fp32": 1 }; // steady time of XLA, as a multiple of onnxruntime's
 const sizes = { layers: 12, classes: 50_257, positions: 1024 }; // those of GPT-2
 
-const [plugin] = candidatesOf("cpu", (await findCandidates(undefined, new PluginReader())).candidates);
+const plugin = await findCpuPlugin();
 if (plugin === undefined) {
-  console.error("no PJRT plugin for CPUs was found: set PJRT_PLUGIN_LIBRARY_PATH");
+  console.error("no PJRT plugin for CPUs was found: run `inferyard backends install xla --accelerator cpu`");
   process.exit(1);
 }
 const program = new URL("./engine-child.mjs", import.meta.url);
@@ -58,6 +58,14 @@ for (const { model, ...work } of works) {
 const missed = results.filter(({ name, rows }) => aims[name] !== undefined && !(rows["xla:cpu"]?.ratio <= aims[name]));
 report({ machine: describeMachine(), load: load(), plugin: plugin.path, threads: Number(threads), rounds, aims, results });
 if (missed.length > 0) process.exitCode = 1;
+
+async function findCpuPlugin() {
+  for (const file of (await findPlugins()).files) {
+    const reading = await readPlugin(file.path);
+    if (reading.ok && reading.kind?.deviceType === "cpu") return file;
+  }
+  return undefined;
+}
 
 async function measured({ name, path, inputs, tokens, slow = false, tolerance }) {
   const engines = [];

@@ -106,7 +106,7 @@ async function findMutations(): Promise<readonly Mutation[]> {
 /** Draws `number` different mutations; the same for the same seed and the same sources (Marsaglia 2003, xorshift; Fisher and Yates). */
 function draw(from: readonly Mutation[], number: number, start: number): readonly Mutation[] {
   const rest = [...from];
-  let state = (start ^ 0x9e3779b9) | 1;
+  let state = start ^ 0x9e3779b9 || 1;
   const random = (below: number): number => {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -165,7 +165,7 @@ function isText(node: ts.Node): boolean {
  * same, is faster.
  */
 const pace =
-  /Nanosecond|yield|^(inlineBytes|minRowsToCopy|maxDotRows|panelsForFewRows|maxMemoryBoundRows|minPanelsToSplit|maxUnrolledTaps|blockBytes|blockElements|blockColumns|blockVectors|pieceElements)$/i;
+  /Nanosecond|yield|^(inlineBytes|minRowsToCopy|maxDotRows|panelsForFewRows|maxMemoryBoundRows|minPanelsToSplit|splitsColumns|isReadWithCopies|knownExponent|maxUnrolledTaps|blockBytes|blockElements|blockColumns|blockVectors|pieceElements)$/i;
 
 function isLeftOut(node: ts.Node): boolean {
   if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isThrowStatement(node) || ts.isTemplateExpression(node))

@@ -68,7 +68,7 @@ const table: readonly (readonly [
   ['import "inferyard/backend"', program('await import("inferyard/backend")'), 2, 40, []],
   ['import "inferyard/client"', program('await import("inferyard/client")'), 1, 6, []],
   ['import "inferyard/inspect"', program('await import("inferyard/inspect")'), 15, 770, ["pbf"]],
-  ['import "inferyard/libraries"', program('await import("inferyard/libraries")'), 26, 815, ["pbf"]],
+  ['import "inferyard/libraries"', program('await import("inferyard/libraries")'), 28, 815, ["pbf"]],
   ["inferyard --help", command("--help"), 16, 260, cli],
   ["inferyard version", command("version"), 17, 260, cli],
   ["inferyard embed hello", command("embed", "hello"), 37, 990, runtime],

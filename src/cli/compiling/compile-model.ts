@@ -1,6 +1,6 @@
 /** Runs a loaded model once for each shape, so that its backend compiles the programs and keeps them on disk. */
 import { InferyardError } from "../../contract/errors.ts";
-import type { DecodeStep } from "../../contract/backend.ts";
+import type { DecodeStep, SequenceId } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { cacheCapacities, coarseSizes } from "../../engine/index.ts";
 import { filledInputs } from "../../measuring/kinds/tensor-inputs.ts";
@@ -19,6 +19,8 @@ export interface CompileRequest {
   readonly shapes: readonly CompiledShape[] | undefined;
   /** Maximum number of tokens of a sequence of a language model. Default: 512, or the model's context if that is shorter. */
   readonly context: number | undefined;
+  /** Number of sequences that a language model decodes together. Default: 1. */
+  readonly sequences: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,8 +44,11 @@ export function plannedRuns(handle: ModelHandle, request: CompileRequest): reado
   return handle.kind === "language" ? decodingRuns(handle, request) : tensorRuns(handle, request);
 }
 
-function tensorRuns(handle: ModelHandle, { shapes, context, signal }: CompileRequest): readonly PlannedRun[] {
-  if (context !== undefined) throw refusal("--context is for language models, and this model decodes no tokens", "use --shapes");
+function tensorRuns(handle: ModelHandle, { shapes, context, sequences, signal }: CompileRequest): readonly PlannedRun[] {
+  if (context !== undefined || sequences !== undefined) {
+    const flag = context === undefined ? "--sequences" : "--context";
+    throw refusal(`${flag} is for language models, and this model decodes no tokens`, "use --shapes");
+  }
   const config = handle.manifest.variants[0]?.config ?? {};
   const inputsFor = ({ batch, sequence = 1 }: CompiledShape): TensorMap =>
     filledInputs(handle.inputs, config, { batch, length: sequence, values: 0 });
@@ -74,9 +79,17 @@ function tensorRuns(handle: ModelHandle, { shapes, context, signal }: CompileReq
  * For each capacity that the cache of a sequence has as it grows: a prompt that fills it but for one token, and the last token. The next token moves the
  * sequence to the next capacity.
  */
-function decodingRuns({ language }: ModelHandle, { shapes, context, signal }: CompileRequest): readonly PlannedRun[] {
+function decodingRuns(
+  { decision, language }: ModelHandle,
+  { shapes, context, sequences = 1, signal }: CompileRequest,
+): readonly PlannedRun[] {
   if (shapes !== undefined)
     throw refusal("--shapes is for models that take whole texts, and this one decodes tokens", "use --context");
+  if (decision.model.format === "onnx" && language.limits.hasEncoder) {
+    const reason =
+      "an ONNX model with an encoder passes caches that grow with each token, so that XLA compiles a program for each length";
+    throw new InferyardError("MODEL_UNSUPPORTED", reason, { remedy: "use the safetensors of the model, if it has them" });
+  }
   const limit = language.limits.contextLength ?? Number.POSITIVE_INFINITY;
   if (context !== undefined && context > limit) throw refusal(`the context of this model has ${limit} tokens`, "ask for fewer");
   const maxTokens = Math.min(context ?? defaultContext, limit);
@@ -92,13 +105,36 @@ function decodingRuns({ language }: ModelHandle, { shapes, context, signal }: Co
       };
       try {
         if (capacity > 1) await decode(capacity - 1);
-        await decode(1);
+        await decodeTogether(language, sequence, { sequences, signal });
         if (index < capacities.length - 1) await decode(1);
       } finally {
         await language.releaseSequence(sequence);
       }
     },
   }));
+}
+
+/** Appends a token to a sequence: alone, and in runs with copies of it of every size up to `sequences`, for each of which there is a program. */
+async function decodeTogether(
+  language: ModelHandle["language"],
+  sequence: SequenceId,
+  { sequences, signal }: { readonly sequences: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const { batches } = coarseSizes;
+  const counts = batches.filter((_batch, index) => index > 0 && (batches[index - 1] ?? 0) < sequences);
+  for (const count of counts) {
+    const copies: SequenceId[] = [];
+    try {
+      for (let copy = 0; copy < Math.min(count, sequences); copy += 1) copies.push(await language.forkSequence(sequence));
+      await language.decode(
+        copies.map((each) => ({ sequence: each, tokens: tokens(1) })),
+        { signal },
+      );
+    } finally {
+      for (const copy of copies) await language.releaseSequence(copy);
+    }
+  }
+  await language.decode([{ sequence, tokens: tokens(1) }], { signal });
 }
 
 /** Ids of so many tokens; every vocabulary has the first one. */

@@ -88,15 +88,14 @@ function largestOf(values: Float32Array, start: number): number {
 
 /** Rounded to the nearest code from -8 to 7. */
 function int4Code(value: number): number {
-  const code = Math.floor(value + 0.5);
-  return code < -8 ? -8 : code > 7 ? 7 : code;
+  return Math.max(-8, Math.min(Math.floor(value + 0.5), 7));
 }
 
 function writeInt8(values: Float32Array, start: number, inverse: number, target: Uint8Array, at: number): void {
   for (let index = 0; index < elements; index += 1) {
     const code = Math.floor((values[start + index] as number) * inverse + 0.5);
     // Codes beyond 127 occur where the scale is so small that it has few bits.
-    target[at + index] = (code < -127 ? -127 : code > 127 ? 127 : code) + 128;
+    target[at + index] = Math.max(-127, Math.min(code, 127)) + 128;
   }
 }
 

@@ -13,7 +13,9 @@ it("metrics of programs are those of the models in memory whose engines compile 
     { reference: "m", target: "xla:cpu", programs: counts },
     { reference: "n", target: "native:cpu" },
   ];
-  watchPrograms(registry, { memory: () => ({ limits: null, models: models as unknown as Models }) }, (name) => name.toUpperCase());
+  watchPrograms(registry, { memory: () => ({ limits: null, models: models as unknown as Models }) }, (name) =>
+    name.toUpperCase(),
+  );
   const values = async (): Promise<readonly string[]> =>
     (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   expect(await values()).toEqual([

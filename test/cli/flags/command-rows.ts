@@ -137,6 +137,7 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
         "--target": { value: ["xla:cpu"], arrives: { settings: { target: ["xla:cpu"] } } },
         "--shapes": { value: ["4"], sees: ({ calls }) => calls },
         "--context": { value: ["64"], refused: /--context is for language models/ },
+        "--sequences": { value: ["2"], refused: /--sequences is for language models/ },
         "--list": { on: [], value: [], shows: true },
         "--remove": { on: [], value: ["all"], shows: true },
       },

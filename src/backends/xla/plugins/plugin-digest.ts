@@ -2,11 +2,10 @@
  * The SHA-256 of a plugin, which names its build: plugins state only "cpu" or "cuda" as their version. It is computed once for each state of the file, and remembered in the data
  * folder.
  */
-import { createHash } from "node:crypto";
-import { lstat, mkdir, readFile, readdir, rm, stat } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { lstat, mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Of } from "../../../platform/node/files.ts";
-import { writeFileAtomically } from "../../../storage/atomic-write.ts";
 import type { DataFolderInputs } from "../../../storage/data-folder.ts";
 import { isTrusted } from "../../../storage/own-files.ts";
 import { pluginsFolder } from "./installed-plugins.ts";
@@ -58,5 +57,13 @@ async function remember(folder: string, file: string, known: KnownDigest): Promi
   if (!isTrusted(await lstat(folder))) return;
   const names = await readdir(folder);
   if (names.length > maxKnown) for (const name of names) await rm(join(folder, name), { force: true });
-  await writeFileAtomically(file, `${JSON.stringify(known)}\n`);
+  const temporary = `${file}.${process.pid}.${randomUUID()}.tmp`;
+  try {
+    // Not flushed: after a loss of power a damaged file counts for nothing.
+    await writeFile(temporary, `${JSON.stringify(known)}\n`, { flag: "wx", mode: 0o600 });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

@@ -14,6 +14,7 @@ import { localTime } from "../store/list.ts";
 interface CompileFlags {
   readonly shapes?: readonly CompiledShape[];
   readonly context?: number;
+  readonly sequences?: number;
   readonly target?: readonly string[];
   readonly list?: boolean;
   readonly remove?: string;
@@ -27,12 +28,14 @@ export function defineCompile(command: Command, terminal: Terminal): void {
     .argument("[model]", "model reference")
     .addOption(new Option("--shapes <shapes>", "rows x tokens of texts, for example 1x16,32x128").argParser(shapes))
     .addOption(new Option("--context <tokens>", "maximum tokens of a text of a language model").argParser(positiveInteger))
-    .addOption(new Option("--list", "list the compiled programs on this machine").conflicts(["shapes", "context"]))
+    .addOption(new Option("--sequences <number>", "texts that a language model writes at once").argParser(positiveInteger))
+    .addOption(new Option("--list", "list the compiled programs on this machine").conflicts(["shapes", "context", "sequences"]))
     .addOption(
       new Option("--remove <what>", "remove a program by its key, those of a model, or all").conflicts([
         "list",
         "shapes",
         "context",
+        "sequences",
       ]),
     );
   addLoadFlags(command).action(async (model: string | undefined, flags: CompileFlags) => {
@@ -60,7 +63,7 @@ function shapes(text: string, before: readonly CompiledShape[] = []): readonly C
 const keepingBackends = ["xla"];
 
 async function compile(terminal: Terminal, model: string, flags: CompileFlags): Promise<void> {
-  const { target = keepingBackends, context, shapes: wanted, json, quiet } = flags;
+  const { target = keepingBackends, context, sequences, shapes: wanted, json, quiet } = flags;
   refuseOthers(target);
   // Imported on demand: --help needs none of it.
   const [{ plannedRuns }, { ProgramWatch }, { programAsJson }, { ProgramFolder }] = await Promise.all([
@@ -80,7 +83,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     const watch = new ProgramWatch(folder);
     const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
     const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
-    const runs = plannedRuns(handle, { shapes: wanted, context, signal });
+    const runs = plannedRuns(handle, { shapes: wanted, context, sequences, signal });
     const steps: CompiledStep[] = [watch.step("load", handle.programs)];
     for (const [index, { shape, run }] of runs.entries()) {
       await withNotice(terminal, notice(`compiling ${shape} (${index + 1} of ${runs.length})`), run());

@@ -121,7 +121,7 @@ function searchScale(values: Float32Array): { readonly scale: number; readonly m
   let best = { scale: high, min: low, error: Number.POSITIVE_INFINITY }; // replaced in the first step
   for (let step = 0; step <= searchSteps; step += 1) {
     const inverse = (15 - searchRange + (2 * searchRange * step) / searchSteps) / (high - low);
-    // Least squares for value = scale * code - min.
+    // Least squares for value = scale * code - min. Codes differ, since values do, and grow with the values: the determinant and the scale are above 0.
     let [codes, squares, sum, products] = [0, 0, 0, 0];
     for (const value of values) {
       const code = clamp(Math.round((value - low) * inverse), 0, 15);
@@ -131,14 +131,12 @@ function searchScale(values: Float32Array): { readonly scale: number; readonly m
       products += code * value;
     }
     const determinant = values.length * squares - codes * codes;
-    if (determinant <= 0) continue;
     let scale = (values.length * products - codes * sum) / determinant;
     let min = (codes * products - squares * sum) / determinant;
     if (min < 0) {
       min = 0;
       scale = products / squares;
     }
-    if (scale <= 0) continue;
     let error = 0;
     for (const value of values) {
       const code = clamp(Math.round((value - low) * inverse), 0, 15);

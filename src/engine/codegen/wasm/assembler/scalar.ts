@@ -69,7 +69,6 @@ const f32Load = { load: [0x2a, 2] } as const;
 const f32Store = { store: [0x38, 2] } as const;
 
 const f64Binary = { add: 0xa0, mul: 0xa2 } as const;
-const f64Load = { load: [0x2b, 3] } as const;
 const f64Store = { store: [0x39, 3] } as const;
 
 /** Generators of the instructions on 32-bit integers. */
@@ -132,7 +131,6 @@ export const f32: Named<typeof f32Binary, Binary<"f32">> &
 
 /** Generators of the instructions on float64. */
 export const f64: Named<typeof f64Binary, Binary<"f64">> &
-  Named<typeof f64Load, Load<"f64">> &
   Named<typeof f64Store, Store<"f64">> & {
     readonly const: (value: number) => F64;
     readonly promote: Unary<"f32", "f64">;
@@ -140,7 +138,6 @@ export const f64: Named<typeof f64Binary, Binary<"f64">> &
   } = {
   const: (value) => expression("f64", 0x44, float64Bytes(value)),
   ...binaries(f64Binary, plain, "f64", "f64"),
-  ...loads(f64Load, plain, "f64"),
   ...stores(f64Store, plain, "f64"),
   ...unaries({ promote: 0xbb } as const, plain, "f32", "f64"),
   ...unaries({ convertI64S: 0xb9 } as const, plain, "i64", "f64"),

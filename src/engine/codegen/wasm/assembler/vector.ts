@@ -29,7 +29,6 @@ const v128Load = {
   load: [0x00, 4],
   load8x8S: [0x01, 3],
   load8x8U: [0x02, 3],
-  load16x4S: [0x03, 3],
   load32x2S: [0x05, 3],
   load32x2U: [0x06, 3],
   load8Splat: [0x07, 0],
@@ -167,9 +166,6 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
     readonly store16Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store64Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     /** `value` with one lane replaced from memory. */
-    readonly load8Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
-    readonly load16Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
-    readonly load64Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load32Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
   } = {
   ...binaries(v128Binary, simd, "v128", "v128"),
@@ -182,10 +178,7 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
   bitselect: (whenSet, whenClear, mask) => expression("v128", whenSet.code, whenClear.code, mask.code, simd(0x52)),
   store32Lane: (address, value, lane, offset = 0) => laneAccess(0x5a, 2, address, value, lane, offset),
   store8Lane: (address, value, lane, offset = 0) => laneAccess(0x58, 0, address, value, lane, offset),
-  load8Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x54, 0, address, value, lane, offset).code),
   store16Lane: (address, value, lane, offset = 0) => laneAccess(0x59, 1, address, value, lane, offset),
-  load16Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x55, 1, address, value, lane, offset).code),
-  load64Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x57, 3, address, value, lane, offset).code),
   store64Lane: (address, value, lane, offset = 0) => laneAccess(0x5b, 3, address, value, lane, offset),
   load32Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x56, 2, address, value, lane, offset).code),
 };

@@ -31,11 +31,7 @@ export function stepBytes(layout: BlockLayout): number {
 export function emitCodes(
   f: FunctionBuilder,
   layout: BlockLayout,
-  {
-    at,
-    high,
-    step,
-  }: { readonly at: Local<"i32">; readonly high: Local<"i32"> | undefined; readonly step: number | Local<"i32"> },
+  { at, high, step }: { readonly at: Local<"i32">; readonly high: Local<"i32"> | undefined; readonly step: Local<"i32"> },
   use: (pair: number, codes: readonly V128[]) => void,
 ): void {
   const { lowBits, highBits } = layout;
@@ -72,13 +68,12 @@ export function emitCodes(
 }
 
 /** The upper bits of the codes of one step, in the lowest bits of the lanes. */
-function upperBits(layout: BlockLayout, high: Local<"i32">, vector: number, step: number | Local<"i32">): V128 {
+function upperBits(layout: BlockLayout, high: Local<"i32">, vector: number, step: Local<"i32">): V128 {
   const { highBits } = layout;
   const fields = 16 / highBits;
   const pairs = stepPairs(layout);
   // All pairs of a group are in one vector: 16 of one bit, or 8 of two.
   if (layout.groupElements / 2 > fields) throw new RangeError("the upper bits of a group need more than one vector");
   const all = v128.load(high, vector * 16);
-  if (typeof step === "number") return step === 0 ? all : i16x8.shrU(all, i32.const(step * pairs * highBits));
   return i16x8.shrU(all, i32.mul(step, i32.const(pairs * highBits)));
 }

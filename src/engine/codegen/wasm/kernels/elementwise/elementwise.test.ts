@@ -224,11 +224,12 @@ describe("types", () => {
     expect(casts("float32", "float16", floats)).toEqual(Array.from(floats, (value) => encodeFloat("float16", value, false)));
   });
 
-  it("loads halves that repeat or lie apart", () => {
+  it("loads halves that repeat, of rows that lie apart", () => {
     const x = Uint16Array.of(0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600);
     const from = (strides: readonly number[]) =>
       run({ shape: [3, 2], inputs: [{ type: "float16", strides }], steps: [{ op: "neg", of: [0] }], output: "float32" }, [x]);
-    expect(from([1, 3])).toEqual([-1, -4, -2, -5, -3, -6]);
+    expect(from([2, 1])).toEqual([-1, -2, -3, -4, -5, -6]);
+    expect(from([1, 1])).toEqual([-1, -2, -2, -3, -3, -4]);
     expect(from([1, 0])).toEqual([-1, -1, -2, -2, -3, -3]);
   });
 
@@ -266,10 +267,10 @@ describe("types", () => {
 describe("broadcasts and chains", () => {
   const size = fc.integer({ min: 1, max: 5 });
 
-  it("computes (a * b + c) with operands that repeat, skip or lie transposed along any axis", () => {
+  it("computes (a * b + c) with operands that repeat or lie transposed along any axis but the last", () => {
     fc.assert(
       fc.property(
-        fc.tuple(fc.array(size, { maxLength: 5 }), fc.integer({ min: 1, max: 13 })).map(([outer, inner]) => [...outer, inner]),
+        fc.tuple(fc.array(size, { maxLength: 5 }), fc.integer({ min: 2, max: 13 })).map(([outer, inner]) => [...outer, inner]),
         fc.array(fc.constantFrom("own", "repeated", "flipped"), { minLength: 3, maxLength: 3 }),
         fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
         fc.integer({ min: 1, max: 4 }),
@@ -283,7 +284,14 @@ describe("broadcasts and chains", () => {
               const own = shape.map((one, axis) => (kept[axis] === true ? one : 1));
               return contiguousStrides(own).map((stride, axis) => (kept[axis] === true ? stride : 0));
             }
-            return contiguousStrides([...shape].reverse()).reverse();
+            const outer = shape.slice(0, -1);
+            const row = shape.at(-1)!;
+            return [
+              ...contiguousStrides(outer.toReversed())
+                .toReversed()
+                .map((stride) => stride * row),
+              1,
+            ];
           });
           const operands = [1, 2, 3].map((seed) => randomFloats(count, seed).map((value) => Math.round(value * 8)));
           const request: ElementwiseRequest = {
@@ -309,11 +317,11 @@ describe("broadcasts and chains", () => {
     );
   });
 
-  it("walks bytes and int64 with any strides", () => {
+  it("walks bytes and int64 with any strides between rows", () => {
     const shape = [3, 5];
     const inputs = [
       { type: "int64", strides: [0, 1] },
-      { type: "uint8", strides: [1, 3] },
+      { type: "uint8", strides: [7, 1] },
       { type: "bool", strides: [5, 1] },
     ] as const;
     const steps: Step[] = [
@@ -323,11 +331,11 @@ describe("broadcasts and chains", () => {
       { op: "select", of: [2, 4, 5] },
     ];
     const wide = BigInt64Array.of(10n, 20n, 30n, 40n, 50n);
-    const bytes = Uint8Array.from({ length: 15 }, (_, index) => index);
+    const bytes = Uint8Array.from({ length: 19 }, (_, index) => index);
     const flags = Uint8Array.from({ length: 15 }, (_, index) => index % 2);
     const wanted = Array.from({ length: 15 }, (_, place) => {
       const [row, column] = [Math.floor(place / 5), place % 5];
-      return flags[place] === 1 ? 10 * (column + 1) + row + 3 * column : -1;
+      return flags[place] === 1 ? 10 * (column + 1) + 7 * row + column : -1;
     });
     expect(run({ shape, inputs, steps, output: "int64" }, [wide, bytes, flags])).toEqual(wanted);
   });
@@ -352,10 +360,12 @@ describe("broadcasts and chains", () => {
       const steps: Step[] = [{ op: "constant", type, value: 1 }];
       expect(run({ shape: [3, 7], inputs: [], steps, output: type }, [])).toEqual(Array(21).fill(1));
     }
-    const strides = [1, 3];
-    expect(run({ shape: [3, 2], inputs: [{ type: "uint8", strides }], steps: [], output: "uint8" }, [bytesUpTo(6)])).toEqual([
-      0, 3, 1, 4, 2, 5,
+    const strides = [3, 1];
+    expect(run({ shape: [2, 2], inputs: [{ type: "uint8", strides }], steps: [], output: "uint8" }, [bytesUpTo(6)])).toEqual([
+      0, 1, 3, 4,
     ]);
+    const apart = { shape: [2, 2], inputs: [{ type: "uint8", strides: [1, 2] }], steps: [], output: "uint8" } as const;
+    expect(() => run(apart, [bytesUpTo(6)])).toThrow(/lie 2 apart/);
   });
 
   it("makes one axis of those that no operand tells apart", () => {

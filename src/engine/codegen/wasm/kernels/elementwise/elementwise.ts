@@ -96,7 +96,7 @@ function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, st
         request.inputs[operand]?.type ?? request.output,
       );
     const values: RegisterValue[] = request.inputs.map(({ type }, operand) =>
-      loadElements(f, type, address(operand), at(axis.strides, operand), lanes),
+      loadElements(f, type, address(operand), at(axis.strides, operand)),
     );
     const constants = new Map<number, number>();
     for (const step of request.steps) {

@@ -29,48 +29,26 @@ export function needsTwoVectors(type: RegisterType): type is "int64" | "float64"
 }
 
 /**
- * Loads `lanes` (1 to 4) elements from memory, `stride` elements apart, starting at `address`, and widens them to `registerType(type)`. Other lanes
- * are undefined.
+ * Loads four elements that begin at `address`, one after the other (`stride` 1) or one for all (0), and widens them to `registerType(type)`. Fewer are
+ * used at the end of a row. Throws CONTRACT_VIOLATION for other strides, which broadcasting does not give the last axis.
  */
-export function loadElements(
-  f: FunctionBuilder,
-  type: ElementwiseType,
-  address: I32,
-  stride: number,
-  lanes: number,
-): RegisterValue {
-  const bytes = elementBytes[type];
+export function loadElements(f: FunctionBuilder, type: ElementwiseType, address: I32, stride: number): RegisterValue {
   const made = (...parts: V128[]): RegisterValue => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
+  const bytes = elementBytes[type];
+  if (stride !== 0 && stride !== 1)
+    throw new InferyardError("CONTRACT_VIOLATION", `elements of the last axis of an elementwise kernel lie ${stride} apart`);
   if (bytes === 8) {
     const at = f.value(address);
-    return made(...[0, 2].map((first) => loadPair(at, stride, first, Math.min(lanes - first, 2))));
+    return made(...[0, 16].map((offset) => (stride === 0 ? v128.load64Splat(at) : v128.load(at, offset))));
   }
   if (bytes === 2) {
-    const halves = loadTwoByteLanes(f, address, stride, lanes);
+    const halves = stride === 0 ? v128.load16Splat(address) : v128.load64Zero(address);
     if (type === "int16") return made(i32x4.extendLowI16x8S(halves));
     const wide = i32x4.extendLowI16x8U(halves);
     return made(type === "float16" ? float16ToFloat32(f, wide) : wide);
   }
   if (stride === 0) return made(widenTo32(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
-  if (stride === 1) return made(widenTo32(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
-  const at = f.value(address);
-  const load = bytes === 4 ? v128.load32Lane : v128.load8Lane;
-  const gathered = indices(lanes).reduce<V128>((all, lane) => load(at, all, lane, lane * stride * bytes), v128.zero);
-  return made(widenTo32(type, gathered));
-}
-
-function loadPair(at: I32, stride: number, first: number, lanes: number): V128 {
-  if (lanes <= 0) return v128.zero;
-  if (stride === 0) return v128.load64Splat(at);
-  if (stride === 1) return v128.load(at, first * 8);
-  return indices(lanes).reduce<V128>((all, lane) => v128.load64Lane(at, all, lane, (first + lane) * stride * 8), v128.zero);
-}
-
-function loadTwoByteLanes(f: FunctionBuilder, address: I32, stride: number, lanes: number): V128 {
-  if (stride === 0) return v128.load16Splat(address);
-  if (stride === 1) return v128.load64Zero(address);
-  const at = f.value(address);
-  return indices(lanes).reduce<V128>((all, lane) => v128.load16Lane(at, all, lane, lane * stride * 2), v128.zero);
+  return made(widenTo32(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
 }
 
 /** Widens the four low bytes of an 8-bit type to 32-bit lanes; returns 32-bit types unchanged. */

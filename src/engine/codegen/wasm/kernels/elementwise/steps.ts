@@ -50,10 +50,10 @@ export function emitStep(
     const masks = computeParts(step, [a, b], (x, y) => compare(operation, a.type, x, y));
     return lanes("bool", [needsTwoVectors(a.type) ? lowWords(masks) : (masks[0] ?? v128.zero)]);
   }
-  const exponent = constants.get(step.of[1] ?? -1);
+  const knownExponent = constants.get(step.of[1] ?? -1);
   return lanes(
     a.type,
-    computeParts(step, [a, b], (x, y) => arithmetic(f, operation, a.type, x, y, exponent)),
+    computeParts(step, [a, b], (x, y) => arithmetic(f, operation, a.type, x, y, knownExponent)),
   );
 }
 
@@ -221,7 +221,7 @@ function toDouble(f: FunctionBuilder, { type, parts }: RegisterValue): V128[] {
     });
   const convert =
     type === "float32" ? f64x2.promoteLowF32x4 : type === "uint32" ? f64x2.convertLowI32x4U : f64x2.convertLowI32x4S;
-  return [convert(x), convert(shuffle32(x, x, [2, 3, 2, 3]))];
+  return [convert(x), convert(i64x2.splat(i64x2.extractLane(x, 1)))];
 }
 
 function doubleToInt64(f: FunctionBuilder, x: Local<"v128">): V128 {

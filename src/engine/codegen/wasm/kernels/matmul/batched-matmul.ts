@@ -58,7 +58,8 @@ const bytesPerNanosecond = 10;
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
   const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
-  const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= minRowsToCopy);
+  const isReadWithCopies = b.row === 0 || m >= minRowsToCopy;
+  const copies = !isDots && (b.column !== 1 || isReadWithCopies);
   const width = panelWidth(request, copies);
   const panels = Math.ceil(n / width);
   const dynamicSizes: Record<string, number> = {};
@@ -208,11 +209,11 @@ function emitPanel(
     });
     const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, tileRows)));
     for (const [index, row] of sums.entries()) {
+      if (index > 0) f.increase(out, cRowBytes);
       for (const [vector, sum] of row.entries()) {
         const scaled = alpha === 1 ? sum : f32x4.mul(sum, f32x4.const(alpha));
         storeLanes(f, out, scaled, Math.min(laneCount, columns - vector * laneCount), vector * laneCount * floatBytes);
       }
-      if (index < rows - 1) f.increase(out, cRowBytes);
     }
   };
   const whole = f.value(sizeValue(rowBlocks));

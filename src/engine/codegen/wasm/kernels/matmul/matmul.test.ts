@@ -12,21 +12,21 @@ interface Given {
   readonly residual: Float32Array;
 }
 
-/** In float64, by the definition. Rows of C that lie apart keep NaN between them. */
+/** In float64, by the definition. */
 function reference(request: MatmulRequest, { a, b, bias, residual }: Given): Float64Array {
-  const { m, n, k, aStride = k, cStride = n, alpha = 1 } = request;
-  const c = new Float64Array((m - 1) * cStride + n).fill(NaN);
+  const { m, n, k } = request;
+  const c = new Float64Array(m * n);
   for (let i = 0; i < m; i += 1)
     for (let j = 0; j < n; j += 1) {
       let sum = 0;
-      for (let x = 0; x < k; x += 1) sum += a[i * aStride + x]! * b[x * n + j]!;
-      sum = sum * alpha + (request.bias === true ? bias[j]! : 0);
-      const added = residual[i * cStride + j]!;
+      for (let x = 0; x < k; x += 1) sum += a[i * k + x]! * b[x * n + j]!;
+      sum += request.bias === true ? bias[j]! : 0;
+      const added = residual[i * n + j]!;
       if (request.residual === "before-activation") sum += added;
       if (request.activation === "relu") sum = Math.max(sum, 0);
       if (request.activation === "tanh") sum = Math.tanh(sum);
       if (request.residual === "after-activation") sum += added;
-      c[i * cStride + j] = sum;
+      c[i * n + j] = sum;
     }
   return c;
 }
@@ -37,12 +37,12 @@ function multiplied(
   splits: number,
   set = featureSets[0]!,
 ): { readonly c: Float32Array; readonly error: number } {
-  const { m, n, k, aStride = k, cStride = n } = request;
+  const { m, n, k } = request;
   const given: Given = {
-    a: randomFloats((m - 1) * aStride + k, 1),
+    a: randomFloats(m * k, 1),
     b: randomFloats(k * n, 2),
     bias: randomFloats(n, 3),
-    residual: randomFloats((m - 1) * cStride + n, 4),
+    residual: randomFloats(m * n, 4),
   };
   const memory = new KernelMemory(64 * 1024 + 8 * (k * (n + 8) + given.a.length + 2 * given.residual.length));
   const packed = memory.room(Float32Array, packedMatmulLength(k, n));
@@ -70,7 +70,6 @@ const requests = fc.record<MatmulRequest>({
   m: size(19),
   n: size(43),
   k: fc.integer({ min: 0, max: 37 }),
-  alpha: fc.constantFrom(1, 0.5),
   bias: fc.boolean(),
   activation: fc.constantFrom("none", "relu", "tanh"),
   residual: fc.constantFrom("none", "before-activation", "after-activation"),
@@ -86,11 +85,10 @@ describe("matmul", () => {
 
   it("equals the definition for any sizes and tails, and the same bits in one call or several", () => {
     fc.assert(
-      fc.property(requests, size(5), fc.constantFrom(...featureSets), fc.nat(5), (request, splits, set, apart) => {
-        const strided = { ...request, aStride: request.k + apart, cStride: request.n + 2 * apart };
-        const whole = multiplied(strided, 1, set);
+      fc.property(requests, size(5), fc.constantFrom(...featureSets), (request, splits, set) => {
+        const whole = multiplied(request, 1, set);
         expect(whole.error).toBeLessThan(1e-5);
-        expect(multiplied(strided, splits, set).c).toEqual(whole.c);
+        expect(multiplied(request, splits, set).c).toEqual(whole.c);
       }),
       { numRuns: amount(150, 38) },
     );

@@ -1,8 +1,8 @@
 /** Linear layers: C = activation(alpha * A B + bias) + residual with constant, packed B. */
-import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { f32x4, v128 } from "../../assembler/vector.ts";
+import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
@@ -18,12 +18,6 @@ export interface MatmulRequest {
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Distance in elements between neighbouring rows of A. Default: k. */
-  readonly aStride?: number;
-  /** Distance in elements between neighbouring rows of C. Default: n. */
-  readonly cStride?: number;
-  /** Factor of the product, but not of the bias. Default: 1. */
-  readonly alpha?: number;
   /** Whether a vector of n elements is added. */
   readonly bias?: boolean;
   readonly activation?: Activation;
@@ -47,15 +41,15 @@ function matmulTiling(m: number, n: number, k: number): Tiling {
  * then c. One piece (unit of parallel work) is a panel of 8 columns (a pair of panels for one row), or a block of rows where m is large.
  */
 export function matmul(request: MatmulRequest): Kernel {
-  const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
+  const { m, n, k, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;
   const loops = matmulTiling(m, n, k);
   const { rowsPerTile } = loops;
   const pieces = isRow ? gemvPieces(n) : loops.pieces;
-  const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
+  const [aRowBytes, cRowBytes] = [k * floatBytes, n * floatBytes];
   return defineKernel({
     family: "matmul",
-    request: { rows: rowSpecialization(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
+    request: { rows: rowSpecialization(loops), n, k, bias, activation, residual },
     dynamicSizes: { rowBlocks: Math.floor(m / rowsPerTile) },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
@@ -71,7 +65,7 @@ export function matmul(request: MatmulRequest): Kernel {
         const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, tileColumns * floatBytes)), vectors);
         return {
           vectors,
-          start: (vector) => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero),
+          start: (vector) => biases?.[vector] ?? v128.zero,
           store: (sums) =>
             storeTile(
               f,
@@ -83,7 +77,7 @@ export function matmul(request: MatmulRequest): Kernel {
                 cRowBytes,
                 residual: residualAt && onC(residualAt),
                 residualRowBytes: cRowBytes,
-                finish: (sum, _row, vector) => scaleAndAddBias(f, sum, alpha, biases?.[vector]),
+                finish: (sum) => sum,
               },
             ),
         };
@@ -116,9 +110,4 @@ export function matmul(request: MatmulRequest): Kernel {
 
 function loadVectors(f: FunctionBuilder, address: I32, vectors: number): Local<"v128">[] {
   return indices(vectors).map((vector) => f.value(v128.load(address, vector * 16)));
-}
-
-function scaleAndAddBias(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
-  if (alpha === 1) return sum; // the sums started from the bias
-  return bias === undefined ? f32x4.mul(sum, f32x4.const(alpha)) : f.madd(sum, f32x4.const(alpha), bias);
 }

@@ -55,8 +55,7 @@ interface CopyStrategy {
 }
 
 function planCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
-  const inner = axes.at(-1);
-  if (inner === undefined) return { pieces: 0, pieceNanoseconds: 1, emit: () => {} };
+  const inner = at(axes, axes.length - 1);
   const [sourceStep = 0, targetStep = 0] = inner.strides;
   if (sourceStep === 1 && targetStep === 1)
     return axes.length === 1 ? contiguous(inner.size * bytes) : contiguousRows(axes, inner.size * bytes, bytes);
@@ -114,13 +113,12 @@ function fillRows(axes: readonly Axis[], length: number, bytes: ElementBytes): C
           f.increase(to, 16);
         });
         let done = 0;
-        if (count % 16 >= 8) f.run(v128.store64Lane(to, value, 0));
-        done += count % 16 >= 8 ? 8 : 0;
-        if (count % 8 >= 4) f.run(v128.store32Lane(to, value, 0, done));
-        done += count % 8 >= 4 ? 4 : 0;
-        if (count % 4 >= 2) f.run(v128.store16Lane(to, value, 0, done));
-        done += count % 4 >= 2 ? 2 : 0;
-        if (count % 2 === 1) f.run(v128.store8Lane(to, value, 0, done));
+        const stores = { 8: v128.store64Lane, 4: v128.store32Lane, 2: v128.store16Lane, 1: v128.store8Lane };
+        for (const size of [8, 4, 2, 1] as const) {
+          if ((count & size) === 0) continue;
+          f.run(stores[size](to, value, 0, done));
+          done += size;
+        }
       };
       const last = length - (blocks - 1) * blockBytes;
       if (blocks === 1) fill(length);

@@ -12,19 +12,17 @@ export interface ArgReduceRequest {
   readonly kind: "max" | "min";
   /** Whether the last of several equal elements is selected. Default: false, the first one. */
   readonly last?: boolean;
-  /** Type of the index. Default: int64. */
-  readonly output?: "int32" | "int64";
 }
 
 /**
- * Generates the kernel of arg-max or arg-min along the middle axis of x [outer, n, inner]. Parameters: x (float32), y. A NaN is chosen only when it
+ * Generates the kernel of arg-max or arg-min along the middle axis of x [outer, n, inner]. Parameters: x (float32), y (int64). A NaN is chosen only when it
  * comes first. One piece (unit of parallel work) is one of outer * inner results.
  */
 export function argReduce(request: ArgReduceRequest): Kernel {
-  const { outer, n, inner, kind, last = false, output = "int64" } = request;
+  const { outer, n, inner, kind, last = false } = request;
   return defineKernel({
     family: "arg-reduce",
-    request: { n, inner, kind, last, output },
+    request: { n, inner, kind, last },
     inputs: ["x"],
     outputs: ["y"],
     pieces: outer * inner,
@@ -45,8 +43,7 @@ export function argReduce(request: ArgReduceRequest): Kernel {
             f.set(place, candidate);
           });
         });
-        if (output === "int32") f.run(i32.store(offsetBy(y, piece, 4), place));
-        else f.run(i64.store(offsetBy(y, piece, 8), i64.extendI32U(place)));
+        f.run(i64.store(offsetBy(y, piece, 8), i64.extendI32U(place)));
       });
     },
   });

@@ -35,7 +35,7 @@ const blockColumns = 16;
 export function cumulative(request: CumulativeRequest): Kernel {
   const { outer, n, inner, function: name, type, exclusive, reverse } = request;
   const bytes = elementBytes[type];
-  const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);
+  const blocks = Math.ceil(inner / blockColumns);
   const step = (reverse ? -1 : 1) * inner * bytes;
   return defineKernel({
     family: "cumulative",

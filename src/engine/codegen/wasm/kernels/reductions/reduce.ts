@@ -33,7 +33,7 @@ const blockColumns = blockVectors * 4;
  */
 export function reduce(request: ReduceRequest): Kernel {
   const { outer, n, inner, kind, type = "float32" } = request;
-  const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);
+  const blocks = Math.ceil(inner / blockColumns);
   const steps = reductionSteps(kind, type, n);
   return defineKernel({
     family: "reduce",
