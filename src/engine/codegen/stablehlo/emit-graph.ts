@@ -12,6 +12,7 @@ import { emitBinary, emitElementwise, emitGelu, emitSelect, emitUnary } from "./
 import { HloFunction, type HloValue } from "./hlo-function.ts";
 import { UnsupportedInStableHlo, tensorTypeText } from "./hlo-types.ts";
 import { emitGather, emitGatherElements, emitGatherNd, emitScatterElements, emitScatterNd } from "./indexing.ts";
+import { momentSums } from "./moments.ts";
 import { emitConcat, emitExpand, emitPad, emitReshape, emitSlice, emitTranspose } from "./movement.ts";
 import { emitConvolution, emitConvolutionTranspose, emitFusedMatmul, emitLinear, emitMatmul } from "./products.ts";
 import { emitIntegerLinear, emitIntegerMatmul, emitQuantizationRange, emitQuantize, emitSubtractZeroPoint } from "./quantized.ts";
@@ -99,7 +100,7 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
 export function emitGraph(graph: Graph): StableHloProgram {
   const program = new ProgramText(graph);
   for (const { name, value } of graph.inputs) program.addInput(name, value);
-  program.emitNodes();
+  program.emitNodes(momentSums(graph, program.hlo, (value) => program.read(value)));
   return program.end(graph.outputs.map(({ name, value }) => ({ name, value: program.read(value) })));
 }
 

@@ -72,8 +72,15 @@ export class HloFunction {
 
   /** Text lines of a region with scalar arguments of these types, including the terminating `stablehlo.return`. */
   region(types: readonly ElementType[], compute: Region): readonly string[] {
+    return this.#region(
+      types.map((dataType) => ({ dataType, shape: [] })),
+      compute,
+    );
+  }
+
+  #region(types: readonly TensorType[], compute: Region): readonly string[] {
     const inner = new HloFunction(this.#names);
-    const parameters = types.map((dataType) => ({ name: `%${this.#next()}`, type: { dataType, shape: [] } }));
+    const parameters = types.map((type) => ({ name: `%${this.#next()}`, type }));
     const results = compute(inner, parameters);
     const head = `^bb0(${parameters.map(({ name, type }) => `${name}: ${tensorTypeText(type)}`).join(", ")}):`;
     const end = `"stablehlo.return"(${results.map(({ name }) => name).join(", ")}) : (${results.map(({ type }) => tensorTypeText(type)).join(", ")}) -> ()`;
@@ -254,6 +261,24 @@ export class HloFunction {
       { dimensions: list(axes) },
       this.region([...types, ...types], combine),
     );
+  }
+
+  /** Runs `body` on values for as long as `condition` holds, and returns the last ones. Both regions are given the values of the turn. */
+  loop<const Values extends readonly HloValue[]>(
+    start: Values,
+    condition: (inner: HloFunction, values: SameMany<Values>) => HloValue,
+    body: (inner: HloFunction, values: SameMany<Values>) => readonly HloValue[],
+  ): SameMany<Values> {
+    const types = start.map(({ type }) => type);
+    const test = this.#region(types, (inner, values) => [condition(inner, values as SameMany<Values>)]);
+    const turn = this.#region(types, (inner, values) => body(inner, values as SameMany<Values>));
+    return this.operations("stablehlo.while", start, types, {}, [...test, "}, {", ...turn]) as SameMany<Values>;
+  }
+
+  /** Appends a slice of a shape that begins at indices, which are int32 scalars. */
+  dynamicSlice(x: HloValue, starts: readonly HloValue[], shape: readonly number[]): HloValue {
+    const type = { dataType: x.type.dataType, shape };
+    return this.operation("stablehlo.dynamic_slice", [x, ...starts], type, { slice_sizes: list(shape) });
   }
 
   /**
