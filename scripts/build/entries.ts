@@ -104,6 +104,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/formats/protobuf/wire-format.ts",
     "src/formats/safetensors/read-sharded.ts",
     "src/kernels/kernel-tally.ts",
+    "src/storage/atomic-write.ts",
     "src/storage/data-folder.ts",
     "src/storage/own-files.ts",
     "src/storage/staging.ts",

@@ -62,7 +62,8 @@ export class XlaCache implements DecoderCache {
 
   copyFrom(other: DecoderCache): void {
     if (!(other instanceof XlaCache)) throw new TypeError("the cache is not on a PJRT device");
-    this.replace(this.#services.copyProgram(other.#types, this.#types).run(other.tensors));
+    const { tensors } = other;
+    this.replace(this.#services.copyProgram(other.#types, this.#types).run(tensors));
   }
 
   read(count: number): TensorMap {

@@ -78,19 +78,22 @@ function start(): { device: FailingDevice; cache: XlaCache; append: () => Promis
 }
 
 describe("a run that fails", () => {
-  it.each(["execute", "wait"] as const)("in %s loses the caches: they are freed, and every later use is RUN_FAILED", async (step) => {
-    const { device, cache, append } = start();
-    await append();
-    device.fails = step;
-    await expect(append()).rejects.toThrow(`no ${step}`);
-    device.fails = undefined;
-    expect(device.held).toBe(0);
-    const lost = expect.objectContaining({ code: "RUN_FAILED", remedy: expect.stringContaining("truncate") });
-    await expect(append()).rejects.toEqual(lost);
-    expect(() => cache.read(1)).toThrow(lost);
-    expect(() => new XlaCache(states, 4, device.services, () => {}).copyFrom(cache)).toThrow();
-    cache.release();
-  });
+  it.each(["execute", "wait"] as const)(
+    "in %s loses the caches: they are freed, and every later use is RUN_FAILED",
+    async (step) => {
+      const { device, cache, append } = start();
+      await append();
+      device.fails = step;
+      await expect(append()).rejects.toThrow(`no ${step}`);
+      device.fails = undefined;
+      expect(device.held).toBe(0);
+      const lost = expect.objectContaining({ code: "RUN_FAILED", remedy: expect.stringContaining("truncate") });
+      await expect(append()).rejects.toEqual(lost);
+      expect(() => cache.read(1)).toThrow(lost);
+      expect(() => new XlaCache(states, 4, device.services, () => {}).copyFrom(cache)).toThrow(lost);
+      cache.release();
+    },
+  );
 
   it("before the plugin has the caches leaves them as they were", async () => {
     const { device, append } = start();
