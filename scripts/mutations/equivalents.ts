@@ -401,4 +401,24 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: "const isSigned = min >= -128",
     reason: "weights of one byte may lie as two",
   },
+  {
+    file: "src/formats/gguf/blocks/k-quants.ts",
+    code: ">> (4 * (group & 1))",
+    reason: "4 divided by 1 is 4, and a shift by 4 divided by 0 is none",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/quantized/quantize-rows.ts",
+    code: "Math.min(groupSize, size - start)",
+    reason: "a norm is an upper bound and may be larger: the sums of 32 bits that it then asks for are the same",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/quantized/pack-bytes.ts",
+    code: "const words = new Int32Array(",
+    reason: "a view may be longer than what is written to it",
+  },
+  {
+    file: "src/engine/codegen/wasm/kernels/convolution/conv2d.ts",
+    code: "pads.some((pad) => pad > 0)) return window;",
+    reason: "a plane that is not taken as one row is computed row by row, with the same sums",
+  },
 ];

@@ -110,7 +110,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     executable.runSteps(0, Number.POSITIVE_INFINITY);
     arena.checkGuards();
     const results = executable.readOutputs(undefined);
-    const packingProblems = new Map(weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
+    const packingProblems = new Map(plan.weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
     const called = new Set([...plan.functions.map(({ name }) => name), ...plan.kernels.map(({ family }) => family)]);
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));
     return cases.map((each, index) => {

@@ -74,7 +74,7 @@ export function storeElements(
   if (needsTwoVectors(value.type)) {
     const at = f.value(address);
     storeLanes(f, at, low, Math.min(lanes, 2) * 2);
-    if (high !== undefined && lanes > 2) storeLanes(f, at, high, (lanes - 2) * 2, 16);
+    if (high !== undefined) storeLanes(f, at, high, (lanes - 2) * 2, 16);
     return;
   }
   if (elementBytes[type] === 4) {
