@@ -59,7 +59,7 @@ describe.skipIf(skip)(name, () => {
   let record: { readonly path: string; readonly text: string };
 
   beforeAll(async () => {
-    await writePooledBert(small);
+    writePooledBert(small);
     bench = await json("bench", small, "--targets", "native,onnx:cpu", "--rounds", "1", "--count", "8", "--record");
     record = { path: recordFile(), text: readFileSync(recordFile(), "utf8") };
   });
