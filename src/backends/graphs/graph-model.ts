@@ -13,6 +13,8 @@ export interface GraphParts {
   /** The engine as a noun phrase, for the evidence, such as "inferyard's own engine in WebAssembly". */
   readonly engineName: string;
   readonly library: Library;
+  /** What the engine does with quantized weights, as a sentence without a full stop for the evidence; undefined: nothing is to be said. */
+  readonly quantization?: string | undefined;
   /** How replicas share weights with the model; undefined: they do not. */
   readonly sharing?: (() => ReplicaSharing | undefined) | undefined;
   /** Whether the engine uses weights that another replica holds. Default: false. */
@@ -102,6 +104,7 @@ export function engineMemory({ engine, graph: { weightBytes }, readsSharedWeight
 }
 
 /** What the engine says of its last run: see `ModelBase.evidence`. */
-export function engineEvidence({ engine, engineName, graph }: GraphParts): readonly string[] {
-  return [`${engineName}: ${engine.describe()}`, ...graph.notes, ...engine.describeCode()];
+export function engineEvidence({ engine, engineName, graph, quantization }: GraphParts): readonly string[] {
+  const told = quantization === undefined ? [] : [quantization];
+  return [`${engineName}: ${engine.describe()}`, ...graph.notes, ...told, ...engine.describeCode()];
 }

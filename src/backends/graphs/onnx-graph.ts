@@ -6,7 +6,6 @@ import {
   TraceBudget,
   checkOperators,
   type ExternalData,
-  type OnnxModel,
   type OnnxType,
   onnxSource,
   type OnnxValueInfo,
@@ -56,17 +55,10 @@ export async function openOnnxGraph(files: OpenModelFiles, file: ModelFiles, opt
     outputs,
     nonTensorOutputs: graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name),
     weightBytes: file.bytes,
-    notes: blockNotes(model),
+    notes: [],
     identity: files.identity,
     detachFromFile: loadRemaining,
   };
-}
-
-/** What stays quantized, for the evidence. */
-function blockNotes({ graph }: OnnxModel): readonly string[] {
-  const types = [...graph.initializers.values()].flatMap(({ storage }) => storage?.blocks?.type ?? []);
-  const counts = [...new Set(types)].map((type) => `${types.filter((each) => each === type).length} in ${type}`);
-  return counts.length === 0 ? [] : [`matrices of MatMulNBits that stay in blocks: ${counts.join(", ")}`];
 }
 
 /** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder and for a file that cannot be read. */

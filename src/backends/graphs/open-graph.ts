@@ -60,6 +60,13 @@ export async function withOpenGraph<Result>(
   }
 }
 
+/** How many weights of a graph are quantized in blocks, by type: "24 in Q4_K, 1 in Q6_K". Undefined if none is. */
+export function describeBlocks({ weights }: GraphSource): string | undefined {
+  const types = weights.flatMap(({ storage }) => storage?.blocks?.type ?? []);
+  const counts = [...new Set(types)].map((type) => `${types.filter((each) => each === type).length} in ${type}`);
+  return counts.length === 0 ? undefined : counts.join(", ");
+}
+
 /** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */
 export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
   return {

@@ -13,7 +13,7 @@ import type {
   ProbeOptions,
 } from "../../contract/backend.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
-import { isDecodable, isGraph, withOpenGraph } from "../graphs/open-graph.ts";
+import { describeBlocks, isDecodable, isGraph, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
@@ -166,7 +166,11 @@ async function withParts<Model>(
   create: (parts: GraphParts) => Promise<Model>,
 ): Promise<Model> {
   const { createParts } = await import("./create-engine.ts");
-  return await withOpenGraph(model, options, async (graph) => await create(await createParts(graph, options, state)));
+  return await withOpenGraph(model, options, async (graph) => {
+    const blocks = model.format === "onnx" ? describeBlocks(graph.source) : undefined;
+    const quantization = blocks === undefined ? undefined : `matrices of MatMulNBits that stay in blocks: ${blocks}`;
+    return await create({ ...(await createParts(graph, options, state)), quantization });
+  });
 }
 
 function requireCpu(device: Device): void {

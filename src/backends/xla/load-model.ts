@@ -12,7 +12,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { rotaryContext } from "../../engine/index.ts";
 import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
-import { type OpenGraph, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
+import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
@@ -83,7 +83,9 @@ async function openParts(
   const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
   const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
-  return { graph, engine, engineName: "StableHLO through PJRT", library };
+  const blocks = describeBlocks(graph.source);
+  const quantization = blocks === undefined ? undefined : `quantized weights are widened to float32: ${blocks}`;
+  return { graph, engine, engineName: "StableHLO through PJRT", library, quantization };
 }
 
 async function disposingOnError<Result>({ engine }: GraphParts, work: () => Promise<Result>): Promise<Result> {
