@@ -183,7 +183,7 @@ describe.skipIf(skip)(title, () => {
       [["tiny-random-gpt2", "--context", "9999"], "the context of this model has 64 tokens"],
       [["tiny-random-bert", "--context", "64"], "--context is for language models"],
       [["tiny-random-bert", "--shapes", "4"], "the shape 4 has no length"],
-      [["tiny-random-bart"], "XLA compiles a program for each length"],
+      [["tiny-random-bart"], "XLA compiles a program for each shape"],
       [["tiny-random-bert", "--target", "native"], "native keeps no compiled programs on disk"],
     ] as const;
     for (const [[model, ...flags], message] of refusals) {

@@ -2,7 +2,6 @@
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
-import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 
 /** A model as a source of graphs, and what is known of its files. */
 export interface OpenGraph {
@@ -23,16 +22,6 @@ export interface OpenGraph {
   readonly identity: string | undefined;
   /** Reads the weights that no graph has read yet into memory, and lets go of the files. */
   detachFromFile(): void;
-}
-
-/** Whether a model is a graph of the engine: not static embeddings, nor a format that it does not read. */
-export function isGraph({ format, architecture = "" }: ModelFiles): boolean {
-  return format === "onnx" || architectureNames.includes(architecture);
-}
-
-/** Whether tokens can be decoded with the graph of a model. */
-export function isDecodable(model: ModelFiles): boolean {
-  return isGraph(model) || encoderDecoderNames.includes(model.architecture ?? "");
 }
 
 /**

@@ -13,7 +13,7 @@ import type {
   ProbeOptions,
 } from "../../contract/backend.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
-import { describeBlocks, isDecodable, isGraph, withOpenGraph } from "../graphs/open-graph.ts";
+import { isDecodable, isGraph } from "../graphs/graph-formats.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
@@ -165,7 +165,10 @@ async function withParts<Model>(
   state: NativeState,
   create: (parts: GraphParts) => Promise<Model>,
 ): Promise<Model> {
-  const { createParts } = await import("./create-engine.ts");
+  const [{ createParts }, { describeBlocks, withOpenGraph }] = await Promise.all([
+    import("./create-engine.ts"),
+    import("../graphs/open-graph.ts"),
+  ]);
   return await withOpenGraph(model, options, async (graph) => {
     const blocks = model.format === "onnx" ? describeBlocks(graph.source) : undefined;
     const quantization = blocks === undefined ? undefined : `matrices of MatMulNBits that stay in blocks: ${blocks}`;

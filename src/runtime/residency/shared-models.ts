@@ -3,8 +3,7 @@
  * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
-import { abortable } from "../../concurrency/abortable.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { type Manifest, type ModelReference, type Variant, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
@@ -20,11 +19,12 @@ import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
 import type { Lease, Residency, MemoryBooking } from "./residency.ts";
 import type { Reservation } from "../selection/reservation.ts";
 import type { ResidentModel } from "./resident-model.ts";
+import type { LoadCandidate } from "./serve-while-compiling.ts";
 import type { ModelOptions, WhileCompiling } from "../options/runtime-settings.ts";
 import { settingsFor } from "../selection/option-scope.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
-import { type Target, formatTarget } from "../targets/target.ts";
+import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
 /** A request for a loaded model. */
@@ -181,7 +181,7 @@ export class SharedModels {
   }
 
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
-    const { choose, reservationFor, onFailed, prepare } = this.#options;
+    const { choose, reservationFor, onFailed, prepare, residency, whileCompiling } = this.#options;
     let endPreparation = (): void => {};
     try {
       const reference = await resolveReference(request.reference);
@@ -189,67 +189,28 @@ export class SharedModels {
       const reservation = { ...(await reservationFor(reference)), leaseKind: "work" as const };
       const outcome = await choose(reference, request.options, true, signal);
       await this.#requireModel(request, outcome);
-      let compiling: Promise<LoadOutcome<Lease<ResidentModel>>> | undefined;
-      const attempt = async (
-        candidate: EligibleCandidate,
-        decide: DecisionFactory,
-      ): Promise<LoadOutcome<Lease<ResidentModel>>> => {
-        const isBeside = this.#isLoadedBeside(request.reference, outcome, candidate);
-        if (!isBeside) return await this.#attempt(key, request, reservation, outcome, { candidate, decide, signal });
-        const { signal: own } = new AbortController(); // it goes on when the request has been served; `Residency.close` ends it
-        compiling ??= this.#attempt(key, request, reservation, outcome, { candidate, decide, signal: own });
-        compiling.catch(() => {}); // reported to whoever waits for it
-        return { ok: false, stage: "load", error: servedMeanwhile() };
-      };
-      const loading = tryCandidates(outcome, attempt, signal);
-      request.loadHooks?.whileLoading?.(outcome.manifest);
-      return await this.#servedMeanwhile(key, loading, () => compiling, signal);
+      const load: LoadCandidate = (candidate, decide, own) =>
+        this.#attempt(key, request, reservation, outcome, { candidate, decide, signal: own });
+      const onLoading = (): void => request.loadHooks?.whileLoading?.(outcome.manifest);
+      if (whileCompiling === "next") {
+        const { serveWhileCompiling } = await import("./serve-while-compiling.ts");
+        return await serveWhileCompiling({
+          outcome,
+          load,
+          signal,
+          onLoading,
+          isLoaded: (candidate) => residency.has(this.#keyOf(request.reference, outcome, candidate)),
+          onCompiled: () => this.#resolved.delete(key),
+        });
+      }
+      const loading = tryCandidates(outcome, (candidate, decide) => load(candidate, decide, signal), signal);
+      onLoading();
+      return await loading;
     } catch (error) {
       if (typeof error !== "object" || error === null || !this.#notServed.has(error)) onFailed(request.reference, error);
       throw error;
     } finally {
       endPreparation();
-    }
-  }
-
-  /** Whether the model of a candidate must be compiled, and another candidate can serve the request meanwhile. */
-  #isLoadedBeside(reference: string, outcome: SelectionOutcome, candidate: EligibleCandidate): boolean {
-    const { residency, whileCompiling } = this.#options;
-    const compiles = ({ backend, device }: Target): boolean =>
-      outcome.facts.backends.find(({ name }) => name === backend)?.capabilities(device).compiles === true;
-    if (whileCompiling !== "next" || !compiles(candidate.target)) return false;
-    if (residency.has(this.#keyOf(reference, outcome, candidate))) return false;
-    return outcome.selections.some((each) => each.verdict === "eligible" && !compiles(each.target));
-  }
-
-  /**
-   * The lease of what serves a request while another model is compiled for it, or of that model if nothing else can. Once it is compiled, requests of this kind
-   * are resolved again, and get it.
-   */
-  async #servedMeanwhile(
-    key: string,
-    loading: Promise<Lease<ResidentModel>>,
-    compilingOf: () => Promise<LoadOutcome<Lease<ResidentModel>>> | undefined,
-    signal: AbortSignal,
-  ): Promise<Lease<ResidentModel>> {
-    try {
-      const lease = await loading;
-      // Only now, so that what served the request is not remembered after the compiled model.
-      void compilingOf()?.then(
-        (compiled) => {
-          if (!compiled.ok) return;
-          this.#resolved.delete(key);
-          compiled.item.release();
-        },
-        () => {},
-      );
-      return lease;
-    } catch (error) {
-      const compiling = compilingOf();
-      if (compiling === undefined || signal.aborted) throw error;
-      const compiled = await abortable(compiling, signal);
-      if (!compiled.ok) throw error;
-      return compiled.item;
     }
   }
 
@@ -331,12 +292,6 @@ export class SharedModels {
     if (this.#resolved.size <= maxResolvedRequests) return;
     for (const oldest of this.#resolved.keys()) return void this.#resolved.delete(oldest);
   }
-}
-
-function servedMeanwhile(): InferyardError {
-  return new InferyardError("BACKEND_UNAVAILABLE", "the model is being compiled for it, and another target serves meanwhile", {
-    remedy: "set whileCompiling to wait, or compile the model ahead of time",
-  });
 }
 
 /**
