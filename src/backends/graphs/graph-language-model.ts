@@ -5,26 +5,22 @@ import type {
   DecodeStep,
   KernelCount,
   LanguageModel,
+  LanguageModelFiles,
   LanguageModelLimits,
   Library,
+  LoadOptions,
   ModelBase,
   SequenceId,
   SequenceOptions,
 } from "../../contract/backend.ts";
 import type { Tensor, TensorInfo } from "../../contract/tensor.ts";
-import { paddedSourceTokens, type Sequences, sourceMaskName } from "../../engine/index.ts";
+import { paddedSourceTokens, rotaryContext, type Sequences, sourceMaskName } from "../../engine/index.ts";
 import { omitUndefined } from "../../contract/checked.ts";
+import { contextLengthFor } from "../sequences/cache-estimate.ts";
 import { checkSteps } from "../sequences/check-steps.ts";
 import { checkSource } from "../sequences/encode-source.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
-
-/** Settings of `GraphLanguageModel.create`. */
-interface SequenceSettings {
-  readonly contextLength: number | undefined;
-  readonly cacheType: "float32" | "float16";
-  readonly signal: AbortSignal | undefined;
-}
 
 /** A language model whose decoder runs on the engine, with the caches of its sequences in the engine's memory. */
 export class GraphLanguageModel implements LanguageModel {
@@ -51,16 +47,24 @@ export class GraphLanguageModel implements LanguageModel {
   }
 
   /**
-   * Compiles the executable of one token. `contextLength`: maximum number of tokens of a sequence, if the model states one; `cacheType`: element type of
-   * caches. If it fails, the engine is disposed. Throws MODEL_UNSUPPORTED for a model that is no decoder with caches as inputs.
+   * Compiles the executable of one token. If it fails, the engine is disposed. Throws MODEL_UNSUPPORTED for a model that is no decoder with caches as
+   * inputs.
    */
-  static async create(parts: GraphParts, { contextLength, cacheType, signal }: SequenceSettings): Promise<GraphLanguageModel> {
+  static async create(
+    parts: GraphParts,
+    { config, format }: LanguageModelFiles,
+    options: LoadOptions,
+  ): Promise<GraphLanguageModel> {
+    const contexts = [contextLengthFor(config, options), format === "onnx" ? undefined : rotaryContext(config)];
+    const stated = contexts.filter((each) => each !== undefined);
+    const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
+    const cacheType = options.cachePrecision === "fp16" ? "float16" : "float32";
     const {
       engine,
       graph: { inputs },
     } = parts;
     try {
-      const sequences = await engine.sequences(inputs, { maxTokens: contextLength, cacheType, signal });
+      const sequences = await engine.sequences(inputs, { maxTokens: contextLength, cacheType, signal: options.signal });
       return new GraphLanguageModel(parts, sequences, contextLength);
     } catch (error) {
       await engine.dispose();

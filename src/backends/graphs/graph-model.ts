@@ -21,7 +21,7 @@ export interface GraphParts {
   readonly readsSharedWeights?: boolean;
 }
 
-/** A model whose graph runs on the engine. Members are those of `ReplicaModel`. */
+/** A model whose graph runs on the engine. It has the members of `ReplicaModel`. */
 export class GraphModel implements ReplicaModel {
   readonly kind = "tensor";
   readonly inputs: readonly TensorInfo[];

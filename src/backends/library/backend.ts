@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import type {
   Availability,
@@ -15,7 +14,7 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { koffiInstall } from "../../libraries/ffi/koffi.ts";
+import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { deviceTypeOf } from "./device-types.ts";
@@ -99,7 +98,7 @@ class LibraryBackend implements ReloadableBackend {
     ]);
     const path = await findLibrary(this.#path);
     if (path === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
-    if (!isInstalled("koffi"))
+    if (!isKoffiInstalled())
       return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
     const file = await this.libraryFile().catch((error: unknown) => error);
     if (!isLibraryFile(file)) return { present: false, reason: messageOf(file), remedy: libraryRemedy };
@@ -185,15 +184,5 @@ async function problemOf(
         .join("; "),
       ...(remedy === undefined ? {} : { remedy }),
     };
-  }
-}
-
-/** Whether a package is installed where this one is; nothing of it is loaded. */
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -14,7 +14,7 @@ import type {
 } from "../../contract/backend.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { isDecodable, isGraph } from "../graphs/graph-formats.ts";
-import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
+import { estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
@@ -132,7 +132,7 @@ async function loadLanguage(
 ): Promise<LanguageModel> {
   requireCpu(device);
   const { loadLanguageModel } = await import("../sequences/load-language-model.ts");
-  const { cachePrecision = "fp32", signal } = options;
+  const { cachePrecision = "fp32" } = options;
   if (model.encoder !== undefined && cachePrecision !== "fp32")
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
@@ -143,12 +143,8 @@ async function loadLanguage(
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   await prepareKernels(options, state);
   const { GraphLanguageModel } = await import("../graphs/graph-language-model.ts");
-  const { rotaryContext } = await import("../../engine/index.ts");
-  const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
-  const stated = contexts.filter((each) => each !== undefined);
-  const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   return await withParts(model, { ...options, isUnprepared: true }, state, (parts) =>
-    GraphLanguageModel.create(parts, { contextLength, cacheType: cachePrecision === "fp16" ? "float16" : "float32", signal }),
+    GraphLanguageModel.create(parts, model, options),
   );
 }
 

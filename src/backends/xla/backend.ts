@@ -1,5 +1,4 @@
 /** The backend `xla` behind the backend contract. */
-import { createRequire } from "node:module";
 import { basename } from "node:path";
 import type {
   Availability,
@@ -18,7 +17,7 @@ import type {
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
-import { koffiInstall } from "../../libraries/ffi/koffi.ts";
+import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import type { PluginForDevice } from "./load-model.ts";
 import { defaultBuckets } from "./buckets.ts";
@@ -62,8 +61,8 @@ class XlaBackend implements Backend {
 
   async probe(options: ProbeOptions): Promise<Availability> {
     const plugins = await this.#openPlugins();
-    const availability = await plugins.probe({ ...options, run: options.run && isInstalled("koffi") });
-    if (!availability.present || isInstalled("koffi")) return availability;
+    const availability = await plugins.probe({ ...options, run: options.run && isKoffiInstalled() });
+    if (!availability.present || isKoffiInstalled()) return availability;
     return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
   }
 
@@ -131,15 +130,5 @@ class XlaBackend implements Backend {
     const { XlaPlugins } = await import("./plugins/xla-plugins.ts");
     this.#plugins ??= new XlaPlugins(this.#settings.plugin, this.#given);
     return this.#plugins;
-  }
-}
-
-/** Whether a package is installed where this one is; nothing of it is loaded. */
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -3,6 +3,7 @@
  * masked by `attention_mask`; the batch is padded with copies of its last row. Padding is cut off the outputs.
  */
 import { at } from "../../contract/checked.ts";
+import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
 
 /** Sizes that axes are padded to, in ascending order; beyond the last one, to a power of two times it. */
@@ -22,14 +23,17 @@ interface PaddedAxes {
   readonly sequence: string;
 }
 
-/** Inputs padded to a bucket, and the sizes to which outputs are cut. */
-export interface PaddedInputs {
-  readonly inputs: TensorMap;
-  /** Rows and tokens of the bucket, such as "8x32". */
-  readonly bucket: string;
+/** Numbers of rows and tokens. */
+interface Sizes {
   readonly batch: number;
   readonly sequence: number;
 }
+
+/** Runs a model. */
+type Run = (inputs: TensorMap) => Promise<TensorMap>;
+
+/** Codes of errors that have nothing to do with the shapes of the inputs. */
+const endingCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["ABORTED", "DISPOSED"]);
 
 /** The padding of the inputs and outputs of one model. */
 export class ShapeBuckets {
@@ -37,6 +41,10 @@ export class ShapeBuckets {
   readonly #sizes: BucketSizes;
   readonly #inputs: readonly TensorInfo[];
   readonly #outputs: ReadonlyMap<string, TensorInfo>;
+  /** Buckets that runs were padded to. */
+  readonly #used = new Set<string>();
+  /** Buckets that the model cannot be padded to, as where it has no positions for so many tokens. */
+  readonly #refused = new Set<string>();
 
   private constructor(axes: PaddedAxes, inputs: readonly TensorInfo[], outputs: readonly TensorInfo[], sizes: BucketSizes) {
     this.#axes = axes;
@@ -62,42 +70,71 @@ export class ShapeBuckets {
     return isPaddable ? new ShapeBuckets({ batch, sequence }, inputs, outputs, sizes) : undefined;
   }
 
-  /** Pads inputs, whose shapes the caller has checked. Inputs that the model does not declare stay as they are. */
-  pad(given: TensorMap): PaddedInputs {
-    const [batch = 0, sequence = 0] = given["attention_mask"]?.shape ?? [];
-    if (batch === 0 || sequence === 0) return { inputs: given, bucket: `${batch}x${sequence}`, batch, sequence };
-    const [rows, tokens] = [bucketSize(batch, this.#sizes.batch), bucketSize(sequence, this.#sizes.sequence)];
-    const padded = this.#inputs.flatMap(({ name, shape }): [string, Tensor][] => {
-      const tensor = given[name];
-      if (tensor === undefined) return [];
-      return [[name, resized(tensor, this.#sizesOf(shape, tensor.shape, rows, tokens), shape.indexOf(this.#axes.batch))]];
-    });
-    return { inputs: { ...given, ...Object.fromEntries(padded) }, bucket: `${rows}x${tokens}`, batch, sequence };
+  /**
+   * Runs a model with padded inputs, whose shapes the caller has checked, and returns its outputs without the padding. Inputs that the model does not declare stay
+   * as they are. A model that refuses the padded inputs, or whose outputs do not have the shapes that it declares, runs with the inputs as they are.
+   */
+  async run(inputs: TensorMap, run: Run): Promise<TensorMap> {
+    const [batch = 0, sequence = 0] = inputs["attention_mask"]?.shape ?? [];
+    if (batch === 0 || sequence === 0) return await run(inputs);
+    const padded = { batch: bucketSize(batch, this.#sizes.batch), sequence: bucketSize(sequence, this.#sizes.sequence) };
+    const bucket = `${padded.batch}x${padded.sequence}`;
+    if (this.#refused.has(bucket)) return await run(inputs);
+    const outputs = await this.#runPadded(inputs, padded, run);
+    const cut = outputs && this.#cut(outputs, padded, { batch, sequence });
+    if (cut !== undefined) {
+      this.#used.add(bucket);
+      return cut;
+    }
+    const exact = await run(inputs);
+    this.#refused.add(bucket); // only now: what refuses the inputs as they are does not refuse the bucket
+    return exact;
   }
 
-  /** The sizes as a clause: "batches of 1, 2, 4 and so on, sequences of 16, 32, 64 and so on". */
-  describe(): string {
+  /** What inputs are padded to, as a sentence without a full stop; undefined before the first run. */
+  describe(): string | undefined {
+    if (this.#used.size + this.#refused.size === 0) return undefined;
     const { batch, sequence } = this.#sizes;
-    return `batches of ${describeSizes(batch)}, sequences of ${describeSizes(sequence)}`;
+    const sizes = `batches of ${describeSizes(batch)}, sequences of ${describeSizes(sequence)}`;
+    const used = this.#used.size === 0 ? "" : `; so far to ${[...this.#used].join(", ")}`;
+    const refused = this.#refused.size === 0 ? "" : `; not to ${[...this.#refused].join(", ")}, which the model does not take`;
+    return `inputs are padded to ${sizes}${used}${refused}`;
   }
 
-  /** Cuts the padding off outputs. */
-  cut(outputs: TensorMap, { batch, sequence }: PaddedInputs): TensorMap {
-    const cut = Object.entries(outputs).map(([name, tensor]): [string, Tensor] => {
-      const shape = this.#outputs.get(name)?.shape;
-      return [name, shape === undefined ? tensor : resized(tensor, this.#sizesOf(shape, tensor.shape, batch, sequence), -1)];
+  /** The outputs for padded inputs; undefined if the model refuses these. */
+  async #runPadded(inputs: TensorMap, to: Sizes, run: Run): Promise<TensorMap | undefined> {
+    const padded = this.#inputs.flatMap(({ name, shape }): [string, Tensor][] => {
+      const tensor = inputs[name];
+      if (tensor === undefined) return [];
+      return [[name, resized(tensor, this.#shapeWith(shape, tensor.shape, to), shape.indexOf(this.#axes.batch))]];
     });
-    return Object.fromEntries(cut);
+    try {
+      return await run({ ...inputs, ...Object.fromEntries(padded) });
+    } catch (error) {
+      if (!(error instanceof InferyardError) || endingCodes.has(error.code)) throw error;
+      return undefined;
+    }
   }
 
-  #sizesOf(
-    declared: readonly (number | string)[],
-    actual: readonly number[],
-    batch: number,
-    sequence: number,
-  ): readonly number[] {
+  /** Cuts outputs for padded inputs to other sizes; undefined if one does not have the padded sizes at the axes where it is declared to have them. */
+  #cut(outputs: TensorMap, from: Sizes, to: Sizes): TensorMap | undefined {
+    const cut: Record<string, Tensor> = {};
+    for (const [name, tensor] of Object.entries(outputs)) {
+      const shape = this.#outputs.get(name)?.shape;
+      if (shape === undefined) return undefined;
+      const isAsDeclared =
+        shape.length === tensor.shape.length &&
+        this.#shapeWith(shape, tensor.shape, from).every((size, axis) => size === tensor.shape[axis]);
+      if (!isAsDeclared) return undefined;
+      cut[name] = resized(tensor, this.#shapeWith(shape, tensor.shape, to), -1);
+    }
+    return cut;
+  }
+
+  /** A shape with these sizes at the axes of batch and sequence. */
+  #shapeWith(declared: readonly (number | string)[], actual: readonly number[], sizes: Sizes): readonly number[] {
     return declared.map((size, axis) =>
-      size === this.#axes.batch ? batch : size === this.#axes.sequence ? sequence : at(actual, axis),
+      size === this.#axes.batch ? sizes.batch : size === this.#axes.sequence ? sizes.sequence : at(actual, axis),
     );
   }
 }

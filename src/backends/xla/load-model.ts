@@ -8,12 +8,9 @@ import type {
   ModelFiles,
   TensorModel,
 } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { rotaryContext } from "../../engine/index.ts";
 import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
-import { contextLengthFor } from "../sequences/cache-estimate.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
 import { ProgramFolder } from "./program-cache/program-folder.ts";
@@ -37,10 +34,14 @@ export interface PluginForDevice {
 export async function loadOnPlugin(model: ModelFiles, plugin: PluginForDevice, options: LoadOptions): Promise<TensorModel> {
   return await withOpenGraph(model, options, async (graph) => {
     const parts = await openParts(graph, model, plugin, options);
-    return await disposingOnError(parts, async () => {
+    try {
       parts.engine.prepare(graph.inputs); // traces the model, so that operations without a form are refused now; XLA compiles when a shape is needed
+      await parts.engine.checkInterpreter();
       return new GraphModel(parts);
-    });
+    } catch (error) {
+      await parts.engine.dispose();
+      throw error;
+    }
   });
 }
 
@@ -50,16 +51,8 @@ export async function loadLanguageOnPlugin(
   plugin: PluginForDevice,
   options: LoadOptions,
 ): Promise<LanguageModel> {
-  const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
-  const stated = contexts.filter((each) => each !== undefined);
-  const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
-  const cacheType = options.cachePrecision === "fp16" ? "float16" : "float32";
   return await withOpenGraph(model, options, async (graph) =>
-    GraphLanguageModel.create(await openParts(graph, model, plugin, options), {
-      contextLength,
-      cacheType,
-      signal: options.signal,
-    }),
+    GraphLanguageModel.create(await openParts(graph, model, plugin, options), model, options),
   );
 }
 
@@ -69,13 +62,14 @@ async function openParts(
   { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
+  const folder = await ProgramFolder.open({ maxBytes: programCacheBytes });
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
   const { client } = opened;
   const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
   const programs = new ProgramLoader({
     client,
     target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
-    folder: await ProgramFolder.open({ maxBytes: programCacheBytes }),
+    folder,
     device: device.type,
     model: model.path,
   });
@@ -86,13 +80,4 @@ async function openParts(
   const blocks = describeBlocks(graph.source);
   const quantization = blocks === undefined ? undefined : `quantized weights are widened to float32: ${blocks}`;
   return { graph, engine, engineName: "StableHLO through PJRT", library, quantization };
-}
-
-async function disposingOnError<Result>({ engine }: GraphParts, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    await engine.dispose();
-    throw error instanceof InferyardError ? error : new InferyardError("LOAD_FAILED", String(error), { cause: error });
-  }
 }

@@ -5,6 +5,7 @@ import type { Literal } from "../../engine/ir/literal.ts";
 import type { Graph } from "../../engine/ir/graph.ts";
 import type { ConstantFolder } from "../../engine/interpret/evaluate.ts";
 import { emitDecoder, emitGraph } from "../../engine/codegen/stablehlo/index.ts";
+import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import {
   coarseSizes,
   type CompiledGraph,
@@ -39,6 +40,8 @@ export class XlaCompiler implements GraphCompiler {
   /** Whether results depend on padding: ranges of dynamic quantization are taken over all elements, padding included. */
   dependsOnPadding: boolean = false;
   readonly #folding: ModelFolding;
+  /** Known answers of the interpreter, which folds constants. No kernel of WebAssembly is checked. */
+  readonly #checks = new KernelChecks(detectWasmFeatures());
   readonly #services: XlaServices;
   readonly #level: OptimizationLevel;
   readonly #constants: DeviceConstants;
@@ -143,8 +146,9 @@ export class XlaCompiler implements GraphCompiler {
   /** The plugin allocates what a run needs. */
   reserveArena(): void {}
 
-  /** Constants are folded by the interpreter, whose answers the backend `native` holds against known ones at its probe. */
-  async checkInterpreter(): Promise<void> {}
+  async checkInterpreter(): Promise<void> {
+    await this.#checks.checkInterpreter(this.#folding.takeEvaluated(), []);
+  }
 
   describeRun({ all, interpreted, executables }: StepCounts & { readonly executables: number }): string {
     const programs = executables === 1 ? "1 program" : `${executables} programs`;

@@ -19,8 +19,6 @@ export class XlaEngine extends CompiledModel {
   readonly #compiler: XlaCompiler;
   readonly #client: PjrtClient;
   readonly #buckets: ShapeBuckets | undefined;
-  /** The buckets of runs so far. */
-  readonly #used = new Set<string>();
   /** Bytes of the device's memory in use before the weights were copied to it; undefined if the plugin does not state them. */
   readonly #usedBefore: number | undefined;
 
@@ -34,9 +32,7 @@ export class XlaEngine extends CompiledModel {
 
   override async run(inputs: TensorMap, options: EngineRunOptions = {}): Promise<TensorMap> {
     if (this.#buckets === undefined || this.#compiler.dependsOnPadding) return await super.run(inputs, options);
-    const padded = this.#buckets.pad(inputs);
-    this.#used.add(padded.bucket);
-    return this.#buckets.cut(await super.run(padded.inputs, options), padded);
+    return await this.#buckets.run(inputs, async (padded) => await super.run(padded, options));
   }
 
   override describeCode(): readonly string[] {
@@ -47,8 +43,8 @@ export class XlaEngine extends CompiledModel {
     if (this.#buckets === undefined) return [];
     if (this.#compiler.dependsOnPadding)
       return ["inputs are not padded: ranges of dynamic quantization are taken over all elements"];
-    if (this.#used.size === 0) return []; // a decoder pads its caches, not its inputs
-    return [`inputs are padded to ${this.#buckets.describe()}; so far to ${[...this.#used].join(", ")}`];
+    const told = this.#buckets.describe(); // nothing of a decoder, which pads its caches and not its inputs
+    return told === undefined ? [] : [told];
   }
 
   #describeMemory(): readonly string[] {

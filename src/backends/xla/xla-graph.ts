@@ -51,16 +51,30 @@ export class LazyProgram {
    */
   prepare(argumentOf: (argument: ProgramArgument) => DeviceTensor): () => readonly DeviceTensor[] {
     const compiled = (this.#compiled ??= this.#services.compileText(this.#text));
-    const constants = (this.#constants ??= this.#text.arguments.map((argument) =>
-      argument.kind === "constant" ? this.#services.constantOn(argument, this.#own) : undefined,
-    ));
+    const constants = (this.#constants ??= this.#uploadConstants());
     const given = this.#text.arguments.map((argument, index) => constants[index] ?? argumentOf(argument));
     return () => compiled.run(given);
   }
 
-  dispose(): void {
+  /** The constants on the device, in the order of the arguments. If one does not fit, the program keeps none. */
+  #uploadConstants(): readonly (DeviceTensor | undefined)[] {
+    try {
+      return this.#text.arguments.map((argument) =>
+        argument.kind === "constant" ? this.#services.constantOn(argument, this.#own) : undefined,
+      );
+    } catch (error) {
+      this.#freeOwn();
+      throw error;
+    }
+  }
+
+  #freeOwn(): void {
     for (const tensor of this.#own) tensor.dispose();
     this.#own.clear();
+  }
+
+  dispose(): void {
+    this.#freeOwn();
     this.#compiled?.dispose();
   }
 }

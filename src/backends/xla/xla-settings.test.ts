@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { ShapeBuckets } from "./buckets.ts";
 import { type XlaSettings, checkXlaSettings } from "./xla-settings.ts";
 import { xla } from "./index.ts";
 
@@ -31,23 +30,4 @@ it("the process of a model has the settings", () => {
   };
   expect(xla(settings).entry?.options).toEqual({ ...settings, probed: [] });
   expect(xla().entry?.options).toEqual({ probed: [] });
-});
-
-it("inputs are padded to the sizes of the settings, and beyond the last one to its doubles", () => {
-  const info = { name: "attention_mask", dataType: "int64", shape: ["batch", "sequence"] } as const;
-  expect(ShapeBuckets.of([info], [], { batch: [1], sequence: [32, 100] })?.describe()).toBe(
-    "batches of 1, 2, 4 and so on, sequences of 32, 100, 200 and so on",
-  );
-  const padded = (batch: number, sequence: number): readonly number[] | undefined => {
-    const buckets = ShapeBuckets.of([info], [], { batch: [1, 6], sequence: [32, 100] });
-    const data = new BigInt64Array(batch * sequence).fill(1n);
-    return buckets?.pad({ attention_mask: { dataType: "int64", shape: [batch, sequence], data } }).inputs["attention_mask"]
-      ?.shape;
-  };
-  expect([padded(1, 3), padded(2, 33), padded(7, 101), padded(13, 201)]).toEqual([
-    [1, 32],
-    [6, 100],
-    [12, 200],
-    [24, 400],
-  ]);
 });

@@ -35,7 +35,6 @@ import { KvCache } from "./decode/kv-cache.ts";
 import { Executable, type RunKernel } from "./executable.ts";
 import type { GraphCompiler } from "./graph-compiler.ts";
 import { ModelFolding } from "./model-folding.ts";
-import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits, StepCounts } from "./segments/model-run.ts";
 
@@ -198,9 +197,7 @@ export class Compiler implements GraphCompiler {
   }
 
   async checkInterpreter(): Promise<void> {
-    const names = [...this.#folding.evaluated];
-    this.#folding.evaluated.clear();
-    await this.#settings.kernelChecks?.checkInterpreter(names, this.#excludedFunctions);
+    await this.#settings.kernelChecks?.checkInterpreter(this.#folding.takeEvaluated(), this.#excludedFunctions);
   }
 
   reserveArena(bytes: number): void {
@@ -294,8 +291,7 @@ export class Compiler implements GraphCompiler {
       if (kernelChecks?.check(plan.functions) === true) continue;
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
-      for (const step of plan.steps)
-        if (step.kind === "interpret") for (const name of interpretedNames(step.operation)) this.#folding.evaluated.add(name);
+      for (const step of plan.steps) if (step.kind === "interpret") this.#folding.addEvaluated(step.operation);
       return plan;
     }
   }

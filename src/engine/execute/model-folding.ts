@@ -2,6 +2,7 @@
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import type { Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
 import { interpretedNames } from "./interpreter-checks/known-answers.ts";
 
 /** Upper bound on the branch paths of a model whose folded weights are shared by all graphs. */
@@ -9,8 +10,7 @@ const maxBranchPaths = 8;
 
 /** Evaluates operations on constants once for all graphs of a model, and records which operations the interpreter evaluated. */
 export class ModelFolding {
-  /** Names of what the interpreter evaluated and was not held against known answers, by `interpretedNames`. */
-  readonly evaluated: Set<string> = new Set();
+  readonly #evaluated = new Set<string>();
   readonly #weights: readonly Literal[];
   readonly #imported: FoldingSnapshot | undefined;
   readonly #branchPaths = new Set<string>();
@@ -31,9 +31,21 @@ export class ModelFolding {
 
   /** Evaluates operations whose operands are constants. */
   readonly fold: ConstantFolder = (operation, inputs) => {
-    for (const name of interpretedNames(operation)) this.evaluated.add(name);
+    this.addEvaluated(operation);
     return this.#cache.fold(operation, inputs);
   };
+
+  /** Records that the interpreter evaluates an operation for the model. */
+  addEvaluated(operation: Operation): void {
+    for (const name of interpretedNames(operation)) this.#evaluated.add(name);
+  }
+
+  /** Names of the operations (see `interpretedNames`) that the interpreter evaluated since the last call. */
+  takeEvaluated(): readonly string[] {
+    const names = [...this.#evaluated];
+    this.#evaluated.clear();
+    return names;
+  }
 
   /**
    * Sets the branch path of the graphs traced next. The first graphs of a new path read further weights; results of folding them are shared by all graphs.

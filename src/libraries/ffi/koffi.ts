@@ -1,4 +1,5 @@
 /** koffi: the part that is used, as an interface of our own, and its import when it is first needed. */
+import { createRequire } from "node:module";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 
 /** A type of koffi: its name, or an object that koffi made. */
@@ -43,6 +44,16 @@ interface KoffiSettings {
 
 /** The command that installs koffi. Its binaries are packages of their own, so that no install script is needed. */
 export const koffiInstall = "npm install koffi --ignore-scripts";
+
+/** Whether koffi is installed where this package is; nothing of it is loaded. */
+export function isKoffiInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve("koffi");
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Imports koffi. Throws BACKEND_UNAVAILABLE if it is not installed or does not load. */
 export async function importKoffi(importer: () => Promise<unknown> = () => import("koffi")): Promise<Koffi> {

@@ -17,7 +17,7 @@ export interface PipSettings {
   readonly indexes: readonly string[];
   /** Folders with wheels (paths), and pages that link to wheels (URLs). */
   readonly findLinks: readonly string[];
-  /** URL of a proxy for all requests. Default: that of the environment. */
+  /** URL of a proxy for all requests. Default: the proxy that the environment names. */
   readonly proxy: string | undefined;
   /** Path of a file with certificates of authorities. */
   readonly certificates: string | undefined;

@@ -11,7 +11,7 @@ import { PluginHandle } from "./plugin-handle.ts";
 export interface HostTensor {
   readonly type: TensorType;
   readonly data: ArrayBufferView;
-  /** Bytes from one element to the next along each axis, for uploads. Default: those of a dense tensor in row-major order. */
+  /** Bytes from one element to the next along each axis, for uploads. Default: the strides of a dense tensor in row-major order. */
   readonly byteStrides?: readonly number[];
 }
 

@@ -22,7 +22,7 @@ export interface PluginSearch {
   readonly locations: readonly SearchedLocation[];
 }
 
-/** Inputs of a search. Defaults: those of this process. */
+/** Inputs of a search. Default: the environment and the platform of this process. */
 export interface PluginSearchOptions {
   /** Paths of files and folders, as in the setting: the only locations that are looked at. Default: all locations. */
   readonly configured?: string | undefined;

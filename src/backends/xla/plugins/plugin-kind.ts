@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   { deviceType: "metal", needed: /\bMetal(?:PerformanceShaders\w*)?\.framework\b|\/Metal$/ },
 ];
 
-/** The kind by the tables of the file; undefined where they do not tell, as those of CPU plugins. */
+/** The kind by the tables of the file; undefined where they do not tell: the tables of CPU plugins do not. */
 export function kindByTables({ sections, symbols, needed, rpath, runpath }: BinaryFile): PluginKind | undefined {
   const exported = symbols.filter(({ isExported }) => isExported).map(({ name }) => name);
   for (const { deviceType, ...rule } of rules) {
