@@ -8,7 +8,8 @@
  * Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled, and the rest is read token by token.
  *
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
- * attention read one after the other. A model gets batches only if they give each sequence the bits that it gets alone; this is verified as well.
+ * attention read one after the other. A model gets batches only if they give each sequence the logits that it gets alone: bit for bit, or within a tolerance
+ * where the compiler orders sums by the shape of a batch (`isBatchExact`). This is verified as well.
  */
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";

@@ -63,7 +63,8 @@ export function paddedSourceTokens(tokens: number): number {
 
 /**
  * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
- * follow from the sequence's own steps alone, and with `fineSizes` from its length and the tokens of the step: so a sequence gets the same bits whatever else is decoded.
+ * follow from the sequence's own steps alone, and with `fineSizes` from its length and the tokens of the step: so a sequence gets the same bits whatever else is
+ * decoded, unless the compiler is not `isBatchExact`.
  */
 export class Sequences {
   /** Number of logits of each position. */
