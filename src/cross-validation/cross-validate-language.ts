@@ -2,6 +2,7 @@
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { compareLogits, topToken } from "./compare-logits.ts";
 import type {
@@ -158,7 +159,7 @@ async function requireModelOf(
   throw new InferyardError(
     "INPUT_INVALID",
     `${facts.recording} was recorded from other weights: ${facts.model} (${facts.digest}), and ${name} is ${asked}`,
-    { remedy: "record it again, or name the model that it is of: --against-model" },
+    { remedy: `record it again, or name the model that was recorded: ${quoteOption("againstModel")}` },
   );
 }
 

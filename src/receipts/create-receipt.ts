@@ -5,6 +5,7 @@ import type { PromptTokens, TestedModel } from "../cross-validation/language-run
 import { requireRoom } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import { measuredMachine } from "../measurements/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
@@ -145,7 +146,7 @@ async function factsOf({ variants }: Manifest, { decision }: ModelHandle): Promi
   const source = languageVariants(variants).find((each) => each.name === decision.model.packedFrom);
   if (source === undefined || (name !== "int8" && name !== "int4"))
     throw new InferyardError("MODEL_UNSUPPORTED", `the files of the variant ${name ?? "?"} are not known`, {
-      remedy: "name another --variant",
+      remedy: `name another ${quoteOption("variant")}`,
     });
   return readModelFacts({ ...source, packing: { to: name, from: source.name, bytes: 0 } });
 }

@@ -3,6 +3,7 @@
  * (https://packaging.python.org/en/latest/specifications/simple-repository-api/).
  */
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 
 /** A file that an index lists. */
 export interface IndexedFile {
@@ -128,7 +129,7 @@ function decodeSafely(text: string): string {
 
 function wrongForm(url: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("DOWNLOAD_FAILED", `${url} is no page of an index of Python packages: ${problem}`, {
-    remedy: "check PIP_INDEX_URL and pip.conf, or name another index with --from",
+    remedy: `check PIP_INDEX_URL and pip.conf, or name another index: ${quoteOption("from")}`,
     data: { url },
     ...(cause === undefined ? {} : { cause }),
   });

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
@@ -74,7 +75,7 @@ export async function findWheel(search: WheelSearch): Promise<FoundWheel> {
     ({ wheel, file }) => `${file.name}: ${wheelMisfit(wheel, machine) ?? `its version is not ${search.version}`}`,
   );
   throw new InferyardError("LIBRARY_INCOMPATIBLE", `no file of the package ${name} fits this machine: ${reasons.join("; ")}`, {
-    remedy: "name another index or file with --from",
+    remedy: `name another index or file: ${quoteOption("from")}`,
   });
 }
 
@@ -91,7 +92,7 @@ export async function wheelAt(location: string, search: Omit<WheelSearch, "packa
   const misfit = wheelMisfit(wheel, search.machine);
   if (misfit !== undefined)
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${file.name} does not fit this machine: ${misfit}`, {
-      remedy: "name a file for this machine with --from",
+      remedy: `name a file for this machine: ${quoteOption("from")}`,
     });
   const network = { fetch: await fetchOf(search), endpoint: url.origin, timing: search.timing ?? defaultTiming };
   return { wheel, file, network: authorization === undefined ? network : { ...network, authorization } };
@@ -156,7 +157,7 @@ export function indexError(error: unknown): unknown {
   const remedies: Readonly<Record<string, string>> = {
     ACCESS_DENIED: "put a user name and password into the index URL (PIP_INDEX_URL, pip.conf)",
     DOWNLOAD_FAILED: "check the network, PIP_INDEX_URL and pip.conf, and the proxy (HTTPS_PROXY)",
-    MODEL_NOT_FOUND: "check the index, or name another one with --from",
+    MODEL_NOT_FOUND: `check the index, or name another one: ${quoteOption("from")}`,
   };
   const remedy = remedies[error.code];
   if (remedy === undefined) return error;
@@ -183,7 +184,7 @@ function folderOf(location: string): string | undefined {
 function withoutCredentials(location: string): { readonly url: URL; readonly authorization: string | undefined } {
   if (!URL.canParse(location))
     throw new InferyardError("CONFIG_INVALID", `"${location}" is no URL of an index of Python packages`, {
-      remedy: "check PIP_INDEX_URL, pip.conf or --from",
+      remedy: `check PIP_INDEX_URL, pip.conf or ${quoteOption("from")}`,
     });
   const url = new URL(location);
   const { username, password } = url;
@@ -244,14 +245,14 @@ function missing(name: string, sources: readonly Source[]): InferyardError {
       "CONFIG_INVALID",
       "pip's settings name no index (no-index) and no folder with wheels (find-links)",
       {
-        remedy: "name an index or a file with --from",
+        remedy: `name an index or a file: ${quoteOption("from")}`,
       },
     );
   const where = sources.map(({ location }) =>
     folderOf(location) === undefined ? withoutCredentials(location).url.href : location,
   );
   return new InferyardError("DOWNLOAD_FAILED", `there are no wheels of the package ${name} in ${where.join(", ")}`, {
-    remedy: "check PIP_INDEX_URL and pip.conf, or name an index or a file with --from",
+    remedy: `check PIP_INDEX_URL and pip.conf, or name an index or a file: ${quoteOption("from")}`,
     data: { package: name },
   });
 }

@@ -5,6 +5,7 @@ import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { type ModelReference, readManifestOf, requireReadable, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, statOf } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
@@ -84,12 +85,12 @@ function fileNameOf(name: string): string {
 async function checkOutput(output: string, folder: Folder, replace: boolean): Promise<void> {
   if (!escapesFolder(relative(folder.path, resolve(output)) || ".")) {
     throw new InferyardError("INPUT_INVALID", `${output} would lie in the folder that is packed`, {
-      remedy: "choose another place with --out",
+      remedy: `choose another ${quoteOption("output")}`,
     });
   }
   if (replace || (await stat(output).catch(() => undefined)) === undefined) return;
   throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
-    remedy: "choose another file with --out, or give --replace",
+    remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
   });
 }
 
@@ -117,7 +118,7 @@ async function writePackage(
     if (signal?.aborted === true) throw abortError(signal);
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${messageOf(error)}`, {
-      remedy: "make room and check the permissions, or choose another place with --out",
+      remedy: `free space and check the permissions, or choose another ${quoteOption("output")}`,
       cause: error,
     });
   }

@@ -1,6 +1,7 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -66,7 +67,9 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
   const output = options.output ?? outputOf(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
   if (!replace && (await exists(output))) {
-    throw new InferyardError("OUTPUT_FAILED", `${output} is there already`, { remedy: "give another --out, or --replace" });
+    throw new InferyardError("OUTPUT_FAILED", `${output} exists`, {
+      remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
+    });
   }
   if (openBlocking === undefined) throw new InferyardError("OUTPUT_FAILED", "files cannot be written here");
   const open = openBlocking;

@@ -3,6 +3,7 @@
  * compared with its limit before any element is read, and validation stops at the first fault, so that an error does not grow with the request.
  */
 import { z } from "@hono/zod-openapi";
+import { describeValue } from "../../models/validation/issue-message.ts";
 import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
 
@@ -202,14 +203,9 @@ function jsonSchemaOf(schema: z.ZodType): Documentation {
 }
 
 function mismatchIssue(value: unknown, expected: string): Issue {
-  return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${kindOf(value)}` };
+  return { code: "custom", input: value, message: `must be ${expected}, and is ${describeValue(value)}` };
 }
 
 function tooLong(value: unknown, max: number, message: string): Issue {
   return { code: "too_big", origin: "array", maximum: max, inclusive: true, input: value, message };
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
 }

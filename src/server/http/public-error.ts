@@ -3,6 +3,8 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../../contract/errors.ts";
+import { spellOptions } from "../../contract/remedy-options.ts";
+import { settingNames } from "../../settings/settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Env } from "./context.ts";
@@ -44,7 +46,7 @@ export function publicError(thrown: unknown): PublicError {
     status: errorKinds[code].httpStatus,
     code,
     message: limited(message, requestLimits.messageCharacters, isOwn),
-    ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters, isOwn) }),
+    ...(remedy === undefined ? {} : { remedy: limited(spellOptions(remedy, spellField), requestLimits.remedyCharacters, isOwn) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
@@ -56,6 +58,13 @@ export function publicError(thrown: unknown): PublicError {
       ...(typeof data["acceptEncoding"] === "string" ? { "accept-encoding": data["acceptEncoding"] } : {}),
     },
   };
+}
+
+/** A quoted option as a member of a request, whose names are in snake case; a setting keeps its name. */
+function spellField(name: string, value: unknown): string {
+  const isSetting = settingNames.some((setting) => setting === name);
+  const field = isSetting ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return value === undefined ? `"${field}"` : `"${field}": ${JSON.stringify(value)}`;
 }
 
 /** The message, with the remedy in parentheses, for protocols whose errors have no field for it. */

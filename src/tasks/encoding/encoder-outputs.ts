@@ -1,6 +1,7 @@
 /** Finds the output of an encoder that holds embeddings. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
@@ -40,7 +41,7 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
       "MODEL_UNSUPPORTED",
       `this model returns one vector per text, pooled in its graph; pooling "${pooling}" needs token vectors`,
       {
-        remedy: "leave the pooling out; of a GGUF model, --target native gives token vectors",
+        remedy: `leave the pooling out; a GGUF model has token vectors on ${quoteOption("target", "native")}`,
       },
     );
   }

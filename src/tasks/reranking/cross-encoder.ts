@@ -2,6 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
@@ -123,7 +124,7 @@ function statedActivation({ name, variants }: Manifest): Activation | undefined 
     "MODEL_UNSUPPORTED",
     `${name} needs the activation ${JSON.stringify(stated)}, which is not supported`,
     {
-      remedy: "ask for the logits: --raw",
+      remedy: `ask for the logits: ${quoteOption("raw", true)}`,
     },
   );
 }

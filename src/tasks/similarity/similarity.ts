@@ -1,5 +1,6 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
@@ -86,7 +87,7 @@ function ownMetric({ name, text }: Manifest): SimilarityMetric {
   const metric = stated === undefined ? "cosine" : similarityMetrics.find((one) => one === stated);
   if (metric !== undefined) return metric;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`, {
-    remedy: `choose one of ${similarityMetrics.join(", ")}: --metric cosine`,
+    remedy: `choose one of ${similarityMetrics.join(", ")}: ${quoteOption("metric", "cosine")}`,
   });
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { InferyardError } from "../../../contract/errors.ts";
+import { quoteOption } from "../../../contract/remedy-options.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
   type FoundWheel,
@@ -138,8 +139,7 @@ async function findSource(options: InstallOptions): Promise<Source> {
   const needsNetwork = settings.indexes.length > 0 || settings.findLinks.some((location) => /^https?:/i.test(location));
   if (offline && needsNetwork) {
     throw new InferyardError("DOWNLOAD_FAILED", "a plugin is fetched from an index, and downloads are disabled", {
-      remedy:
-        "name a wheel on this machine with --from; offline is set by HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting `offline`",
+      remedy: `name a wheel on this machine: ${quoteOption("from")}; HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting "offline" disable downloads`,
     });
   }
   const search = { machine, settings, environment, signal };
@@ -162,7 +162,7 @@ async function findSource(options: InstallOptions): Promise<Source> {
     "LIBRARY_INCOMPATIBLE",
     `no package has a plugin for ${accelerator}: ${refusals.map(({ message }) => message).join("; ")}`,
     {
-      remedy: "name an index or a file with --from",
+      remedy: `name an index or a file: ${quoteOption("from")}`,
     },
   );
 }
@@ -247,7 +247,7 @@ function acceleratorOf({ contents }: UnpackedPlugin, name: string, wanted: Accel
     "LIBRARY_INCOMPATIBLE",
     `the plugin in ${name} ${what}${wanted === undefined ? "" : `, not on ${wanted}`}`,
     {
-      remedy: `name another file with --from, or the accelerator with --accelerator ${accelerators.join("|")}`,
+      remedy: `name another file (${quoteOption("from")}), or the accelerator (${quoteOption("accelerator")}): ${accelerators.join(", ")}`,
     },
   );
 }
@@ -293,6 +293,6 @@ function glibcVersion(): string | undefined {
 
 function misfitting(name: string, reason: string): InferyardError {
   return new InferyardError("LIBRARY_INCOMPATIBLE", `${name} does not fit this machine: ${reason}`, {
-    remedy: "name a file for this machine with --from",
+    remedy: `name a file for this machine: ${quoteOption("from")}`,
   });
 }

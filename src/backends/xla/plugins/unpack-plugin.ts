@@ -2,6 +2,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { InferyardError } from "../../../contract/errors.ts";
+import { quoteOption } from "../../../contract/remedy-options.ts";
 import { ZipArchive, type ZipEntry } from "../../../libraries/wheels/index.ts";
 import { withDiskErrors } from "../../../storage/disk.ts";
 import { isSharedLibrary } from "./plugin-locations.ts";
@@ -62,7 +63,7 @@ export async function unpackPlugin(wheel: string, name: string, folder: string, 
     }
     const reason = reasons.length === 0 ? "it holds no shared library" : reasons.join("; ");
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${name} holds no PJRT plugin for this machine: ${reason}`, {
-      remedy: "name another package's file with --from",
+      remedy: `name the file of another package: ${quoteOption("from")}`,
     });
   } finally {
     await archive.close();
@@ -79,7 +80,7 @@ function refuseOtherFiles(start: Buffer, { path }: ZipEntry, name: string): void
     "LIBRARY_INCOMPATIBLE",
     `${name} holds no PJRT plugin for this machine: ${path} is no library by its first bytes`,
     {
-      remedy: "name another package's file with --from",
+      remedy: `name the file of another package: ${quoteOption("from")}`,
     },
   );
 }

@@ -1,6 +1,7 @@
 /** Reads requests by their schemas: fields that a schema does not know are left out and named, or refused where fields are strict. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { issueMessage } from "../../../models/validation/issue-message.ts";
 import type { Env } from "../context.ts";
 import { invalidRequest } from "../validation.ts";
 import { ignoredHeader } from "./ignored-fields.ts";
@@ -30,7 +31,7 @@ export function takeFields<Schema extends z.ZodType>(
   const faults = strict ? issues : issues.filter((issue) => ignorableOf(issue) === undefined);
   if (faults.length > 0) {
     const finalized = faults.map((issue) =>
-      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, undefined, z.core.config()),
+      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, { error: issueMessage }, z.core.config()),
     );
     throw invalidRequest(finalized, remedy);
   }

@@ -62,7 +62,7 @@ const options = z
   });
 
 function optionsProblem(value: unknown): string | undefined {
-  if (!isObject(value)) return "Invalid input: expected an object";
+  if (!isObject(value)) return "must be an object";
   const length = value["num_ctx"] ?? 1;
   return Number.isSafeInteger(length) && Number(length) > 0 ? undefined : "num_ctx must be a positive integer";
 }
