@@ -142,8 +142,7 @@ function resultOf({ type, toolCallId, toolName, output }: PromptPart): ChatMessa
   return {
     role: "tool",
     content: typeof value === "string" ? value : jsonText(value),
-    ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(toolName === undefined ? {} : { name: toolName }),
+    ...omitUndefined({ toolCallId, name: toolName }),
   };
 }
 
@@ -161,7 +160,7 @@ function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
     return {
       name,
       parameters: inputSchema as NonNullable<Tool["parameters"]>,
-      ...(description === undefined ? {} : { description }),
+      ...omitUndefined({ description }),
     };
   });
   const own = options.providerOptions?.["inferyard"] ?? {};

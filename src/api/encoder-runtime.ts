@@ -3,6 +3,7 @@
  * first use, so that a browser page downloads only the tasks it needs.
  */
 import type { Backend } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
@@ -212,7 +213,7 @@ export class EncoderRuntime extends ModelRuntime {
     const { outputs, ...options } = request;
     checkRunRequest(tensors, request);
     const { signal } = options;
-    const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
+    const wanted = { ...omitUndefined({ outputs, signal }) };
     return this.onModel({ verb: "run", optionNames: [], request: { ...options, model } }, async (handle) => async () => ({
       outputs: await handle.run(tensors, wanted),
     }));

@@ -259,7 +259,7 @@ export class Generation {
     work: (drafting: TextGenerator) => Promise<Result>,
   ): Promise<Result> {
     const kind = draftModel instanceof ModelHandle ? {} : { kind: "language" as const };
-    const request = { model: draftModel, ...kind, ...(signal === undefined ? {} : { signal }) };
+    const request = { model: draftModel, ...kind, ...omitUndefined({ signal }) };
     const { result } = await this.#host.onModel({ verb, optionNames: [], request }, async (handle) => {
       const held = handle.holdLanguage();
       try {

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -159,7 +160,7 @@ export async function effectiveSettings(
     flags: given,
     environment: terminal.environment,
     directory: terminal.directory,
-    ...(config === undefined ? {} : { file: config }),
+    ...omitUndefined({ file: config }),
   });
   const levels: readonly LoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
   const kernels = levels.flatMap((level) => level.kernels ?? []);
@@ -243,15 +244,17 @@ export async function openSession(
       download === undefined ? `${words} ${elapsed}` : describeProgress(download, terminal.stderr.columns);
   const fetch = async (reference: string, signal: AbortSignal): Promise<void> => {
     const { offline } = chosen as { readonly offline?: boolean };
-    const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
+    const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...omitUndefined({ offline }) });
     await withNotice(terminal, notice(`fetching ${reference}`), pulling);
   };
   const own = {
-    ...(more.models === undefined ? {} : { models: more.models }),
-    ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
-    ...(more.textThreads === undefined ? {} : { textThreads: more.textThreads }),
-    ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
-    ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
+    ...omitUndefined({
+      models: more.models,
+      shareBatches: more.shareBatches,
+      textThreads: more.textThreads,
+      constraintThreads: more.constraintThreads,
+      onBatch: more.onBatch,
+    }),
   };
   const reference = model ?? defaultModel;
   // Flags apply to the command's model, which is refused if a flag has no effect on it. For any other model of the session they are defaults.

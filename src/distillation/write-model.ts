@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, messageOf, wrapError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
@@ -143,7 +144,7 @@ async function inferyardJson(weights: string, rows: QuantizedRows, description: 
     pooling: "mean",
     normalize: true,
     maxTokens: description.maxTokens,
-    ...(description.license === undefined ? {} : { license: description.license }),
+    ...omitUndefined({ license: description.license }),
     provenance: description.provenance,
     probe: {
       texts: description.answers.map(({ text, embedding }) => ({

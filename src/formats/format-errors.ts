@@ -1,4 +1,5 @@
 /** Errors that the readers of model files throw. `displayName` is always the path as the user wrote it. */
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 
 /**
@@ -6,7 +7,7 @@ import { InferyardError, messageOf } from "../contract/errors.ts";
  * returned, not thrown.
  */
 export function modelInvalid(message: string, remedy: string, cause?: unknown): InferyardError {
-  return new InferyardError("MODEL_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
+  return new InferyardError("MODEL_INVALID", message, { remedy, ...omitUndefined({ cause }) });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
 import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
 import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
@@ -56,7 +57,7 @@ async function queueFor(
   const { queue } = await replicas.start((sharedState) => {
     const member = replicas.enter();
     if (member === undefined) sharedState?.close();
-    const replica = member && { ...member.slot, ...(sharedState === undefined ? {} : { sharedState }) };
+    const replica = member && { ...member.slot, ...omitUndefined({ sharedState }) };
     const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() }, interruptible);
     const started = new CallQueue(startMember, replica === undefined ? load : { ...load, replica }, supervision, interruptible);
     const exportState = async (): Promise<PeerPort | undefined> => {

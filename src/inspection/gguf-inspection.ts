@@ -141,7 +141,7 @@ function tokenizerOf({ metadata }: GgufFile): GgufTokenizer | undefined {
   const tokens = metadata.get("tokenizer.ggml.tokens");
   return {
     model,
-    ...(pretokenizer === undefined ? {} : { pretokenizer }),
+    ...omitUndefined({ pretokenizer }),
     ...(tokens?.type === "array" ? { vocabulary: tokens.length } : {}),
     hasChatTemplate: metadata.has("tokenizer.chat_template"),
   };

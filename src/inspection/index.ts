@@ -4,6 +4,7 @@
  */
 import { basename } from "node:path";
 import type { Backend } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { type Manifest, type ModelReference, readManifestOf, resolveReference } from "../models/index.ts";
 import { sizeOfFile, statOf } from "../models/model-folder.ts";
@@ -59,7 +60,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
     );
   }
   const verdicts = (architecture: string | undefined): ReturnType<typeof backendVerdicts> =>
-    backendVerdicts(backends, { format, ...(architecture === undefined ? {} : { architecture }) });
+    backendVerdicts(backends, { format, ...omitUndefined({ architecture }) });
   if (format === "gguf") return await inspectGgufFile(path, displayName, options.context, verdicts);
   return await inspectSafetensorsFile(path, displayName, options.architecture, verdicts);
 }
@@ -75,7 +76,7 @@ export async function inspectModel(reference: string, options: InspectOptions = 
   const manifest = await readManifestOf(resolved);
   const files: Inspection[] = [];
   for (const { path, architecture } of uniquePaths(manifest)) {
-    const own = { displayName: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
+    const own = { displayName: shownPath(manifest, path), ...omitUndefined({ architecture }) };
     files.push(await inspectFile(path, { ...options, ...own }));
   }
   return { reference, name: manifest.name, tasks: manifest.tasks, files };

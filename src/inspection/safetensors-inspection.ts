@@ -1,6 +1,7 @@
 /** Inspects safetensors files. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { omitUndefined } from "../contract/checked.ts";
 import { architectureOf } from "../models/huggingface/model-card.ts";
 import { readHeader } from "../models/manifest/weights.ts";
 import { readJsonObject } from "../models/model-folder.ts";
@@ -46,7 +47,7 @@ export async function inspectSafetensorsFile(
     format: "safetensors",
     path: displayName,
     bytes: sumOf(sizes, ({ size }) => size),
-    ...(architecture === undefined ? {} : { architecture }),
+    ...omitUndefined({ architecture }),
     parameters: sumOf(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
     metadata: Object.fromEntries([...header.metadata].map(([key, value]) => [key, inspectedText(value)])),

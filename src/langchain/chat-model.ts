@@ -171,7 +171,7 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
       ...(tools.length === 0 ? {} : { tools: tools.map(toolFrom) }),
       ...(choice === undefined ? {} : { toolChoice: toolChoiceFrom(choice) }),
       ...(stop.length === 0 ? {} : { stop }),
-      ...(signal === undefined ? {} : { signal }),
+      ...omitUndefined({ signal }),
     };
   }
 }

@@ -2,6 +2,7 @@
  * The search of `inferyard tune`: coordinate descent over the knobs. Each value of a knob is measured beside the best one so far, and replaces it
  * only if it is better by more than the rounds differ among themselves. `measure` runs the processes.
  */
+import { omitUndefined } from "../contract/checked.ts";
 import { median, spread } from "./statistics.ts";
 
 /** A value of each knob. */
@@ -147,7 +148,7 @@ function trialsOf(knob: Knob, points: readonly Point[], measured: Awaited<Return
     return {
       knob,
       point,
-      ...(samples === undefined ? {} : { samples }),
+      ...omitUndefined({ samples }),
       ...(samples === undefined || base === undefined ? {} : { gain: gainOf(samples, base) }),
       chosen: point === chosen,
     };

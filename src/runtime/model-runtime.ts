@@ -97,7 +97,7 @@ export class ModelRuntime {
     });
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
     });
     this.#models = new SharedModels({

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
 import { serverDefaults } from "../settings/server-section.ts";
@@ -81,7 +82,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
   const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
   const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
-  const limits = { max, ...(maxPerClient === undefined ? {} : { maxPerClient }), isProxied: trustProxy };
+  const limits = { max, ...omitUndefined({ maxPerClient }), isProxied: trustProxy };
   const connections = new Connections(limits, (connection) => responses.forget(connection));
   handler.watchConnections(() => ({
     open: connections.size,
@@ -149,7 +150,7 @@ function startServer(
       remoteAddress,
       listenAddress: hostname,
       httpVersion,
-      ...(refusal === undefined ? {} : { refusal }),
+      ...omitUndefined({ refusal }),
     });
   };
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
 /** Transformers from safetensors and GGUF as graphs of the engine. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
@@ -29,7 +30,7 @@ export async function openTransformerGraph(files: OpenModelFiles, file: ModelFil
     source,
     inputs,
     outputs,
-    ...(headless === undefined ? {} : { headless }),
+    ...omitUndefined({ headless }),
     encoder: encoderDecoder,
     nonTensorOutputs: [],
     notes: [...notes, ...(packing === undefined ? [] : [packingNote(packing)])],

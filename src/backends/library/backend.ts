@@ -182,7 +182,7 @@ async function problemOf(
         .split("\n")
         .map((line) => line.trim())
         .join("; "),
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     };
   }
 }

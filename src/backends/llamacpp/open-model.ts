@@ -1,6 +1,7 @@
 /** Opens a GGUF file in llama.cpp on a device, whatever the model is used for. */
 import { basename } from "node:path";
 import type { Device, Library, LoadOptions } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { gpuOf } from "./devices.ts";
 import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
@@ -71,7 +72,7 @@ async function loadModel(
   signal: AbortSignal | undefined,
 ): Promise<LlamaModel> {
   try {
-    return await llama.loadModel({ modelPath: path, gpuLayers, ...(signal === undefined ? {} : { loadSignal: signal }) });
+    return await llama.loadModel({ modelPath: path, gpuLayers, ...omitUndefined({ loadSignal: signal }) });
   } catch (error) {
     throwIfAborted(signal);
     const said = [messageOf(error), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");

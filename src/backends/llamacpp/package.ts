@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Library, LibraryFileDigest, Requirement } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
 import { readNativeFiles } from "./native-files.ts";
@@ -118,7 +119,7 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
     const files = await reading;
     return {
       llama,
-      library: { name: "node-llama-cpp", version: installedVersion() ?? release, ...(files === undefined ? {} : { files }) },
+      library: { name: "node-llama-cpp", version: installedVersion() ?? release, ...omitUndefined({ files }) },
       takeErrors: () => [...new Set(errors.splice(0))].join("; ") || undefined,
     };
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Shows the prompt that a conversation makes, without running a model. */
 import { readFile } from "node:fs/promises";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
@@ -77,9 +78,7 @@ async function promptOfModel(
       ...given,
       model: session.model,
       signal: terminal.signal,
-      ...(toolChoice === undefined ? {} : { toolChoice }),
-      ...(source === undefined ? {} : { template: source }),
-      ...(now === undefined ? {} : { date: now }),
+      ...omitUndefined({ toolChoice, template: source, date: now }),
     });
     return { prompt: text, tokens };
   } finally {

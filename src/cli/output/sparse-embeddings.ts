@@ -1,4 +1,5 @@
 /** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { SparseEmbedding } from "../../tasks/sparse-embedding/sparse-vectors.ts";
 import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
@@ -27,7 +28,7 @@ export async function embedSparsely(
   const { runtime, model, notice } = session;
   const { variant, ...settings } = configured(session);
   const { signal } = terminal;
-  const work = runtime.use(model, { ...(variant === undefined ? {} : { variant }), signal }, async (handle) => {
+  const work = runtime.use(model, { ...omitUndefined({ variant }), signal }, async (handle) => {
     const options = optionsFromFlags(embedSparseOptions, flags);
     const result = await runtime.embedSparse(texts, { ...options, ...settings, signal, model: handle });
     const tokenizer = await runtime.tokenizer(handle);

@@ -2,6 +2,7 @@
  * Model references in a browser: `builtin`, the address of a folder or of a file of weights, and `hf:owner/name[@revision][:variant]`.
  * Replaces src/models/reference/resolve-reference.ts. A model's path is the URL that its files are cached under.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
 import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
@@ -67,7 +68,7 @@ function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "
   return {
     path: `${hub}/${repository}/resolve/${encodeURIComponent(revision)}`,
     name: repository.split("/").at(-1) ?? repository,
-    ...(variant === undefined ? {} : { variant }),
+    ...omitUndefined({ variant }),
   };
 }
 

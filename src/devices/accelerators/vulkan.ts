@@ -4,6 +4,7 @@
  * --summary`.
  */
 import type { Accelerator } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
@@ -77,7 +78,7 @@ function vulkanDevice({ name, driver }: SummaryDevice, index: number): Accelerat
     device: { type: "vulkan", index },
     name,
     source: "vulkaninfo --summary",
-    ...(driver === undefined ? {} : { driverVersion: driver }),
+    ...omitUndefined({ driverVersion: driver }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
 import type { KernelCount } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
@@ -104,8 +105,7 @@ export class Compiler implements GraphCompiler {
     const packed = from?.packed;
     this.#memory = new EngineMemory({
       shared: this.#threadCount > 1 || (replica !== undefined && !(replica.replicaIds.buffer instanceof ArrayBuffer)),
-      ...(replica === undefined ? {} : { replica }),
-      ...(from === undefined ? {} : { from }),
+      ...omitUndefined({ replica, from }),
       openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
         packed?.get(this.#folding.cache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),

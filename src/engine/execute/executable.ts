@@ -1,5 +1,5 @@
 /** Executables: plans with compiled kernels and packed weights. */
-import { at, required } from "../../contract/checked.ts";
+import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { interpreterId } from "../../kernels/kernel-ids.ts";
 import type { KernelTally } from "../../kernels/kernel-tally.ts";
@@ -275,7 +275,7 @@ function kernelRefusal(family: string, cause?: unknown): InferyardError {
     "INPUT_INVALID",
     /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" rejected its input`,
     {
-      ...(cause === undefined ? {} : { cause }),
+      ...omitUndefined({ cause }),
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },
   );

@@ -1,5 +1,5 @@
 /** Lowers transposed convolutions to plain convolutions with more channels, followed by interleaving; see `convolution-transpose-phases.ts`. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { conv2d, type DepthWindow, floatBytes, interleave, stridedCopy } from "../codegen/wasm/index.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
@@ -60,7 +60,7 @@ export function lowerConvolutionTranspose({
       dilations: [row.dilation, column.dilation],
       pads: [row.pads[0], column.pads[0], row.pads[1], column.pads[1]],
     },
-    ...(depth === undefined ? {} : { depth }),
+    ...omitUndefined({ depth }),
   });
   const repeated = bias === undefined ? undefined : repeatedBias(bias, phases.phases, temporary);
   const convolutionInputs = [tensorOperand(x), packed.operand, ...(repeated === undefined ? [] : [repeated.operand])];

@@ -1,5 +1,5 @@
 /** Names for what generated code computes: the units that are checked against the interpreter, and excluded when they are wrong. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
@@ -86,7 +86,7 @@ function detailOf(operation: Operation, type: TensorType | undefined): string | 
 type Step = Extract<Operation, { readonly kind: "elementwise" }>["steps"][number];
 
 function elementwiseFunctions(steps: readonly Step[], inputs: readonly Value[]): readonly KernelFunction[] {
-  const values: Operand[] = inputs.map(({ type, constant }) => ({ type, ...(constant === undefined ? {} : { constant }) }));
+  const values: Operand[] = inputs.map(({ type, constant }) => ({ type, ...omitUndefined({ constant }) }));
   return steps.map(({ operation, operands }) => {
     const given = operands.map((index) => at(values, index));
     for (const type of inferTypes(
@@ -98,7 +98,7 @@ function elementwiseFunctions(steps: readonly Step[], inputs: readonly Value[]):
     const types = given.map(({ type }) => type.dataType);
     return {
       name: `elementwise ${functionName(operation)} ${types.join(" ")}${exponent === undefined ? "" : ` (${exponent})`}`,
-      step: { operation, types, ...(exponent === undefined ? {} : { exponent }) },
+      step: { operation, types, ...omitUndefined({ exponent }) },
     };
   });
 }

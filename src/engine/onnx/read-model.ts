@@ -1,5 +1,6 @@
 /** Reads complete ONNX models into memory. `formats/onnx/onnx-outline.ts` reads the outline without tensor data. */
 import { PbfReader } from "pbf";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
@@ -256,7 +257,7 @@ class ModelReader {
       else if (field === tensorTypeProto.shape) shape = this.#shape();
     }, undefined);
     if (number === 0) return { kind: "other", name: "unstated" };
-    return { kind: "tensor", dataType: elementTypeOf(number), ...(shape === undefined ? {} : { shape }) };
+    return { kind: "tensor", dataType: elementTypeOf(number), ...omitUndefined({ shape }) };
   }
 
   #shape(): (number | string | null)[] {

@@ -5,7 +5,7 @@
  */
 import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../contract/errors.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
-import { at, required } from "../../contract/checked.ts";
+import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { elementCount, type DataType, type Tensor, type TensorData } from "../../contract/tensor.ts";
 
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
@@ -149,7 +149,7 @@ function listNames(header: SafetensorsHeader): string {
 function invalid(path: string, what: string, cause?: unknown): InferyardError {
   return new InferyardError("MODEL_INVALID", `${path} is not a valid safetensors file: ${what}`, {
     remedy: "get the file again and compare its sha256 with the publisher's",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 

@@ -2,6 +2,7 @@
  * Reads the headers of safetensors weights that are split over several files. `model.safetensors.index.json` names the file of each tensor; the files are in
  * the same folder (https://huggingface.co/docs/safetensors, and `save_pretrained` of transformers with `max_shard_size`).
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf, wrapError } from "../../contract/errors.ts";
 import { openFile } from "../../platform/node/files.ts";
 import { dirname, join } from "../../platform/node/paths.ts";
@@ -108,6 +109,6 @@ async function readIndexText(path: string): Promise<string> {
 function invalid(path: string, what: string, cause?: unknown): InferyardError {
   return new InferyardError("MODEL_INVALID", `${path} is no valid index of safetensors files: ${what}`, {
     remedy: "get the files again",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

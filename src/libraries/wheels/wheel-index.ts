@@ -3,6 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
@@ -117,7 +118,7 @@ async function listSource(
     fetch,
     endpoint: url.origin,
     timing: search.timing ?? defaultTiming,
-    ...(authorization === undefined ? {} : { authorization }),
+    ...omitUndefined({ authorization }),
   };
   const page = isIndex ? `${url.href.replace(/\/*$/, "")}/${name}/` : url.href;
   const files = await readPage(page, network, search.signal);

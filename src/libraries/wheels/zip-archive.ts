@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { crc32, createInflateRaw } from "node:zlib";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../../models/aimod/entry-name.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
@@ -242,7 +243,7 @@ async function readAt(file: FileHandle, name: string, position: number, length: 
 function invalid(name: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("INPUT_INVALID", `${name} is not a whole wheel: ${problem}`, {
     remedy: "download or build it again",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** The kind of models on tensors: declared inputs are filled with fixed values. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
@@ -77,7 +78,7 @@ function inputsOf({ manifest: { probe, variants }, inputs }: ModelHandle, fillin
 
 async function runFilled({ handle, signal }: Subject, filling: Filling): Promise<readonly Output[]> {
   const names = handle.outputs.map(({ name }) => name);
-  const results = await handle.run(inputsOf(handle, filling), { outputs: names, ...(signal === undefined ? {} : { signal }) });
+  const results = await handle.run(inputsOf(handle, filling), { outputs: names, ...omitUndefined({ signal }) });
   return names.flatMap((name) => {
     const tensor = results[name];
     return tensor === undefined ? [] : [{ name: `"${name}"`, values: numbersOf(tensor) }];

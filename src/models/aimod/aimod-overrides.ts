@@ -1,4 +1,5 @@
 /** Converts a metadata.json to the fields of our manifest. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { omitNullish } from "../model-folder.ts";
 import type { AimodJson } from "./aimod-json.ts";
@@ -15,7 +16,7 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
   return {
     source: "aimod",
     name: project_name,
-    ...(tasks === undefined ? {} : { tasks }),
+    ...omitUndefined({ tasks }),
     ...(writesText ? { writesText } : {}),
     mainFile: model_file,
     selection: selectionOf(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),

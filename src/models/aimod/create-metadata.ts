@@ -1,7 +1,7 @@
 /** Creates the metadata.json of a new package from a model's manifest. */
 import { relative, sep } from "node:path";
-import { omitUndefined } from "../../contract/checked.ts";
 import type { ModelFormat } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
@@ -25,7 +25,7 @@ export function createMetadata(manifest: Manifest, name: string): AimodJson {
     framework: main.format,
     ...fixed,
     model_file: relative(manifest.directory, main.path).split(sep).join("/"),
-    metadata: { tasks: manifest.tasks, ...(license === undefined ? {} : { license }) },
+    metadata: { tasks: manifest.tasks, ...omitUndefined({ license }) },
     hardware_requirements: hardwareOf(manifest, main.format),
     cron_jobs: [],
   };

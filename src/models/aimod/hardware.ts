@@ -1,6 +1,6 @@
 /** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
-import { omitUndefined } from "../../contract/checked.ts";
 import type { ModelFormat } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
 import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";
@@ -17,7 +17,7 @@ export function selectionOf(hardware: HardwareRequirements, format: ModelFormat)
   const targets = providers.flatMap((provider) => targetsOf(provider, hardware, format));
   if (hardware.preferred_provider === undefined) return { backends: [], fallbacks: targets };
   const [preferred, ...fallbacks] = targets;
-  return { backends: [], ...(preferred === undefined ? {} : { preferred }), fallbacks };
+  return { backends: [], ...omitUndefined({ preferred }), fallbacks };
 }
 
 /** Names of the Kapsl providers that a package asks for, the preferred one first, without repetitions. */

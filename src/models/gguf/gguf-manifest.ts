@@ -178,7 +178,7 @@ function tokenizerConfig(metadata: ReadonlyMap<string, GgufValue>): Readonly<Rec
     return typeof token === "string" ? [[name, token] as const] : [];
   });
   const addsBos = ggufBoolean(metadata, "tokenizer.ggml.add_bos_token");
-  return { ...Object.fromEntries(named), ...(addsBos === undefined ? {} : { add_bos_token: addsBos }) };
+  return { ...Object.fromEntries(named), ...omitUndefined({ add_bos_token: addsBos }) };
 }
 
 /** The tokens that begin, pad and end a text, with the names of generation_config.json. */

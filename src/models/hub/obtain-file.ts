@@ -1,6 +1,7 @@
 /** Makes a file of a model a blob of the store: from the store itself, from Hugging Face's cache, or over the network. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
   type Digests,
@@ -168,7 +169,7 @@ async function digestsOf(path: string, { size, gitSha1 }: WantedFile, signal: Ab
 }
 
 function storedFile({ path, gitSha1 }: WantedFile, sha256: string, size: number): StoredFile {
-  return { path, size, sha256, ...(gitSha1 === undefined ? {} : { gitSha1 }) };
+  return { path, size, sha256, ...omitUndefined({ gitSha1 }) };
 }
 
 function digestMismatch({ what, url }: WantedFile, problem: string): InferyardError {

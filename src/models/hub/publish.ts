@@ -1,5 +1,6 @@
 /** The last step of a pull: creates the tree of the files and writes the record. */
 import { join, relative, sep } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
@@ -49,16 +50,16 @@ export async function publish(publication: Publication, pulling: PullSession): P
       return {
         reference: record.reference,
         name: record.name,
-        ...(variant === undefined ? {} : { variant }),
+        ...omitUndefined({ variant }),
         variants: manifest?.variants.map(({ name }) => name) ?? record.variants.map(({ name }) => name),
         tasks: record.tasks,
-        ...(record.commit === undefined ? {} : { commit: record.commit }),
+        ...omitUndefined({ commit: record.commit }),
         files: record.files.length,
         bytes: bytesOf(record),
         fetchedBytes: meter.fetched,
         milliseconds: performance.now() - started,
         folder,
-        ...(unsupported === undefined ? {} : { unsupported }),
+        ...omitUndefined({ unsupported }),
       };
     },
     { signal },
@@ -91,7 +92,7 @@ async function readPulled(
   const location = {
     path: isFile ? join(folder, only.path) : folder,
     displayName: reference,
-    name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
+    name: shortName({ name, ...omitUndefined({ repository }) }),
   };
   try {
     return { manifest: await readManifestAt(location, !isFile, { dataFolder: layout.root }) };

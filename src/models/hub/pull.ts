@@ -1,5 +1,6 @@
 /** Pulls models into the store: files that the store has are kept, missing ones are fetched, and the model is published when it is complete. */
 import { mkdir } from "node:fs/promises";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
@@ -66,9 +67,7 @@ export async function pull(text: string, options: PullOptions, context: PullCont
   const { layout, environment, timing } = context;
   const { endpoint, token, cacheFolder, offline } = await readHubConfig(environment, options.offline);
   const meter = new PullMeter(reference, options.onProgress);
-  const network = offline
-    ? undefined
-    : { fetch: await proxiedFetch(environment), endpoint, timing, ...(token === undefined ? {} : { token }) };
+  const network = offline ? undefined : { fetch: await proxiedFetch(environment), endpoint, timing, ...omitUndefined({ token }) };
   const { signal } = options;
   const variant = remote.kind === "hub" ? (remote.variant ?? options.variant) : undefined;
   const pulling: PullSession = { layout, network, cacheFolder, endpoint, meter, signal, variant, started };

@@ -227,5 +227,5 @@ async function discoverFolderVariants(
 }
 
 function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {
-  return { ...(architecture === undefined ? {} : { architecture }), ...file, config };
+  return { ...omitUndefined({ architecture }), ...file, config };
 }

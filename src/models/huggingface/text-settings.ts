@@ -1,4 +1,5 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
@@ -75,12 +76,12 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
     specialTokens: overrides.specialTokens ?? !isStatic,
     dropUnknown: overrides.dropUnknown ?? isModel2vec,
     lowercase: sentence?.config["do_lower_case"] === true,
-    ...(pooling === undefined ? {} : { pooling }),
+    ...omitUndefined({ pooling }),
     poolPrompt: ownPooling?.includePrompt ?? true,
     ...ownModules.settings,
     normalize: overrides.normalize ?? (ownModules.hasProjection || normalizes(config, modules, isModel2vec)),
     ...(await prompts(folder, overrides)),
-    ...(lateInteraction === undefined ? {} : { lateInteraction }),
+    ...omitUndefined({ lateInteraction }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Finds the files of a folder that hold weights, and reads their format, size and precision. */
 import type { ModelFormat, Precision } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
@@ -143,7 +144,7 @@ export async function readWeights(
   const beside: Folder = { path: dirname(path), displayName: displayNameIn(folder, dirname(file)) };
   let bytes = size;
   for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, displayName);
-  return { ...weights, bytes, signature, ...(precision === undefined ? {} : { precision }) };
+  return { ...weights, bytes, signature, ...omitUndefined({ precision }) };
 }
 
 /** Bytes of the files that an index names; 0 for a file without parts. The files have been read. */
@@ -194,7 +195,7 @@ export async function readHeader(path: string, displayName: string): Promise<Saf
     throw new InferyardError(code, message.replaceAll(path, displayName).replaceAll(`${dirname(path)}/`, folder), {
       data,
       cause,
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

@@ -2,6 +2,7 @@
  * The load loop: tries eligible candidates in order. Each is loaded in its host and verified; the first success ends the loop.
  * Every attempt is recorded in the decision.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
@@ -130,7 +131,7 @@ export async function tryCandidates<Item>(
           candidates: all,
           selected,
           variant,
-          ...(digest === undefined ? {} : { digest }),
+          ...omitUndefined({ digest }),
         });
       };
       const outcome = await attempt(candidate, decide);

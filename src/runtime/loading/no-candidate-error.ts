@@ -1,4 +1,5 @@
 /** The error of a load for which no candidate succeeded: every candidate with its reason, and a remedy. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
@@ -29,7 +30,7 @@ export function noCandidateError(
     data: { decision },
     ...(delays.length === 0 ? {} : { retryAfterMs: Math.ceil(Math.min(...delays)) }),
     remedy: remedyFor(constraints, listed),
-    ...(failures[0] === undefined ? {} : { cause: failures[0] }),
+    ...omitUndefined({ cause: failures[0] }),
   });
 }
 

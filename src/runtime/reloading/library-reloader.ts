@@ -3,6 +3,7 @@
  * switches, and frees the old models when their last request has finished. Any failure before the switch leaves the old library serving.
  */
 import type { Availability, Backend, Library } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { asLanguageModel } from "../../hosts/host.ts";
@@ -225,7 +226,7 @@ export class LibraryReloader {
     return new InferyardError("RELOAD_FAILED", `${old.name} was not reloaded, and serves as before: ${messageOf(thrown)}`, {
       cause: thrown,
       data: { ...data, path, cause: code },
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

@@ -1,5 +1,6 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type DigestCache, digestOf, resolveReference } from "../../models/index.ts";
@@ -105,7 +106,7 @@ export class ModelLoader {
       const time = { reason: `${name} ${version}, ${variant.name}`, milliseconds: performance.now() - started };
       const candidates = before.candidates.map((each) => (each.verdict === "selected" ? { ...each, ...time } : each));
       const { manifest, constraints } = outcome;
-      return makeDecision({ manifest, constraints, candidates, selected, variant, ...(digest === undefined ? {} : { digest }) });
+      return makeDecision({ manifest, constraints, candidates, selected, variant, ...omitUndefined({ digest }) });
     };
     const trial = { ...context, bookMemory: async () => {} }; // booked above, beside the model that serves
     try {

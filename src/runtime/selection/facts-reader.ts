@@ -1,5 +1,6 @@
 /** Gathers the facts for selection. The machine and the presence of each backend are read once, free memory at every load. */
 import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { isInRange } from "../../devices/versions.ts";
 import { messageOf } from "../../contract/errors.ts";
@@ -37,7 +38,7 @@ export class FactsReader {
       deviceFacts: machine.accelerators.map(({ device, memory, cudaVersion }) => ({
         device,
         ...(memory === undefined ? {} : { memoryBytes: memory.totalBytes }),
-        ...(cudaVersion === undefined ? {} : { cudaVersion }),
+        ...omitUndefined({ cudaVersion }),
       })),
       openCircuits: circuits.current(),
     };
@@ -86,5 +87,5 @@ function unsupportedVersion({ requires = [] }: Backend, library: Library | undef
   const { range, install } = requirement ?? {};
   if (library === undefined || range === undefined || isInRange(library.version, range)) return undefined;
   const reason = `${library.name} ${library.version} is installed; ${range} is needed`;
-  return { present: false, reason, library, ...(install === undefined ? {} : { remedy: install }) };
+  return { present: false, reason, library, ...omitUndefined({ remedy: install }) };
 }

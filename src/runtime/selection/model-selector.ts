@@ -1,4 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -169,8 +170,7 @@ export class ModelSelector {
     await this.#parts.platform.fetchModel(missing, {
       ...variantOption(options),
       onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
-      ...(offline === undefined ? {} : { offline }),
-      ...(signal === undefined ? {} : { signal }),
+      ...omitUndefined({ offline, signal }),
     });
   }
 }

@@ -1,6 +1,7 @@
 /** The context of a request in the HTTP framework. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { InferyardError } from "../../contract/errors.ts";
 import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
@@ -91,7 +92,6 @@ export function placementHeaders({
   readonly decision?: string | undefined;
 }): Record<string, string> {
   return {
-    ...(target === undefined ? {} : { "x-inferyard-target": target }),
-    ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
+    ...omitUndefined({ "x-inferyard-target": target, "x-inferyard-decision": decision }),
   };
 }

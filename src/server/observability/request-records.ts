@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { HTTPException } from "hono/http-exception";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
@@ -49,7 +50,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
         route: routeOf(context),
         status: context.res.status,
         milliseconds: performance.now() - started,
-        ...(call === undefined ? {} : { call }),
+        ...omitUndefined({ call }),
         ...(ignored.count === 0 ? {} : { ignored }),
         ...(fault === undefined ? {} : { fault: abortedIfDisconnected(fault) }),
       };

@@ -5,6 +5,7 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Attributes, Context as Parent, Tracer } from "@opentelemetry/api";
 import type { MiddlewareHandler } from "hono";
+import { omitUndefined } from "../../contract/checked.ts";
 import { version } from "../../version.ts";
 import type { Env } from "../http/context.ts";
 import { scrub } from "../http/scrub.ts";
@@ -86,9 +87,7 @@ function traceCall(api: Api, tracer: Tracer, parent: Parent, call: CallRecord): 
     ...model,
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": "inferyard",
-    ...(call.tokens === undefined ? {} : { "gen_ai.usage.input_tokens": call.tokens }),
-    ...(call.target === undefined ? {} : { "inferyard.target": call.target }),
-    ...(reuse === undefined ? {} : { "inferyard.reuse": reuse }),
+    ...omitUndefined({ "gen_ai.usage.input_tokens": call.tokens, "inferyard.target": call.target, "inferyard.reuse": reuse }),
   });
 }
 

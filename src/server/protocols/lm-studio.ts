@@ -1,5 +1,6 @@
 /** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are those of OpenAI, below /api/v0 too. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
@@ -86,7 +87,7 @@ async function modelOf(service: Service, id: string): Promise<z.infer<typeof mod
     compatibility_type: format,
     quantization: precision,
     state: loaded ? "loaded" : "not-loaded",
-    ...(context === undefined ? {} : { max_context_length: context }),
+    ...omitUndefined({ max_context_length: context }),
     ...(context !== undefined && loaded ? { loaded_context_length: context } : {}),
     capabilities: capabilitiesOf(manifest).includes("tools") ? ["tool_use"] : [],
   };

@@ -1,4 +1,5 @@
 /** Records of calls. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { InferyardError } from "../../contract/errors.ts";
 import type { GeneratedText } from "../../tasks/generation/generated-text.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
@@ -62,7 +63,7 @@ export function placementOf({
   readonly decision?: Pick<Decision, "id"> | undefined;
 }): Pick<CallRecord, "target" | "decision"> {
   return {
-    ...(target === undefined ? {} : { target }),
+    ...omitUndefined({ target }),
     ...(decision === undefined ? {} : { decision: decision.id }),
   };
 }

@@ -1,5 +1,6 @@
 /** Limits of single models. They belong to the reference of the model, so that they hold under each of its names. */
 import { isDeepStrictEqual } from "node:util";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
@@ -37,8 +38,7 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
 function limitsOf({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
   return {
     admission: {
-      ...(maxRunning === undefined ? {} : { maxRunning }),
-      ...(maxWaiting === undefined ? {} : { maxWaiting }),
+      ...omitUndefined({ maxRunning, maxWaiting }),
     },
     ...(requestTimeout === undefined ? {} : { timeoutMs: parseDuration(requestTimeout) }),
   };

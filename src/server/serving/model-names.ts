@@ -1,4 +1,5 @@
 /** Resolves the model names that clients use to references and constraints. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
@@ -43,7 +44,7 @@ export async function resolveModel(
   const configured = Object.hasOwn(models, name) ? models[name] : undefined;
   const isDefault = name === defaultModel.name || name === defaultModel.written;
   const variantOfDefault = variant === undefined || !isDefault ? {} : { variant };
-  const constraints = { ...parseTargetHeader(header), ...(target === undefined ? {} : { target }), ...variantOfDefault };
+  const constraints = { ...parseTargetHeader(header), ...omitUndefined({ target }), ...variantOfDefault };
   if (configured !== undefined) return { name, reference: referenceOf(configured), constraints };
   if (isDefault) return { name, reference: defaultModel.written, constraints };
   if (name === "builtin") return { name, reference: name, constraints };

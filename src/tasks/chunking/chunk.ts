@@ -3,7 +3,7 @@
  * concatenate to the text.
  */
 import type { Chunk, ChunkedText } from "../text-threads/chunked-text.ts";
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
@@ -93,7 +93,7 @@ function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float3
       text: text.slice(start, end),
       ...at(ranges, id),
       tokens,
-      ...(embedding === undefined ? {} : { embedding }),
+      ...omitUndefined({ embedding }),
     };
   });
 }

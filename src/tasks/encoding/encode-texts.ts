@@ -1,4 +1,5 @@
 /** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
@@ -42,8 +43,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
     const encoding = await encodeText(tokenizer, text, {
       maxTokens,
       ...(prompt === "" ? {} : { prompt }),
-      ...(stride === undefined ? {} : { stride }),
-      ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }),
+      ...omitUndefined({ stride, addSpecialTokens }),
     });
     if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.wholeLength, maxTokens);
     encodings.push(encoding);

@@ -2,7 +2,7 @@
  * Task `extraction` (ours; Hugging Face has none): fills the fields of a schema from each text, entities with a token-classification model,
  * answers with a question-answering model.
  */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
@@ -149,8 +149,7 @@ function recognizeOptionsFor(
   }
   return {
     labels: [...new Set(fields.flatMap(({ labels }) => labels))],
-    ...(aggregation === undefined ? {} : { aggregation }),
-    ...(minScore === undefined ? {} : { threshold: minScore }),
+    ...omitUndefined({ aggregation, threshold: minScore }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
@@ -108,7 +108,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   });
   return {
     results,
-    ...(targets === undefined ? {} : { targets }),
+    ...omitUndefined({ targets }),
     ...readCounts(encodings),
   };
 }

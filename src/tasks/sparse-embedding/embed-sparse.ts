@@ -3,7 +3,7 @@
  * over the text's tokens, special tokens included (SPLADE v2, Formal et al. 2021), or what SpladePooling of the model says. BGE-M3 weighs the tokens of the text
  * themselves, CSR models (Wen et al. 2025) make a sparse code of its vector. Equal to sentence-transformers' `SparseEncoder` and FlagEmbedding's `M3Embedder`.
  */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -40,7 +40,7 @@ export async function embedSparse(
   checkOptions(embedSparseOptions, options);
   checkThreshold(options);
   const { topK, threshold, prompt, ...limits } = options;
-  const selection = { ...(topK === undefined ? {} : { topK }), ...(threshold === undefined ? {} : { threshold }) };
+  const selection = { ...omitUndefined({ topK, threshold }) };
   const named = prompt === undefined ? {} : { prompt };
   const sparse = encoder.manifest.text?.sparse;
   if (sparse?.kind === "auto-encoder") {

@@ -1,4 +1,5 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { highestId, parseWithVocabulary } from "./parse-vocabulary.ts";
@@ -47,7 +48,7 @@ export function tokenizerInvalid(displayName: string, problem: string, cause?: u
   return new InferyardError("TOKENIZER_INVALID", `${displayName} ${problem}`, {
     remedy: displayName.endsWith(".gguf") ? ggufRemedy : remedy,
     data: { path: displayName },
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 

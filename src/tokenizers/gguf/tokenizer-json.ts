@@ -1,4 +1,5 @@
 /** Translates the tokenizer of a GGUF file to the components of tokenizer.json, so that the same code runs both. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { readGguf } from "../../formats/gguf/read-gguf.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
@@ -87,7 +88,7 @@ function sentencePiece(tokenizer: GgufTokenizer): Components {
       ...scoredMerges(tokens, scores),
       byte_fallback: true,
       fuse_unk: true,
-      ...(unknown === undefined ? {} : { unk_token: unknown }),
+      ...omitUndefined({ unk_token: unknown }),
     },
     normalizer: addsSpace ? steps("normalizers", { type: "Prepend", prepend: mark }, toMarks) : toMarks,
     pre_tokenizer: null,

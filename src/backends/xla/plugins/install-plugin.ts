@@ -2,6 +2,7 @@
 import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
@@ -263,7 +264,7 @@ async function removeLibraries(own: string, kept: string | undefined): Promise<v
 function toReport(plugin: InstalledPlugin, license: string | undefined, isUnchanged: boolean, folder: string): InstallReport {
   const { companions = [] } = pluginPackages[plugin.accelerator];
   const companionFolder = join(folder, plugin.accelerator);
-  return { ...plugin, ...(license === undefined ? {} : { license }), isUnchanged, companions, companionFolder };
+  return { ...plugin, ...omitUndefined({ license }), isUnchanged, companions, companionFolder };
 }
 
 /** Version of musl that is assumed: no file states it, and wheels name 1.1 or 1.2. */

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { defaultProgramCacheBytes } from "../../../backends/xla/xla-settings.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { CompiledShape } from "../../compiling/compile-model.ts";
@@ -78,7 +79,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
     if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
     const { signal } = terminal;
-    const options = { signal, ...(settings.variant === undefined ? {} : { variant: settings.variant }) };
+    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
     const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
     const watch = new ProgramWatch(folder);
     const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { StoredModel } from "../../../models/model-store.ts";
 import type { ModelInspection } from "../../../inspection/index.ts";
 import { contextLengthOf } from "../../../models/context-length.ts";
@@ -34,7 +35,7 @@ export function defineShow(command: Command, terminal: Terminal): void {
         const { inspectModel } = await import("../../../inspection/index.ts");
         const inspection = await inspectModel(model);
         const stored = await storedModel(model, manifest, terminal);
-        const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
+        const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
         await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
       } finally {
         await runtime.dispose();

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
@@ -53,7 +54,7 @@ export function defineLibraries(command: Command, terminal: Terminal): void {
 }
 
 function discoveryOptions({ python }: LibraryFlags, { environment, directory, signal }: Terminal): DiscoveryOptions {
-  return { environment, directory, signal, ...(python === undefined ? {} : { python }) };
+  return { environment, directory, signal, ...omitUndefined({ python }) };
 }
 
 async function accelerated(

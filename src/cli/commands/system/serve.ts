@@ -105,7 +105,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       models: models.served,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
-      ...(values.variant === undefined ? {} : { variant: values.variant }),
+      ...omitUndefined({ variant: values.variant }),
       storedNames: storedNamesOf(store, (line) => writeLine(terminal.stderr, line)),
       storedTime: async (reference) => {
         const stored = await store.find(reference);

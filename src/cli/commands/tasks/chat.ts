@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
@@ -82,7 +83,7 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
       ...tools,
       ...toolChoiceOf(flags),
       ...thinking,
-      ...(flags.draftModel === undefined ? {} : { draftModel: flags.draftModel }),
+      ...omitUndefined({ draftModel: flags.draftModel }),
     },
     showsSpeed: false,
   };
@@ -135,6 +136,6 @@ async function answerAlone(
 
 async function loaded(session: Session, terminal: Terminal) {
   const { variant } = configured(session);
-  const options = { kind: "language" as const, signal: terminal.signal, ...(variant === undefined ? {} : { variant }) };
+  const options = { kind: "language" as const, signal: terminal.signal, ...omitUndefined({ variant }) };
   return withNotice(terminal, session.notice(`loading ${session.model}`), session.runtime.load(session.model, options));
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
@@ -49,7 +50,7 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
-      const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
       if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
       else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
       else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
@@ -131,7 +132,7 @@ async function embedInParts(texts: readonly string[], flags: EmbedFlags, session
   const { signal: _signal, ...request } = requestOf(flags, session, terminal);
   const { variant, ...options } = request;
   const loading = session.runtime.load(session.model, {
-    ...(variant === undefined ? {} : { variant }),
+    ...omitUndefined({ variant }),
     signal: terminal.signal,
   });
   const handle = await withNotice(terminal, session.notice(`loading ${session.model}`), loading);

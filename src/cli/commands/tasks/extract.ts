@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
@@ -39,8 +40,7 @@ export function defineExtract(command: Command, terminal: Terminal): void {
         return runtime.extract(all, {
           ...request,
           schema,
-          ...(named === undefined ? {} : { model: named }),
-          ...(questionModel === undefined ? {} : { questionModel }),
+          ...omitUndefined({ model: named, questionModel }),
         });
       },
       ({ results, questionRun }, all) => {

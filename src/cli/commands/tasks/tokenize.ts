@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { readManifest } from "../../../models/index.ts";
 import { textSettings } from "../../../tasks/encoding/text-settings.ts";
 import {
@@ -42,7 +43,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .action(async (texts: string[], flags: TokenizeFlags) => {
       const session = await openSession(terminal, { ...flags }, flags.model);
       try {
-        const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
         const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
         const manifest = await readManifest(session.model, { fetch });
         const { name } = manifest;
@@ -60,8 +61,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
 
 function optionsOf({ pair, maxTokens, specialTokens }: TokenizeFlags): EncodeOptions {
   return {
-    ...(pair === undefined ? {} : { pair }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...omitUndefined({ pair, maxTokens }),
     ...(specialTokens ? {} : { addSpecialTokens: false }),
   };
 }
@@ -87,7 +87,7 @@ function toJson(model: string, tokenized: readonly Tokenized[], flags: TokenizeF
     const offsets = rangesOf(one, flags);
     return { text: one.text, ids, tokens, offsets, typeIds, sequenceIds, wordIds, specialTokensMask, wholeLength, truncated };
   });
-  const asked = { ...(flags.pair === undefined ? {} : { pair: flags.pair }), offsetUnit: flags.offsets };
+  const asked = { ...omitUndefined({ pair: flags.pair }), offsetUnit: flags.offsets };
   return `${JSON.stringify({ model, target: null, ...asked, results, decision: null })}\n`;
 }
 

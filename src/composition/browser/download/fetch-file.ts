@@ -1,4 +1,5 @@
 /** Downloads one file of a model over HTTP, if it is not cached or the server has another version. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, abortError, messageOf } from "../../../contract/errors.ts";
 import type { PullMeter } from "../../../models/hub/progress.ts";
 import { sha256OfBlob } from "../../../platform/browser/files.ts";
@@ -146,6 +147,6 @@ function failed(
   return new InferyardError("DOWNLOAD_FAILED", `${request.source} could not be fetched: ${why}`, {
     data: { url: request.source, ...data },
     remedy: "try again; look at the address, the connection, and whether the server lets this page read it (CORS)",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

@@ -1,4 +1,5 @@
 /** The files of weights to request, in order: those that manifests name, or else the names that exports on Hugging Face have. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { nameVariants } from "../../../models/manifest/variant-names.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 import type { ManifestFiles } from "./manifest-files.ts";
@@ -35,7 +36,7 @@ function statedWeights({ weights }: ManifestFiles, variant: string | undefined):
   const wanted = variant === undefined ? runnable : weights.filter(({ names }) => names.includes(variant));
   return wanted.map(({ file, size, sha256 }) => ({
     file,
-    stated: { ...(size === undefined ? {} : { size }), ...(sha256 === undefined ? {} : { sha256 }) },
+    stated: { ...omitUndefined({ size, sha256 }) },
   }));
 }
 

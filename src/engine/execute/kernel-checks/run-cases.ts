@@ -1,5 +1,5 @@
 /** Runs check cases with generated code, and compares the results with the right ones. */
-import { at } from "../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
@@ -70,7 +70,7 @@ function planCases(
     hasByteDot: features.byteDot !== "none",
     states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
     stateBlocks: sequenceCount,
-    ...(isExcluded === undefined ? {} : { isExcluded }),
+    ...omitUndefined({ isExcluded }),
     blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
   });
   return { plan, inputs };
@@ -152,7 +152,7 @@ function blockKernelsOf(
       const kernel = {
         id: blockKernelId(multiplied.type),
         kind: "generated",
-        ...(level === undefined ? {} : { level }),
+        ...omitUndefined({ level }),
       } as const;
       return [[multiplied, blockKernel ?? kernel] as const];
     }),

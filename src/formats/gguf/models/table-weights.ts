@@ -1,4 +1,5 @@
 /** Matrices in TL1 and TL2 of BitNet: which tiles they have, where their scale is, and how they are read. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { modelInvalid } from "../../format-errors.ts";
@@ -45,7 +46,7 @@ export function tableMatrices({ tensors }: Pick<GgufModel, "tensors">, wanted: r
     const scale = tensors.get(`${name}_scale`);
     checkBytes(tensor, type, scale);
     if (scale !== undefined) scales.add(scale.name);
-    matrices.set(name, { type, tensor, tiles, ...(scale === undefined ? {} : { scale }) });
+    matrices.set(name, { type, tensor, tiles, ...omitUndefined({ scale }) });
     const by = given.has(shape) ? "tlTiles gives them" : "BitNet's setup_env.py has them for this shape";
     sources.set(`${type} ${shape}`, `${shape}=${tiles.rows}/${tiles.columns}/${tiles.registerRows} (${by})`);
   }

@@ -1,5 +1,6 @@
 /** Requests of Anthropic's messages. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
@@ -158,18 +159,18 @@ export function chatOptionsOf(
   return {
     ...(maxNewTokens < 0 ? {} : { maxNewTokens }),
     ...(stop.length === 0 ? {} : { stop }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...omitUndefined({ temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...(topK === undefined ? {} : { topK: Math.max(topK, 0) }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(constraint === undefined ? {} : { constraint }),
+    ...omitUndefined({ constraint }),
     ...choiceOf(choice),
     ...(thinking === undefined && effort === undefined && variables === undefined
       ? {}
       : {
           templateVariables: {
             ...(thinking === undefined ? {} : { enable_thinking: thinking.type !== "disabled" }),
-            ...(effort === undefined ? {} : { reasoning_effort: effort }),
+            ...omitUndefined({ reasoning_effort: effort }),
             ...variables,
           },
         }),
@@ -191,8 +192,7 @@ function toolOf({ type, name: called, description, input_schema: parameters }: T
   if (own !== undefined) return { name: called, ...own };
   return {
     name: called,
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ parameters, description }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
@@ -95,7 +96,7 @@ export function addEmbed(routes: Routes, service: Service, version: Version): vo
     const list = textsOf(request);
     const { input_type: inputType, embedding_types: types = [] } = request;
     const options = embedOptionsOf(request);
-    const key = ["embed", list, { ...options, ...(inputType === undefined ? {} : { inputType }) }] as const;
+    const key = ["embed", list, { ...options, ...omitUndefined({ inputType }) }] as const;
     const call = { model: request.model, texts: list.length, key };
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.embed(list, { ...options, ...promptOption(handle.manifest, inputType), model: handle, signal }),
@@ -139,8 +140,7 @@ function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dim
   }
   return {
     truncate: truncate === "NONE" ? "error" : "cut",
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(dimensions === undefined ? {} : { dimensions }),
+    ...omitUndefined({ maxTokens, dimensions }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Context } from "hono";
 import { createRoute } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -50,7 +51,7 @@ export async function answerRerank(
   const texts = documents.map((one, index) => textOfDocument(one, index, fields));
   refusePairs([query], texts);
   const options = {
-    ...(topN === undefined ? {} : { topN }),
+    ...omitUndefined({ topN }),
     ...(truncation === false ? { truncate: "error" as const } : {}),
     ...(raw ? { raw } : {}),
   };

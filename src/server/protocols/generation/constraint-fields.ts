@@ -1,5 +1,6 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
@@ -53,7 +54,7 @@ export const constraintFields: Readonly<Record<keyof ConstraintRequest, z.ZodTyp
 /** What the text must be. Throws INPUT_INVALID for forms that are not known, and where several fields say it. */
 export function constraintOf(request: ConstraintRequest): ConstraintOptions {
   const { unlisted_members: unlistedMembers } = request;
-  return { ...statedConstraint(request), ...(unlistedMembers === undefined ? {} : { unlistedMembers }) };
+  return { ...statedConstraint(request), ...omitUndefined({ unlistedMembers }) };
 }
 
 /** Options of generation that say what a text must be. */

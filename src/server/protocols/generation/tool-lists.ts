@@ -1,5 +1,6 @@
 /** Lists of tools in requests: those that the client runs, and those that only the server of their provider could run. */
 import type { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import { ignorableIssue } from "../../http/fields/schema-run.ts";
@@ -48,7 +49,7 @@ function isWithoutAccess({ external_web_access: access }: Fields): boolean {
 export function textTool(name: string, description: string | undefined): Tool {
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     parameters: {
       type: "object",
       properties: { [textField]: { type: "string", description: "The whole input of the tool" } },
@@ -89,5 +90,5 @@ export function chosenTools(
   { choice, allowed }: WrittenChoice,
 ): Pick<ChatRequest, "tools" | "toolChoice"> {
   const list = allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name));
-  return { ...(list.length === 0 ? {} : { tools: list }), ...(choice === undefined ? {} : { toolChoice: choice }) };
+  return { ...(list.length === 0 ? {} : { tools: list }), ...omitUndefined({ toolChoice: choice }) };
 }

@@ -1,5 +1,6 @@
 /** Answers the tasks of Hugging Face that write texts, as text-generation-inference and the pipelines of transformers do. */
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
@@ -151,8 +152,7 @@ async function startRewriting(
     ...(source === undefined || target === undefined ? [] : [`translation_${source}_to_${target}`]),
   ]);
   const languages = {
-    ...(source === undefined ? {} : { sourceLanguage: source }),
-    ...(target === undefined ? {} : { targetLanguage: target }),
+    ...omitUndefined({ sourceLanguage: source, targetLanguage: target }),
   };
   const options = {
     ...generationOptionsOf(parameters),

@@ -1,5 +1,6 @@
 /** POST /api/embed/outputs: embeddings of texts in several forms, from one run of the model. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbeddingForm } from "../../../tasks/embedding/output-options.ts";
 import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
@@ -58,8 +59,7 @@ export function addEmbedOutputs(routes: Routes, service: Service): void {
     const list = typeof input === "string" ? [input] : input;
     const options: EmbedOutputsOptions = {
       outputs,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(truncate === undefined ? {} : { truncate }),
+      ...omitUndefined({ prompt, truncate }),
     };
     const call = { model, texts: list.length, key: ["embedOutputs", list, options] as const };
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
@@ -70,7 +70,7 @@ export function addEmbedOutputs(routes: Routes, service: Service): void {
     const body = {
       model: outcome.model,
       dimensions: multiVector === undefined ? lengths : { ...lengths, multi_vector: tokenDimensions },
-      ...(dense === undefined ? {} : { dense }),
+      ...omitUndefined({ dense }),
       ...(sparse === undefined ? {} : { sparse: sparse.map(({ indices, values }) => ({ indices: [...indices], values })) }),
       ...(multiVector === undefined ? {} : { multi_vector: multiVector.map((rows) => tokenRows(rows, tokenDimensions)) }),
       tokens: [...tokens],

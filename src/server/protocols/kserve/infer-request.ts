@@ -1,6 +1,7 @@
 /** Inference requests: JSON, followed by the data of the inputs that are sent as binary data. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import type { Env } from "../../http/context.ts";
@@ -108,7 +109,7 @@ function requestOf(request: InferHead, body: Uint8Array, maxTexts: number): Infe
     binary: booleanParameter(supported(given, known.output, `output "${name}"`), "binary_data") ?? binary,
   }));
   return {
-    ...(request.id === undefined ? {} : { id: request.id }),
+    ...omitUndefined({ id: request.id }),
     inputs: Object.fromEntries(inputs),
     ...(outputs === undefined || outputs.length === 0 ? {} : { outputs }),
     binary,

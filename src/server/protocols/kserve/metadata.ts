@@ -1,4 +1,5 @@
 /** Metadata of models, from the loaded model or from its files. Nothing is loaded for it. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
@@ -57,7 +58,7 @@ function metadataOf(name: string, version: string, { manifest, platform, tensors
     platform,
     inputs: shown.inputs.map(tensorMetadata),
     outputs: shown.outputs.map(tensorMetadata),
-    properties: { ...(target === undefined ? {} : { target }), tasks: manifest.tasks.join(", "), ...raw },
+    properties: { ...omitUndefined({ target }), tasks: manifest.tasks.join(", "), ...raw },
   };
 }
 

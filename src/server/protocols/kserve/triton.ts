@@ -1,5 +1,6 @@
 /** Extensions of Triton: the configuration of a model, and statistics of its calls. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import type { Duration, ModelStatistics } from "../../serving/call-statistics.ts";
@@ -82,7 +83,7 @@ export function addTriton(routes: Routes, service: Service): void {
       const body = {
         name,
         platform,
-        ...(target === undefined ? {} : { backend: target }),
+        ...omitUndefined({ backend: target }),
         max_batch_size: 0 as const,
         input: inputs.map(tensorConfigOf),
         output: outputs.map(tensorConfigOf),

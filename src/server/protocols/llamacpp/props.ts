@@ -1,6 +1,7 @@
 /** GET /props and /slots, POST /apply-template of llama.cpp's server. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultDecodeLimits } from "../../../tasks/generation/decode-scheduler.ts";
 import { version } from "../../../version.ts";
@@ -125,8 +126,7 @@ export function addProps(routes: Routes, service: Service): void {
     const call = { model: request.model ?? context.req.header("x-inferyard-model"), texts: 1 };
     const outcome = await service.callWithoutModel(callerOf(context), call, ({ reference }, signal) =>
       service.runtime.chatPrompt(messages, {
-        ...(tools === undefined ? {} : { tools }),
-        ...(templateVariables === undefined ? {} : { templateVariables }),
+        ...omitUndefined({ tools, templateVariables }),
         model: reference,
         signal,
       }),

@@ -191,7 +191,7 @@ async function runningModels(service: Service, model: string): Promise<z.infer<t
       ...about,
       size: Math.round(memory + onDevices),
       size_vram: Math.round(onDevices),
-      ...(length === undefined ? {} : { context_length: length }),
+      ...omitUndefined({ context_length: length }),
       expires_at: expiresAt === null ? never : new Date(expiresAt).toISOString(),
     };
   });

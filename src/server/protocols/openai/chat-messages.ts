@@ -1,5 +1,6 @@
 /** Messages of OpenAI's chat completions, with the fields that others add. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import {
@@ -99,8 +100,7 @@ export function messagesOf({ messages }: { readonly messages: readonly MessageFi
     return {
       role: each.role === "function" ? "tool" : each.role,
       content: contentFrom(each.content ?? "", `messages.${index}.content`),
-      ...(each.name === undefined ? {} : { name: each.name }),
-      ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
+      ...omitUndefined({ name: each.name, toolCallId: each.tool_call_id }),
       ...(each.role !== "assistant" || reasoning === undefined ? {} : { reasoning }),
       ...(calls.length === 0 ? {} : { toolCalls: calls }),
     };

@@ -1,5 +1,6 @@
 /** Responses of OpenAI's chat completions, whole and in chunks. */
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
@@ -59,7 +60,7 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
         role: "assistant",
         content: message.content === "" && message.toolCalls !== undefined ? null : message.content,
         refusal: null,
-        ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+        ...omitUndefined({ reasoning_content: message.reasoning }),
         ...callFields(message.toolCalls, form),
       },
       logprobs: logprobs === undefined ? null : logprobsOf(logprobs, texts),

@@ -1,5 +1,6 @@
 /** Tools of OpenAI's chat completions, the older `functions` among them, and the form in which their calls are answered. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, requestObject } from "../../http/field-schemas.ts";
@@ -89,7 +90,7 @@ export function functionTool({ name, description, parameters }: FunctionField, p
     throw invalidField(`${path}.parameters`, "must be a JSON Schema");
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     ...(isObject(parameters) ? { parameters } : {}),
   };
 }

@@ -1,5 +1,6 @@
 /** POST /v1/completions: what follows prompts. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
@@ -154,11 +155,10 @@ function optionsOf(request: CompletionsRequest) {
     ...samplingOf(request),
     ...constraintOf(request),
     maxNewTokens: maxNewTokens === -1 ? Number.MAX_SAFE_INTEGER : maxNewTokens,
-    ...(logprobs === undefined ? {} : { logprobs }),
+    ...omitUndefined({ logprobs }),
     ...(logprobs === undefined || request.echo !== true ? {} : { promptLogprobs: logprobs }),
     ...(suffix === undefined || suffix === "" ? {} : { suffix }),
-    ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
-    ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
+    ...omitUndefined({ addSpecialTokens: request.add_special_tokens, skipSpecialTokens: request.skip_special_tokens }),
   };
 }
 

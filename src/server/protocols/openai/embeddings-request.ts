@@ -1,5 +1,6 @@
 /** The request of /v1/embeddings: OpenAI's fields, and those that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import {
   arrayAlternative,
@@ -115,8 +116,7 @@ export function embedOptionsOf(request: EmbeddingsRequest): {
   const dimensions = eitherOf(request, "dimensions", "output_dimension");
   const { normalized } = request;
   return {
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(normalized === undefined ? {} : { normalize: normalized }),
+    ...omitUndefined({ dimensions, normalize: normalized }),
     truncate: truncationOf(eitherOf(request, "truncate", "truncation")),
   };
 }

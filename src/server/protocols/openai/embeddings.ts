@@ -1,5 +1,6 @@
 /** POST /v1/embeddings, and the same under Azure's paths. Clients of OpenAI and Voyage request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -76,7 +77,7 @@ function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof loc
     const call = {
       model,
       texts: inputs.length,
-      key: ["embed", inputs, { ...options, ...(use === undefined ? {} : { use }) }] as const,
+      key: ["embed", inputs, { ...options, ...omitUndefined({ use }) }] as const,
     };
     const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
       const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle), source);

@@ -3,6 +3,7 @@
  * Cohere, which read `models`; one model has the fields of both, and `ready`, which those of KServe's V1 protocol read.
  */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import type { Routes } from "../../http/context.ts";
@@ -141,6 +142,6 @@ async function cohereModelOf(service: Service, name: string, isDefault: boolean)
     name,
     endpoints,
     default_endpoints: isDefault ? endpoints : [],
-    ...(length === undefined ? {} : { context_length: length }),
+    ...omitUndefined({ context_length: length }),
   };
 }

@@ -115,9 +115,9 @@ export function responseOptionsOf(
     throw unsupportedField("top_logprobs", "log probabilities of responses", "use /v1/chat/completions");
   if (request.truncation === "auto") ignore(["truncation"], "a conversation that is too long is not shortened");
   return {
-    ...(constraint === undefined ? {} : { constraint }),
+    ...omitUndefined({ constraint }),
     ...chosenTools(tools, toolChoiceOf(request.tool_choice)),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...omitUndefined({ temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...newTokenLimit(request.max_output_tokens),
     ...thinkingVariables(omitUndefined({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs })),

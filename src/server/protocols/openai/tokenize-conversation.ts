@@ -79,7 +79,7 @@ export const tokenizePromptSchema: z.ZodType<TokenizePromptRequest> = requestObj
 /** Answers a validated request with a prompt. The model is not loaded. */
 export async function tokenizePrompt(service: Service, context: Context<Env>, request: TokenizePromptRequest): Promise<never> {
   const { prompt, add_special_tokens: addSpecialTokens } = request;
-  const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
+  const options = { maxTokens: Number.POSITIVE_INFINITY, ...omitUndefined({ addSpecialTokens }) };
   return answerTokens(service, context, request, async (manifest) => {
     const { ids } = await encodeText(await service.runtime.tokenizerOf(manifest), prompt, options);
     return ids;

@@ -1,6 +1,6 @@
 /** POST /embed, /embed_all and /embed_sparse: a vector per text, a vector per token, or weights of vocabulary tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
@@ -106,7 +106,7 @@ export async function answerEmbed(
     ...truncationOf(service, request),
     ...promptOf(request.prompt_name),
     normalize,
-    ...(dimensions === undefined ? {} : { dimensions }),
+    ...omitUndefined({ dimensions }),
   };
   const outcome = await callModel(
     service,

@@ -1,5 +1,6 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
 import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
@@ -191,7 +192,7 @@ export function addSimilarity(routes: Routes, service: Service): void {
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
-    const options = { ...truncationOf(service, parameters ?? {}), ...(prompt === undefined ? {} : { prompt }) };
+    const options = { ...truncationOf(service, parameters ?? {}), ...omitUndefined({ prompt }) };
     const key = ["similarity", source, sentences, options] as const;
     const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),

@@ -1,6 +1,7 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
@@ -106,7 +107,7 @@ export function callModel<Result>(
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   model?: string,
 ): Promise<ModelCallResult<Result>> {
-  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...(key === undefined ? {} : { key }) };
+  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...omitUndefined({ key }) };
   return service.call(callerOf(context), call, work);
 }
 

@@ -5,6 +5,7 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { type Env, type Routes, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
@@ -99,5 +100,5 @@ function flattened(context: Context<Env>, body: unknown): unknown {
   if (!isObject(body)) return body;
   const { parameters, options, ...rest } = body;
   if (options !== undefined && options !== null) takeFields(context, options, hubOptions, { at: ["options"] });
-  return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...(parameters === undefined ? {} : { parameters }) };
+  return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...omitUndefined({ parameters }) };
 }

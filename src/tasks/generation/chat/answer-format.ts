@@ -1,4 +1,5 @@
 /** How a model's answers are marked up, by what its chat template and its vocabulary mention: thoughts, and calls of tools in one of the known forms. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { CallForm } from "./forms/call-form.ts";
 import { channelForm, channelMarkers, hasChannels } from "./forms/channels.ts";
 import { callFormOf } from "./forms/known-forms.ts";
@@ -45,7 +46,7 @@ export function answerFormatOf(template: string, hasToken: HasToken = () => fals
     reasoningTags.find(({ open, close }) => template.includes(close) && (!open.startsWith("Here") || template.includes(open))) ??
     reasoningTags.find(({ open, close }) => hasToken(open) && hasToken(close));
   const calls = callFormOf(template);
-  return { hasChannels: false, ...(reasoning === undefined ? {} : { reasoning }), ...(calls === undefined ? {} : { calls }) };
+  return { hasChannels: false, ...omitUndefined({ reasoning, calls }) };
 }
 
 /** Whether the prompt has opened the thoughts already, as some templates do. */

@@ -1,4 +1,5 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraints/constraint-budget.ts";
@@ -104,7 +105,7 @@ function argumentsOf(
     const { data, remedy } = error;
     throw new InferyardError(error.code, `the parameters of tool ${index}, "${name}": ${error.message}`, {
       data: { ...data, tool: name },
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

@@ -1,4 +1,5 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
@@ -195,7 +196,7 @@ export class ChatTemplate {
       `${message}, and is not tried again before ${new Date(until).toISOString()}`,
       {
         data: { ...data, refusedUntil: new Date(until).toISOString() },
-        ...(remedy === undefined ? {} : { remedy }),
+        ...omitUndefined({ remedy }),
       },
     );
     this.#refused.set(name, { error, until });

@@ -1,4 +1,5 @@
 /** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest, Variant } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -62,12 +63,10 @@ function optionsOf(fields: Readonly<Record<string, unknown>>, given: GenerationO
   const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
   const hasBeams = (given.numBeams ?? numBeams ?? 1) > 1;
   return {
-    ...(maxLength === undefined ? {} : { maxNewTokens: maxLength }),
-    ...(minLength === undefined ? {} : { minNewTokens: minLength }),
-    ...(numBeams === undefined ? {} : { numBeams }),
+    ...omitUndefined({ maxNewTokens: maxLength, minNewTokens: minLength, numBeams }),
     ...(lengthPenalty === undefined || !hasBeams ? {} : { lengthPenalty }),
     ...(earlyStopping === undefined || !hasBeams ? {} : { earlyStopping }),
-    ...(noRepeatNgramSize === undefined ? {} : { noRepeatNgramSize }),
+    ...omitUndefined({ noRepeatNgramSize }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Merges the options of a request with the model's own settings into the settings of one generation. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { checkOptions } from "../../definition/task-option.ts";
@@ -102,7 +103,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
       badWords: [...(config.badWords ?? []), ...bannedWords(options.badWords, sources.tokenizer)],
       suppressTokens: [...(config.suppressTokens ?? []), ...within("suppressTokens", options.suppressTokens, vocabulary)],
       beginSuppressTokens: config.beginSuppressTokens ?? [],
-      ...(config.forcedFirstToken === undefined ? {} : { forcedFirstToken: config.forcedFirstToken }),
+      ...omitUndefined({ forcedFirstToken: config.forcedFirstToken }),
       forcedEndTokens: config.forcedEndTokens ?? [],
       minLength: config.minLength ?? 0,
       minNewTokens: options.minNewTokens ?? config.minNewTokens ?? 0,
@@ -125,8 +126,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     stop: typeof stop === "string" ? [stop] : (stop ?? config.stop ?? []),
     n,
     seed: options.seed ?? randomSeed(),
-    ...(logprobs === undefined ? {} : { logprobs }),
-    ...(promptLogprobs === undefined ? {} : { promptLogprobs }),
+    ...omitUndefined({ logprobs, promptLogprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
     hiddenTokens: new Set(options.skipSpecialTokens === false ? [] : config.endTokens),
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,

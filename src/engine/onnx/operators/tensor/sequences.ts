@@ -1,5 +1,5 @@
 /** Sequences and optionals. They exist only while a model is traced; the graph contains tensors only. */
-import { at } from "../../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, integersOf } from "../../../ir/literal.ts";
 import { isOptional, isSequence, isTensor, type TracedValue } from "../../../build/traced-value.ts";
@@ -117,7 +117,7 @@ function concat(call: OperatorCall): Value {
 function optional(call: OperatorCall): readonly TracedValue[] {
   call.ignore("type");
   const content = call.inputIfGiven(0);
-  return [{ optional: true, ...(content === undefined ? {} : { content }) }];
+  return [{ optional: true, ...omitUndefined({ content }) }];
 }
 
 /** ONNX OptionalHasElement; true for a value that is not an optional. */

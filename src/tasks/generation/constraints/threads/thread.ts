@@ -1,5 +1,6 @@
 /** Entry point of a worker thread that compiles grammars and computes masks: one call at a time. */
 import { getHeapStatistics } from "node:v8";
+import { omitUndefined } from "../../../../contract/checked.ts";
 import { InferyardError, messageOf } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
@@ -60,7 +61,7 @@ const onGrammar =
 const handlers: Handlers = {
   vocabulary: async ({ settings, size, kept }) => {
     const tokenizer = await loadTextTokenizer(settings);
-    return readVocabulary(tokenizer, { kept, isShared: true, ...(size === undefined ? {} : { size }) });
+    return readVocabulary(tokenizer, { kept, isShared: true, ...omitUndefined({ size }) });
   },
   compile: ({ grammar, text, vocabulary: number, limits, tables }) => {
     const known = vocabularies.get(number) ?? (tables === undefined ? undefined : new TokenVocabulary(tables));
