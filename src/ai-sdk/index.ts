@@ -41,13 +41,13 @@ export interface InferyardProvider {
 
 /** Makes the provider of a runtime, which the caller disposes of. */
 export function createInferyard(runtime: Runtime): InferyardProvider {
-  const languageModelOf = (modelId: string): LanguageModelV3 => languageModel(runtime, modelId);
-  const embeddingModelOf = (modelId = "builtin"): EmbeddingModelV3 => embeddingModel(runtime, modelId);
-  return Object.assign(languageModelOf, {
+  const toLanguageModel = (modelId: string): LanguageModelV3 => languageModel(runtime, modelId);
+  const toEmbeddingModel = (modelId = "builtin"): EmbeddingModelV3 => embeddingModel(runtime, modelId);
+  return Object.assign(toLanguageModel, {
     specificationVersion: "v3" as const,
-    languageModel: languageModelOf,
-    embeddingModel: embeddingModelOf,
-    textEmbeddingModel: embeddingModelOf,
+    languageModel: toLanguageModel,
+    embeddingModel: toEmbeddingModel,
+    textEmbeddingModel: toEmbeddingModel,
     rerankingModel: (modelId = "builtin") => rerankingModel(runtime, modelId),
     imageModel: (modelId: string): never => {
       throw new InferyardError("NOT_BUILT", `${modelId} is asked for as a model that makes images`, {

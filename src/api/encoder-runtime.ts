@@ -221,11 +221,11 @@ export class EncoderRuntime extends ModelRuntime {
 
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
-    return this.tokenizerOf(handle.manifest);
+    return this.getTokenizer(handle.manifest);
   }
 
   /** The tokenizer of a model that is not loaded. */
-  tokenizerOf(manifest: Manifest): Promise<Tokenizer> {
+  getTokenizer(manifest: Manifest): Promise<Tokenizer> {
     return this.#tokenizers.get(textSettings(manifest));
   }
 
@@ -256,7 +256,7 @@ export class EncoderRuntime extends ModelRuntime {
     const placement = modelOptions(given);
     if (model instanceof ModelHandle) refuseLoadOptions(placement);
     else refusePlacementOptions(placement, call);
-    const cached = await this.#tokenizerOf(model, placement);
+    const cached = await this.#getTokenizer(model, placement);
     const started = performance.now();
     const result = await call.run({ ...cached, threads: this.#textReaders }, input);
     const reference = model instanceof ModelHandle ? model.reference : model;
@@ -306,7 +306,7 @@ export class EncoderRuntime extends ModelRuntime {
   }
 
   /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
-  async #tokenizerOf(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
+  async #getTokenizer(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
     if (model instanceof ModelHandle) return { text: textSettings(model.manifest), tokenizer: await this.tokenizer(model) };
     const key = JSON.stringify([model, options.variant]);
     const known = this.#tokenizerCache.get(key);
@@ -322,7 +322,7 @@ export class EncoderRuntime extends ModelRuntime {
     await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
   }
 
-  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
+  #getBatches({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
     const tell = this.#onBatch;
     return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
   }
@@ -340,7 +340,7 @@ export class EncoderRuntime extends ModelRuntime {
       loadModules,
       run,
       replicas: () => handle.replicas(),
-      ...this.#batchesOf(handle),
+      ...this.#getBatches(handle),
     };
     if (!this.#shareBatches) return encoder;
     const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // only servers share batches

@@ -13,10 +13,10 @@ import type {
   TextThreadSettings,
 } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host-name.ts";
-import { adapterOf } from "../runtime/options/adapters.ts";
+import { parseAdapter } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
-import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { parseGpuMode, gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { refuseUnknownNames } from "../runtime/targets/known-names.ts";
 import { foreignVariables } from "../settings/foreign-variables.ts";
 import { missingModels } from "../settings/missing-models.ts";
@@ -79,7 +79,7 @@ function gpuOption(): Option {
   return new Option("--gpu <mode>", "use of accelerators: auto, off, or the device to use")
     .choices(gpuModes)
     .argParser((text) => {
-      const mode = gpuModes.find((each) => each === gpuModeOf(text));
+      const mode = gpuModes.find((each) => each === parseGpuMode(text));
       if (mode === undefined) throw new InvalidArgumentError(`Allowed choices are ${gpuModes.join(", ")}.`);
       return mode;
     });
@@ -125,7 +125,7 @@ function loadSettingFlag(name: keyof LoadSettings): Option {
     case "adapters":
       return new Option(flags, flag.help).argParser((text, before: LoraAdapter[] | undefined) => [
         ...(before ?? []),
-        ...list(text).map(adapterOf),
+        ...list(text).map(parseAdapter),
       ]);
     case "texts":
       return new Option(flags, flag.help).argParser((text, before: string[] | undefined) => [...(before ?? []), ...list(text)]);

@@ -179,7 +179,7 @@ export interface SerializedError {
 }
 
 /** The message of any thrown value. */
-export function messageOf(thrown: unknown): string {
+export function getMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
@@ -189,7 +189,7 @@ export function messageOf(thrown: unknown): string {
  */
 export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
-  return new InferyardError(code, `${context}: ${messageOf(thrown)}`, { cause: thrown });
+  return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
 }
 
 /** Throws ABORTED if the signal is aborted. */

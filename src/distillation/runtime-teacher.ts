@@ -41,7 +41,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   }
   return {
     reference: handle.reference,
-    vocabulary: Array.from({ length: tokenizer.vocabularySize }, (_token, id) => tokenizer.tokenOf(id) ?? ""),
+    vocabulary: Array.from({ length: tokenizer.vocabularySize }, (_token, id) => tokenizer.idToToken(id) ?? ""),
     ...omitUndefined({ unknownTokenId: tokenizer.unknownId }),
     dimensions,
     tokenizerPath: textSettings(manifest).tokenizerPath,

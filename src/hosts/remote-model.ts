@@ -2,7 +2,7 @@
 import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
-import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
+import { getCapabilities } from "../contract/shapes/held-contract.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
@@ -50,8 +50,8 @@ async function queueFor(
   { kind, backend, model, device, options, supervision, shared }: Start,
 ): Promise<CallQueue> {
   const { signal: _signal, ...settings } = options;
-  const load = { operation: "load", kind, entry: entryOf(backend), model, device, settings } as const;
-  const { interruptible = false } = capabilitiesOf(backend, device);
+  const load = { operation: "load", kind, entry: getEntry(backend), model, device, settings } as const;
+  const { interruptible = false } = getCapabilities(backend, device);
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
   const { queue } = await replicas.start((sharedState) => {
@@ -74,7 +74,7 @@ async function queueFor(
   return queue;
 }
 
-function entryOf(backend: Backend): BackendEntry {
+function getEntry(backend: Backend): BackendEntry {
   if (backend.entry !== undefined) return backend.entry;
   throw new InferyardError(
     "CONTRACT_VIOLATION",

@@ -93,9 +93,9 @@ export function messageTo(answer: ChatAnswer, model: string): AIMessage {
       ...omitUndefined({ reasoning_content: reasoning }),
       ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(writtenCall) }),
     },
-    response_metadata: metadataOf(answer, model),
+    response_metadata: toMetadata(answer, model),
   });
-  return Object.assign(message, { usage_metadata: usageOf(answer) });
+  return Object.assign(message, { usage_metadata: toUsage(answer) });
 }
 
 function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
@@ -108,7 +108,7 @@ function writtenCall({ id, name, arguments: written }: ToolCall): OpenAIToolCall
 }
 
 /** Numbers of tokens. */
-export function usageOf({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
+export function toUsage({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
   return {
     input_tokens: promptTokens,
     output_tokens: tokens.length,
@@ -118,6 +118,6 @@ export function usageOf({ promptTokens, tokens, cachedTokens }: ChatAnswer): Usa
 }
 
 /** Why an answer ends, and which model gave it. */
-export function metadataOf({ finishReason }: ChatAnswer, model: string): Record<string, string> {
+export function toMetadata({ finishReason }: ChatAnswer, model: string): Record<string, string> {
   return { finish_reason: finishReason === "toolCalls" ? "tool_calls" : finishReason, model_name: model };
 }

@@ -145,7 +145,7 @@ function startServer(
     await turns.wait(connection.client);
     if (connections.find(socket) === undefined) return gone();
     const refusal =
-      connection.refusalOf(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
+      connection.getRefusal(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
     return handler(request, {
       remoteAddress,
       listenAddress: hostname,
@@ -163,7 +163,7 @@ function startServer(
       const connection = connections.find(socket);
       if (connection === undefined) return;
       follow(connections, connection, response);
-      if (handler.service.draining || connection.refusalOf(response) !== undefined) response.setHeader("connection", "close");
+      if (handler.service.draining || connection.getRefusal(response) !== undefined) response.setHeader("connection", "close");
     });
     server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(hostname, port, error)));
   });

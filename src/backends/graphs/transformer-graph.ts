@@ -6,7 +6,7 @@ import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
 import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { OpenGraph } from "./open-graph.ts";
 import type { OpenModelFiles } from "./open-model-files.ts";
-import { packingOf } from "../../formats/scaled-blocks/encode.ts";
+import { getPacking } from "../../formats/scaled-blocks/encode.ts";
 import type { PackedWeightNames } from "../../engine/index.ts";
 import { openGguf, openSafetensors } from "./stored-weights.ts";
 
@@ -42,7 +42,7 @@ export async function openTransformerGraph(files: OpenModelFiles, file: ModelFil
 
 /** What was packed, for the evidence. */
 function packingNote({ type, packed, unfit }: PackedWeightNames): string {
-  const { format, maxError } = packingOf(type);
+  const { format, maxError } = getPacking(type);
   const error = `a weight differs by at most ${(100 * maxError).toFixed(1)} % of the largest in its block`;
   const kept = unfit.size === 0 ? "" : `; ${unfit.size} stay float32, since their rows are not a multiple of ${format.elements}`;
   return `${packed.size} matrices packed to ${type} in blocks of ${format.elements} while loading: ${error}${kept}`;

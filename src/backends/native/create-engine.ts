@@ -98,12 +98,12 @@ export async function createParts(graph: OpenGraph, options: NativeLoadOptions, 
     engine,
     engineName: "inferyard's own engine in WebAssembly",
     library: libraryOf(state, options.kernels),
-    sharing: () => sharingOf(engine, graph.identity, options),
+    sharing: () => getSharing(engine, graph.identity, options),
     readsSharedWeights: engine.readsSharedWeights,
   };
 }
 
-function sharingOf(
+function getSharing(
   engine: EngineModel,
   identity: string | undefined,
   { graphOptimization }: NativeLoadOptions,

@@ -9,7 +9,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -74,7 +74,7 @@ async function tinyGraphFailure(engine: WasmOptions): Promise<string | undefined
     await runTinyGraph(await importLibrary({ ...engine, threads: 1 }), tinyGraphOptions);
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return getMessage(error);
   }
 }
 

@@ -32,7 +32,7 @@ export async function embedSparsely(
     const options = optionsFromFlags(embedSparseOptions, flags);
     const result = await runtime.embedSparse(texts, { ...options, ...settings, signal, model: handle });
     const tokenizer = await runtime.tokenizer(handle);
-    return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.tokenOf(id) ?? String(id) };
+    return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.idToToken(id) ?? String(id) };
   });
   const { result, tokenOf } = await withNotice(terminal, notice(`loading and running ${model}`), work);
   await writeAll(terminal.stdout, `${flags.json === true ? toJson(result, tokenOf) : describe(result, texts, tokenOf)}\n`);

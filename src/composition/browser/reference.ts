@@ -42,7 +42,7 @@ export function parseReference(reference: string): ModelLocation {
   const folder = { displayName: reference, partial: true };
   if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
   if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
-  const url = addressOf(reference);
+  const url = getAddress(reference);
   if (url.search !== "" || url.hash !== "")
     throw invalid(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
   if (isPackage(url.pathname)) throw packageRefusal(reference);
@@ -50,7 +50,7 @@ export function parseReference(reference: string): ModelLocation {
 }
 
 /** Resolves an address relative to the page. A bare name is refused, since it may be a misspelled reference. */
-function addressOf(reference: string): URL {
+function getAddress(reference: string): URL {
   const isAddress = /^https?:\/\//i.test(reference) || /^\.{0,2}\//.test(reference);
   if (!isAddress || !URL.canParse(reference, browserScope().location.href)) {
     throw new InferyardError("MODEL_NOT_FOUND", `"${reference}" is not a model a browser can find`, {

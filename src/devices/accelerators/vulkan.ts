@@ -35,7 +35,7 @@ export async function probeVulkan(sources: MachineSources): Promise<ProbeResult>
   if (manifests?.every((manifest) => softwareManifest.test(manifest))) {
     return absent(`Vulkan has only a software driver here (${manifests.join(", ")}), which computes on the processor`);
   }
-  const program = await findProgram(sources, "vulkaninfo", sources.platform === "win32" ? [directoryOf(loader)] : []);
+  const program = await findProgram(sources, "vulkaninfo", sources.platform === "win32" ? [getDirectory(loader)] : []);
   if (program === undefined) return fromRenderNodes(sources, manifests ?? []);
   const output = await sources.run(program, ["--summary"]);
   if (!output.ok) return absent(`a Vulkan driver is installed, but vulkaninfo fails: ${output.reason}`);
@@ -130,6 +130,6 @@ async function renderNode(sources: MachineSources, node: string, vendors: readon
   };
 }
 
-function directoryOf(path: string): string {
+function getDirectory(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
 }

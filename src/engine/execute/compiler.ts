@@ -108,7 +108,7 @@ export class Compiler implements GraphCompiler {
       ...omitUndefined({ replica, from }),
       openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
-        packed?.get(this.#folding.cache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
+        packed?.get(this.#folding.cache.getId(literal) ?? -1)?.find((location) => location.layout === layout),
     });
     const noThreads = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
@@ -266,7 +266,7 @@ export class Compiler implements GraphCompiler {
     const weights = { type, format, rows, columns };
     this.#selected.set(`${type} ${rows}x${columns}`, weights);
     const { selected } = this.#selectKernel(checks, weights);
-    return selected && checks.blockKernels.kernelOf(selected);
+    return selected && checks.blockKernels.getKernel(selected);
   }
 
   #selectKernel({ blockKernels, selfTests }: KernelChecks, weights: SelectedWeights): KernelSelection {

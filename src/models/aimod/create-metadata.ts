@@ -26,14 +26,14 @@ export function createMetadata(manifest: Manifest, name: string): AimodJson {
     ...fixed,
     model_file: relative(manifest.directory, main.path).split(sep).join("/"),
     metadata: { tasks: manifest.tasks, ...omitUndefined({ license }) },
-    hardware_requirements: hardwareOf(manifest, main.format),
+    hardware_requirements: getHardware(manifest, main.format),
     cron_jobs: [],
   };
 }
 
-function hardwareOf({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {
-  const preferred = providerOf(selection.preferred, format);
-  const fallbacks = selection.fallbacks.flatMap((target) => providerOf(target, format)?.provider ?? []);
+function getHardware({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {
+  const preferred = getProvider(selection.preferred, format);
+  const fallbacks = selection.fallbacks.flatMap((target) => getProvider(target, format)?.provider ?? []);
   const { memoryBytes, deviceMemoryBytes, cudaVersion, precision } = requirements;
   const level = settings?.graphOptimization;
   return {
@@ -48,7 +48,7 @@ function hardwareOf({ selection, requirements, settings }: Manifest, format: Mod
 }
 
 /** The provider of a target, or undefined if Kapsl has none for it. */
-function providerOf(
+function getProvider(
   target: string | undefined,
   format: ModelFormat,
 ): { readonly provider: string; readonly index?: number } | undefined {

@@ -48,7 +48,7 @@ export function pullContext(
  */
 export async function pull(text: string, options: PullOptions, context: PullContext): Promise<PullReport> {
   const started = performance.now();
-  const reference = isRemote(text) ? text : await referenceOf(text, context.layout);
+  const reference = isRemote(text) ? text : await getReference(text, context.layout);
   const remote = parseRemote(reference);
   if (
     remote.kind === "hub" &&
@@ -85,7 +85,7 @@ export async function pull(text: string, options: PullOptions, context: PullCont
 }
 
 /** The reference of a model in the store: pulling it again fetches what is new. */
-async function referenceOf(text: string, layout: StoreLayout): Promise<string> {
+async function getReference(text: string, layout: StoreLayout): Promise<string> {
   // Of a damaged record only the name is trusted, which is that of its file.
   const damaged = await findDamaged(layout, text);
   if (damaged !== undefined && parseHubName(text) !== undefined) return `hf:${text}`;

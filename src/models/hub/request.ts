@@ -1,7 +1,7 @@
 /** Sends one request to the hub or to a host that it redirects to: authorization, redirects, detection of stalled connections, and errors by status. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, abortError, getMessage } from "../../contract/errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 
@@ -180,5 +180,5 @@ function downloadFailed({ what, url }: HubRequest, reason: string, status?: numb
 function connectionFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
-  return messageOf(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");
+  return getMessage(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");
 }

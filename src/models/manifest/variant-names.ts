@@ -75,7 +75,7 @@ export function nameOfSuffix(suffix: string, precision: Precision = "fp32"): Var
 
 /** The name that follows from the name of the file. */
 function nameFromFile(file: NamedFile): VariantName {
-  const stem = stemOf(file);
+  const stem = getStem(file);
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
   if (extname(file.file).toLowerCase() === ".gguf") return { name: stem, aliases: quantizationIn(stem) };
@@ -93,11 +93,11 @@ function quantizationIn(stem: string): readonly string[] {
 /** The name of a second file with the same precision. */
 function fallbackName(file: NamedFile): string {
   if (isSafetensors(file)) return file.precision === undefined ? "safetensors" : `safetensors-${file.precision}`;
-  return stemOf(file);
+  return getStem(file);
 }
 
 /** The name of the file without the ending that states its format. */
-function stemOf({ file }: NamedFile): string {
+function getStem({ file }: NamedFile): string {
   return isSafetensorsIndex(file) ? basename(file, ".safetensors.index.json") : basename(file, extname(file));
 }
 

@@ -81,7 +81,7 @@ function parseUrl(reference: string): UrlReference {
       "leave them out: the file must be readable without",
     );
   }
-  const file = fileNameOf(url);
+  const file = getFileName(url);
   if (!modelExtensions.some((ending) => file.toLowerCase().endsWith(ending))) {
     throw invalidUrl(`${address} names no model: it ends in none of ${modelExtensions.join(", ")}`, remedyForUrl(url));
   }
@@ -96,7 +96,7 @@ function parseUrl(reference: string): UrlReference {
   return { kind: "url", url: url.href, file, sha256: sha256.toLowerCase() };
 }
 
-function fileNameOf(url: URL): string {
+function getFileName(url: URL): string {
   try {
     const name = decodeURIComponent(url.pathname).split("/").at(-1) ?? "";
     return /^[\w][\w.+@ -]*$/.test(name) ? name : "";

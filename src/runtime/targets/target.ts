@@ -103,7 +103,7 @@ export function parseDevice(text: string): Device | undefined {
 }
 
 /** The target of the canonical spelling that `formatTarget` gives. */
-export function targetOf(text: string): Target {
+export function parseExactTarget(text: string): Target {
   const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
   return { backend, device: { type: deviceType, index } };
 }

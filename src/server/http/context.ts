@@ -51,7 +51,7 @@ export interface Env {
 export type Routes = OpenAPIHono<Env>;
 
 /** Who makes the request, for the service. */
-export function callerOf(context: Context<Env>): Caller {
+export function getCaller(context: Context<Env>): Caller {
   const priority: Priority = context.req.header("x-inferyard-priority") === "high" ? "high" : "normal";
   return {
     client: context.get("client"),

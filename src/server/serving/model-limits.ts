@@ -32,10 +32,10 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
     }
     limits.set(reference, { name, own });
   }
-  return new Map(Array.from(limits, ([reference, { own }]) => [reference, limitsOf(own)]));
+  return new Map(Array.from(limits, ([reference, { own }]) => [reference, getLimits(own)]));
 }
 
-function limitsOf({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
+function getLimits({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
   return {
     admission: {
       ...omitUndefined({ maxRunning, maxWaiting }),

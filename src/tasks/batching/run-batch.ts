@@ -55,11 +55,11 @@ export async function runBatch<Item extends EncoderInputRow>(
     ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
     ...omitUndefined({ signal }),
   });
-  return valuesOf(results, { [output]: reduced }, length);
+  return getValues(results, { [output]: reduced }, length);
 }
 
 /** Accessor of single rows. Each output is converted to float32 once, when it is first read. */
-function valuesOf(
+function getValues(
   results: TensorMap,
   reductions: Readonly<Record<string, Reduction | undefined>>,
   paddedTokens: number,

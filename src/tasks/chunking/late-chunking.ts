@@ -11,7 +11,7 @@ import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
 import { vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings.ts";
+import { truncateAndNormalize, getPostPooling } from "../embedding/pool-encodings.ts";
 import { tokenWindows } from "../encoding/token-windows.ts";
 import type { TextSpan } from "./chunk-model.ts";
 
@@ -66,7 +66,7 @@ export async function embedSpans(
       if (to === count && spans[index]?.end === text.length) add(sums[index], head + to - from, ids.length);
     }
   });
-  const modules = await postPoolingOf(encoder);
+  const modules = await getPostPooling(encoder);
   return sums.map(({ values, rows }) => {
     if (rows === 0) return new Float32Array(modules?.dimensions ?? length);
     const mean = Float32Array.from(values, (value) => value / rows);

@@ -7,7 +7,7 @@ import { createYielder } from "./yielding.ts";
 /** The part of a tokenizer that tasks on single texts use. */
 export interface TaskTokenizer<Encoded extends TokenIds = TokenIds> extends Pick<
   Tokenizer,
-  "padId" | "frame" | "idOf" | "maskId"
+  "padId" | "frame" | "tokenToId" | "maskId"
 > {
   encode(text: string, options?: EncodeOptions): Encoded;
   encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoded>;

@@ -102,7 +102,7 @@ export interface PreparedPrompts {
 }
 
 /** Number of tokens of each prompt, as results state it. */
-export function promptTokensOf({ prompts }: PreparedPrompts): readonly number[] {
+export function getPromptTokens({ prompts }: PreparedPrompts): readonly number[] {
   return prompts.map(({ tokens, source }) => (source.length > 0 ? source.length : tokens.length));
 }
 
@@ -326,7 +326,7 @@ export class TextGenerator {
   async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = await this.#tokensOf(prompt, given);
+    const ids = await this.#getTokens(prompt, given);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
@@ -358,7 +358,7 @@ export class TextGenerator {
     return { tokens, source: hasEncoder ? ids : [], before, sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
+  async #getTokens(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);

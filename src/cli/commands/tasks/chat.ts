@@ -81,7 +81,7 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
       ...optionsFromFlags(chatOptions, flags),
       ...(await readConstraint(flags)),
       ...tools,
-      ...toolChoiceOf(flags),
+      ...toToolChoice(flags),
       ...thinking,
       ...omitUndefined({ draftModel: flags.draftModel }),
     },
@@ -89,7 +89,7 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
   };
 }
 
-function toolChoiceOf({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"> {
+function toToolChoice({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"> {
   if (toolChoice === undefined) return {};
   return {
     toolChoice: toolChoice === "auto" || toolChoice === "none" || toolChoice === "required" ? toolChoice : { name: toolChoice },

@@ -93,7 +93,7 @@ function refuseBesideOutputs(flags: EmbedFlags): void {
 
 type Request = EmbedRequest | QuantizedEmbedRequest;
 
-function requestOf(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
+function toRequest(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
   const options: Partial<QuantizedEmbedRequest> = optionsFromFlags(embedOptions, flags);
   const { precision, ...others } = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
   return precision === undefined ? others : { ...others, precision };
@@ -105,7 +105,7 @@ function embed({ runtime }: Session, texts: readonly string[], request: Request)
 }
 
 async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
-  const embedding = embed(session, texts, requestOf(flags, session, terminal));
+  const embedding = embed(session, texts, toRequest(flags, session, terminal));
   const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
     await writeMatrix(flags.npy, result, terminal);
@@ -129,7 +129,7 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
 const partSize = 1024;
 
 async function embedInParts(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
-  const { signal: _signal, ...request } = requestOf(flags, session, terminal);
+  const { signal: _signal, ...request } = toRequest(flags, session, terminal);
   const { variant, ...options } = request;
   const loading = session.runtime.load(session.model, {
     ...omitUndefined({ variant }),

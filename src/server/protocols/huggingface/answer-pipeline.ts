@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
-import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
@@ -19,7 +19,7 @@ export async function answerPipeline(
 ): Promise<Response> {
   const requests = pipelineRequests(service.limits.maxTexts);
   const { runtime } = service;
-  const caller = callerOf(context);
+  const caller = getCaller(context);
   const named = model ?? context.req.header("x-inferyard-model");
   switch (task) {
     case "text-classification": {

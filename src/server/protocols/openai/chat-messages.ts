@@ -92,11 +92,11 @@ export interface MessageField {
 }
 
 /** The conversation of a request. Throws INPUT_INVALID for parts that are not text. */
-export function messagesOf({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
+export function toMessages({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
   return messages.map((each, index) => {
     const reasoning = each.reasoning_content ?? each.reasoning;
     const older = each.function_call === undefined ? [] : [functionCall("", each.function_call)];
-    const calls = [...(each.tool_calls ?? []).map(callOf), ...older];
+    const calls = [...(each.tool_calls ?? []).map(getCall), ...older];
     return {
       role: each.role === "function" ? "tool" : each.role,
       content: contentFrom(each.content ?? "", `messages.${index}.content`),
@@ -107,7 +107,7 @@ export function messagesOf({ messages }: { readonly messages: readonly MessageFi
   });
 }
 
-function callOf(call: CallField): ToolCall {
+function getCall(call: CallField): ToolCall {
   const { id = "" } = call;
   if (!("custom" in call)) return functionCall(id, call.function);
   return { id, name: call.custom.name, arguments: argumentsOfText(call.custom.input ?? "") };

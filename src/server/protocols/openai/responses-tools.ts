@@ -75,7 +75,7 @@ export class CallableTools {
   }
 
   /** The fields of the item that a call is, and the names of the events that tell of its input. */
-  itemOf({ id, name: written, arguments: given }: ToolCall): WrittenCall {
+  getItem({ id, name: written, arguments: given }: ToolCall): WrittenCall {
     const { name, namespace, isCustom } = this.#called.get(written) ?? { name: written, isCustom: false };
     const fields = { call_id: `call_${id}`, name, ...omitUndefined({ namespace }) };
     return isCustom

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CallForm } from "./forms/call-form.ts";
 import { channelForm, channelMarkers, hasChannels } from "./forms/channels.ts";
-import { callFormOf } from "./forms/known-forms.ts";
+import { getCallForm } from "./forms/known-forms.ts";
 
 /** Thoughts stand between these. */
 export interface ReasoningTags {
@@ -40,12 +40,12 @@ const reasoningTags: readonly ReasoningTags[] = [
 export type HasToken = (text: string) => boolean;
 
 /** The format of a model with this chat template. */
-export function answerFormatOf(template: string, hasToken: HasToken = () => false): AnswerFormat {
+export function getAnswerFormat(template: string, hasToken: HasToken = () => false): AnswerFormat {
   if (hasChannels(template, hasToken)) return { hasChannels: true, calls: channelForm };
   const reasoning =
     reasoningTags.find(({ open, close }) => template.includes(close) && (!open.startsWith("Here") || template.includes(open))) ??
     reasoningTags.find(({ open, close }) => hasToken(open) && hasToken(close));
-  const calls = callFormOf(template);
+  const calls = getCallForm(template);
   return { hasChannels: false, ...omitUndefined({ reasoning, calls }) };
 }
 
@@ -56,7 +56,7 @@ export function opensReasoning(prompt: string, { open, close }: ReasoningTags): 
 }
 
 /** Special tokens of the format, which stay in the text that is read. */
-export function markersOf({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
+export function getMarkers({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
   if (inChannels) return new Set(channelMarkers);
   return new Set([
     ...(reasoning === undefined ? [] : (reasoning.markers ?? [reasoning.open, reasoning.close])),

@@ -312,7 +312,7 @@ const knownForms: readonly KnownForm[] = [
 export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
 /** The form of the calls that a template teaches. Undefined if it is none of the table. */
-export function callFormOf(template: string): CallForm | undefined {
+export function getCallForm(template: string): CallForm | undefined {
   // In a string of the template quotes may be escaped.
   const text = template.replaceAll('\\"', '"').replaceAll("\\'", "'");
   const has = (sign: string | RegExp): boolean => (typeof sign === "string" ? text.includes(sign) : sign.test(text));
