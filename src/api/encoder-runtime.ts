@@ -3,6 +3,7 @@
  * first use, so that a browser page downloads only the tasks it needs.
  */
 import type { Backend } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
@@ -212,7 +213,7 @@ export class EncoderRuntime extends ModelRuntime {
     const { outputs, ...options } = request;
     checkRunRequest(tensors, request);
     const { signal } = options;
-    const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
+    const wanted = { ...omitUndefined({ outputs, signal }) };
     return this.onModel({ verb: "run", optionNames: [], request: { ...options, model } }, async (handle) => async () => ({
       outputs: await handle.run(tensors, wanted),
     }));
@@ -220,11 +221,11 @@ export class EncoderRuntime extends ModelRuntime {
 
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
-    return this.tokenizerOf(handle.manifest);
+    return this.getTokenizer(handle.manifest);
   }
 
   /** The tokenizer of a model that is not loaded. */
-  tokenizerOf(manifest: Manifest): Promise<Tokenizer> {
+  getTokenizer(manifest: Manifest): Promise<Tokenizer> {
     return this.#tokenizers.get(textSettings(manifest));
   }
 
@@ -255,7 +256,7 @@ export class EncoderRuntime extends ModelRuntime {
     const placement = modelOptions(given);
     if (model instanceof ModelHandle) refuseLoadOptions(placement);
     else refusePlacementOptions(placement, call);
-    const cached = await this.#tokenizerOf(model, placement);
+    const cached = await this.#getTokenizer(model, placement);
     const started = performance.now();
     const result = await call.run({ ...cached, threads: this.#textReaders }, input);
     const reference = model instanceof ModelHandle ? model.reference : model;
@@ -305,7 +306,7 @@ export class EncoderRuntime extends ModelRuntime {
   }
 
   /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
-  async #tokenizerOf(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
+  async #getTokenizer(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
     if (model instanceof ModelHandle) return { text: textSettings(model.manifest), tokenizer: await this.tokenizer(model) };
     const key = JSON.stringify([model, options.variant]);
     const known = this.#tokenizerCache.get(key);
@@ -321,7 +322,7 @@ export class EncoderRuntime extends ModelRuntime {
     await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
   }
 
-  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
+  #getBatches({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
     const tell = this.#onBatch;
     return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
   }
@@ -339,7 +340,7 @@ export class EncoderRuntime extends ModelRuntime {
       loadModules,
       run,
       replicas: () => handle.replicas(),
-      ...this.#batchesOf(handle),
+      ...this.#getBatches(handle),
     };
     if (!this.#shareBatches) return encoder;
     const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // only servers share batches

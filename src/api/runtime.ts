@@ -94,7 +94,7 @@ export class Runtime extends EncoderRuntime {
     const { model, signal } = request;
     const options = signal === undefined ? {} : { signal };
     const manifest = typeof model === "string" ? await this.manifest(model, options) : model.manifest;
-    const tokenizer = await this.tokenizerOf(manifest);
+    const tokenizer = await this.getTokenizer(manifest);
     return (await this.#generating()).prompt(messages, manifest, tokenizer, request);
   }
 

@@ -2,7 +2,7 @@
 import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, type ModelReference, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
@@ -97,7 +97,7 @@ export class ModelRuntime {
     });
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
     });
     this.#models = new SharedModels({
@@ -374,7 +374,7 @@ export class ModelRuntime {
 
   #reportFailedLoad(reference: string, error: unknown): void {
     const code = error instanceof InferyardError ? error.code : "DEFECT";
-    this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
+    this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: getMessage(error) });
   }
 
   #checkCall(reference: string, options: ModelOptions): void {

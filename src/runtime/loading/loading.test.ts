@@ -51,7 +51,7 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
     host: { blocking: "worker" },
     threads: (wanted) => Math.min(wanted ?? 2, 2),
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
-    digestOf: async () => "abc",
+    computeDigest: async () => "abc",
   };
   const constraints = mergeConstraints(scene.constraints ?? {});
   return loadFirstCandidate(
@@ -370,7 +370,7 @@ describe("hosts", () => {
       host,
       threads: () => 1,
       checkAnswers: async () => undefined,
-      digestOf: async () => "abc",
+      computeDigest: async () => "abc",
     };
     const { decision } = await loadFirstCandidate(context, await facts([base]), manifest, mergeConstraints(), { settings: {} });
     return decision.selected?.host;

@@ -100,7 +100,7 @@ export class Residency<Item extends Resident> {
         this.#byLastUse((entry) => entry.item !== undefined && entry.handleLeases === 0 && entry.workLeases > 0 && !entry.pinned),
       drain: (entry) => startDraining(entry),
       evict: (entry, evictedFor) => this.#unload(entry, { why: "evicted", evictedFor }),
-      stateOf,
+      getState,
     });
   }
 
@@ -121,13 +121,13 @@ export class Residency<Item extends Resident> {
     this.#use(entry, kind);
     try {
       const item = await abortable(entry.load, signal);
-      return this.#leaseOf(entry, item, kind);
+      return this.#getLease(entry, item, kind);
     } catch (error) {
       if (entry.item !== undefined) {
         this.#release(entry, kind);
       } else {
         entry[kind] -= 1;
-        if (usersOf(entry) === 0) this.#cancelLoad(entry);
+        if (getUsers(entry) === 0) this.#cancelLoad(entry);
       }
       if (this.#closed && signal?.aborted !== true) throw disposed();
       throw error;
@@ -149,7 +149,7 @@ export class Residency<Item extends Resident> {
     if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
     const kind = leaseKind === "work" ? "workLeases" : "handleLeases";
     this.#use(entry, kind);
-    return this.#leaseOf(entry, entry.item, kind);
+    return this.#getLease(entry, entry.item, kind);
   }
 
   /** All items, once those that are loading have loaded. Failed loads are left out. */
@@ -168,7 +168,7 @@ export class Residency<Item extends Resident> {
     return [...this.#entries.values()].flatMap((entry) =>
       entry.item === undefined
         ? []
-        : [{ reference: entry.reference, state: stateOf(entry), expiresAt: expiryOf(entry), item: entry.item }],
+        : [{ reference: entry.reference, state: getState(entry), expiresAt: getExpiry(entry), item: entry.item }],
     );
   }
 
@@ -245,7 +245,7 @@ export class Residency<Item extends Resident> {
     };
   }
 
-  #leaseOf(entry: Entry<Item>, item: Item, kind: "handleLeases" | "workLeases"): Lease<Item> {
+  #getLease(entry: Entry<Item>, item: Item, kind: "handleLeases" | "workLeases"): Lease<Item> {
     return {
       item,
       setKeepAlive: (milliseconds) => void (entry.keepAliveMs = milliseconds),
@@ -262,7 +262,7 @@ export class Residency<Item extends Resident> {
 
   #release(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
     entry[kind] -= 1;
-    if (usersOf(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
+    if (getUsers(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
     for (const notify of entry.whenIdle.splice(0)) notify();
     if (entry.unloading !== undefined) return;
@@ -326,24 +326,24 @@ export class Residency<Item extends Resident> {
   }
 }
 
-function usersOf({ handleLeases, workLeases }: { readonly handleLeases: number; readonly workLeases: number }): number {
+function getUsers({ handleLeases, workLeases }: { readonly handleLeases: number; readonly workLeases: number }): number {
   return handleLeases + workLeases;
 }
 
 /** When the keep-alive of the entry ends, by `Date.now()`, counted from now while it is in use; null: never. */
-function expiryOf({ keepAliveExempt, keepAliveMs, idleSince }: Entry<unknown>): number | null {
+function getExpiry({ keepAliveExempt, keepAliveMs, idleSince }: Entry<unknown>): number | null {
   if (keepAliveExempt || !Number.isFinite(keepAliveMs)) return null;
   return (idleSince ?? Date.now()) + keepAliveMs;
 }
 
 function isIdle(entry: Entry<unknown>): boolean {
-  return entry.item !== undefined && usersOf(entry) === 0 && entry.unloading === undefined;
+  return entry.item !== undefined && getUsers(entry) === 0 && entry.unloading === undefined;
 }
 
-function stateOf(entry: Entry<unknown>): string {
+function getState(entry: Entry<unknown>): string {
   if (entry.item === undefined) return "loading";
   if (entry.unloading !== undefined) return "leaving";
-  const users = usersOf(entry);
+  const users = getUsers(entry);
   const use = users === 0 ? "idle" : `in use (${users} ${users === 1 ? "user" : "users"})`;
   return entry.pinned ? `pinned, ${use}` : use;
 }

@@ -32,7 +32,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<VerifiedModel> {
       host: { blocking: "worker" },
       threads: (wanted) => wanted ?? 4,
       checkAnswers: async () => undefined,
-      digestOf: async () => "abc",
+      computeDigest: async () => "abc",
     },
     {
       backends: [{ name: backend.name, availability, capabilities: backend.capabilities }],

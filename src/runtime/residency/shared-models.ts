@@ -53,7 +53,7 @@ export interface LoadHooks {
 export interface LeasedModel {
   readonly lease: Lease<ResidentModel>;
   /** The decision of the caller's request for the instance that runs now. */
-  readonly decisionOf: (loaded: VerifiedModel) => Decision;
+  readonly getDecision: (loaded: VerifiedModel) => Decision;
 }
 
 /** A candidate that must be loaded, and everything the load needs. */
@@ -159,7 +159,7 @@ export class SharedModels {
       .then((reference) => choose(reference, request.options, false))
       .catch(() => undefined); // a model that cannot be read is not loaded
     const first = outcome?.selections.find((selection) => selection.verdict === "eligible");
-    return outcome !== undefined && first !== undefined && residency.has(this.#keyOf(request.reference, outcome, first));
+    return outcome !== undefined && first !== undefined && residency.has(this.#getKey(request.reference, outcome, first));
   }
 
   /** Drops all cached requests of a model that was unloaded. */
@@ -177,7 +177,7 @@ export class SharedModels {
       return undefined;
     }
     this.#remember(key, known);
-    return { lease, decisionOf: (loaded) => currentDecision(known, loaded) };
+    return { lease, getDecision: (loaded) => currentDecision(known, loaded) };
   }
 
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
@@ -199,7 +199,7 @@ export class SharedModels {
           load,
           signal,
           onLoading,
-          isLoaded: (candidate) => residency.has(this.#keyOf(request.reference, outcome, candidate)),
+          isLoaded: (candidate) => residency.has(this.#getKey(request.reference, outcome, candidate)),
           onCompiled: () => this.#resolved.delete(key),
         });
       }
@@ -222,7 +222,7 @@ export class SharedModels {
     outcome: SelectionOutcome,
     { candidate, decide, signal }: Pick<CandidateLoad, "candidate" | "decide" | "signal">,
   ): Promise<LoadOutcome<Lease<ResidentModel>>> {
-    const modelKey = this.#keyOf(reference, outcome, candidate);
+    const modelKey = this.#getKey(reference, outcome, candidate);
     const started = Date.now();
     for (;;) {
       let began = false;
@@ -281,7 +281,7 @@ export class SharedModels {
     return typeof error === "object" && error !== null && this.#notAdmitted.has(error);
   }
 
-  #keyOf(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
+  #getKey(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
     const permitted = this.#options.failover ? { permitted: permittedTargets(selections) } : {};
     return residentKey({ reference, target, variant, settings: settingsFor(request, variant), kind: request.kind, ...permitted });
   }
