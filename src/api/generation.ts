@@ -42,7 +42,7 @@ import type {
   TaskRun,
 } from "./task-requests.ts";
 
-/** What a runtime gives to calls of language models. */
+/** Services of a runtime that calls of language models need. */
 export interface GenerationHost {
   /** Runs work on the model of a request, which is held until the work has ended. */
   readonly onModel: <Result>(
@@ -51,7 +51,7 @@ export interface GenerationHost {
     loadHooks?: LoadHooks,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
-  /** How clients share a model. */
+  /** How texts of several clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
   readonly templates?: TemplateWorkers | undefined;

@@ -21,7 +21,7 @@ export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof
 /** Name of a task, or an alias of one. */
 export type PipelineName = PipelineTask | keyof PipelineAliases;
 
-/** The task that a name or an alias stands for. */
+/** The task of a name or an alias. */
 export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAliases
   ? PipelineAliases[Name]
   : Extract<Name, PipelineTask>;

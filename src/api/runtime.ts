@@ -98,7 +98,7 @@ export class Runtime extends EncoderRuntime {
     return (await this.#generating()).prompt(messages, manifest, tokenizer, request);
   }
 
-  /** Texts that are generated now, and those that wait for their turn, by model. */
+  /** Number of texts in generation, and number of texts that wait for their turn, by model. */
   sequences(): readonly SequenceCounts[] {
     return this.#sequences();
   }

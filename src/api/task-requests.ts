@@ -236,11 +236,11 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
   readonly model: string | ModelHandle;
   /** A chat template (Jinja) instead of the model's own. */
   readonly template?: string;
-  /** The moment that the template is told. Default: now. */
+  /** Date and time that the template gets as the current one. Default: now. */
   readonly date?: Date;
-  /** Whether the prompt ends with the content of the last message, for the model to go on with, instead of where an answer begins. Default: false. */
+  /** Whether the prompt ends with the content of the last message, so that the model continues it, and not with the beginning of an answer. Default: false. */
   readonly continueFinalMessage?: boolean;
-  /** Whether the tokenizer adds its special tokens to those that the template writes. Default: false. */
+  /** Whether the tokenizer adds special tokens in addition to those in the template's text. Default: false. */
   readonly addSpecialTokens?: boolean;
 }
 
