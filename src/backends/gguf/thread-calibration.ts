@@ -3,10 +3,10 @@
  * spinning, and which cores are free cannot be asked for.
  */
 
-/** What the measurement found. */
+/** Result of the measurement. */
 export interface ThreadCalibration {
   readonly threads: number;
-  /** Median milliseconds of what was timed, by number of threads. */
+  /** Median duration of the timed work in milliseconds, by number of threads. */
   readonly milliseconds: ReadonlyMap<number, number>;
 }
 

@@ -14,7 +14,7 @@ const prefix = `inferyard-profile-${process.pid}-`;
 
 const cpuProfileName = getProvider({ type: "cpu", index: 0 })?.profileName;
 
-/** Where the profile of one session is written, or why there is none. */
+/** Folder of one session's profile, or the reason why there is none. */
 export type ProfileFolder = { readonly path: string } | { readonly failure: string };
 
 /** Creates a folder for one session's profile. */

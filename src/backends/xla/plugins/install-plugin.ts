@@ -46,22 +46,22 @@ export interface InstallOptions {
   readonly onProgress?: ((progress: WheelProgress) => void) | undefined;
 }
 
-/** What was installed. */
+/** Result of an installation. */
 export interface InstallReport extends InstalledPlugin {
   /** The licence that the package declares. */
   readonly license?: string;
   /** Whether it was there before, so that nothing was fetched. */
   readonly isUnchanged: boolean;
-  /** Packages with libraries that the plugin needs beside it; empty for most. */
+  /** Packages with further libraries that the plugin needs; most plugins need none. */
   readonly companions: readonly string[];
-  /** The folder into which the companions belong. */
+  /** Folder for the companions. */
   readonly companionFolder: string;
 }
 
 /**
- * Installs a plugin, in place of the one that is installed for the same accelerator. Another process that does the same is waited for. Throws INPUT_INVALID, LIMIT_EXCEEDED and
- * LIBRARY_INCOMPATIBLE for a wheel without a plugin for this machine and accelerator, DOWNLOAD_FAILED, ACCESS_DENIED, CONFIG_INVALID, DISK_FULL, OUTPUT_FAILED and ABORTED; what was
- * installed before stays then.
+ * Installs a plugin, and replaces the one that is installed for the same accelerator. Waits for other processes that install or remove plugins. Throws
+ * INPUT_INVALID, LIMIT_EXCEEDED and LIBRARY_INCOMPATIBLE for a wheel without a plugin for this machine and accelerator, DOWNLOAD_FAILED, ACCESS_DENIED,
+ * CONFIG_INVALID, DISK_FULL, OUTPUT_FAILED and ABORTED; the previous installation is kept in this case.
  */
 export async function installPlugin(options: InstallOptions): Promise<InstallReport> {
   const { environment, signal } = options;
@@ -89,7 +89,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
   );
 }
 
-/** Removes the plugin of an accelerator, or all. Returns what was removed, and the bytes of the libraries. Programs that use one keep it until they end. */
+/** Removes the plugin of an accelerator, or all. Returns the removed plugins, and the bytes of the libraries. Running programs keep a plugin that they use. */
 export async function removePlugins(
   accelerator: AcceleratorName | undefined,
   environment: Environment,

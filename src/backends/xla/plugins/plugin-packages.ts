@@ -1,7 +1,7 @@
 /** Python packages that hold PJRT plugins, by accelerator. */
 import type { AcceleratorName } from "./accelerators.ts";
 
-/** What a plugin for an accelerator is. */
+/** Package of a plugin for an accelerator. */
 export interface PluginPackage {
   /** Type of its devices, as targets name it. */
   readonly deviceType: string;

@@ -23,15 +23,16 @@ export interface UnpackedPlugin {
   readonly license: string | undefined;
 }
 
-/** Nobody but the user can write the folder of a library, whatever the umask permits. */
+/** Mode of a library's folder: only the user can write it, whatever the umask permits. */
 export const folderMode = 0o755;
 const maxMetadataBytes = 4 << 20;
 /** Libraries of a wheel that are tried. Wheels with a plugin have one. */
 const maxLibraries = 4;
 
 /**
- * Unpacks the plugin of a wheel into `folder`, which is created. Throws INPUT_INVALID for a file that is no whole wheel or does not agree with its own record, LIMIT_EXCEEDED, and LIBRARY_INCOMPATIBLE if the
- * wheel holds no plugin for this machine. What was written before an error stays; the caller removes the folder.
+ * Unpacks the plugin of a wheel into `folder`, which is created. Throws INPUT_INVALID for a file that is not a complete wheel or does not agree with its own
+ * record, LIMIT_EXCEEDED, and LIBRARY_INCOMPATIBLE if the wheel holds no plugin for this machine. Files written before an error are kept; the caller removes
+ * the folder.
  */
 export async function unpackPlugin(wheel: string, name: string, folder: string, reader: PluginReader): Promise<UnpackedPlugin> {
   const archive = await ZipArchive.open(wheel, name);
