@@ -24,8 +24,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 }
 
 /**
- * The program with all commands. `defined`: those that get their arguments, flags and actions; the others have a name and a description alone, for the
- * help text and for suggestions.
+ * The program with all commands. `defined`: commands that get their arguments, flags and actions. The others get only a name and a description, for the help
+ * text and for suggestions.
  */
 export async function buildProgram(terminal: Terminal, defined: readonly CommandEntry[]): Promise<Command> {
   const program = new Command("inferyard")

@@ -53,7 +53,7 @@ export async function removeBackend(backend: string | undefined, flags: PluginFl
   writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : text);
 }
 
-/** Lists the plugins in the data folder. Damaged records are told on stderr. */
+/** Lists the plugins in the data folder. Damaged records are reported on stderr. */
 export async function listInstalled({ json }: PluginFlags, terminal: Terminal): Promise<void> {
   const { folder, plugins, damaged } = await installedPlugins({ environment: terminal.environment });
   for (const { path, problem, accelerator } of damaged)
