@@ -10,7 +10,7 @@ export function at<T>(list: ArrayLike<T>, index: number): T {
   return element;
 }
 
-/** The value, which must be there. `what` names it in the error: "the buffer of output 3". Throws TypeError when it is undefined. */
+/** Returns the value, which must be defined. `what` names it in the error: "the buffer of output 3". Throws TypeError if it is undefined. */
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new TypeError(`${what} is missing`);
   return value;

@@ -2,7 +2,7 @@
 import type { Library } from "./availability.ts";
 import type { TensorInfo, TensorMap } from "./tensor.ts";
 
-/** What models of all kinds have. */
+/** Members of models of all kinds. */
 export interface ModelBase {
   readonly library: Library;
   /**
@@ -27,8 +27,8 @@ export interface ModelBase {
   kernelCounts?(): Promise<readonly KernelCount[]>;
 
   /**
-   * Programs that a compiler made for this model so far. Compilers of the kind that need seconds for a program compile when a shape first runs, so counts
-   * grow with runs; they never fall. Default: the engine has no such compiler.
+   * Programs that a compiler has made for this model. Compilers that need seconds for a program compile when a shape first runs, so counts grow with runs; they
+   * never fall. Default: the engine has no such compiler.
    */
   readonly programs?: ProgramCounts | undefined;
 
