@@ -3,24 +3,23 @@ import type { Library } from "../contract/backend.ts";
 import type { LogitsComparison } from "./compare-logits.ts";
 import type { TokensPerSecond } from "./language-run.ts";
 
-/** What is compared with what. */
+/** The two runs to compare, and how. */
 export interface CrossValidationOptions {
   /** Reference of the model that is tested. */
   readonly model: string;
-  /** Variant of the tested model. Default: that of a load. */
+  /** Variant of the tested model. Default: as in any load. */
   readonly variant?: string | undefined;
   /** Targets of which one must run the tested model. Default: selection decides. */
   readonly target?: string | readonly string[] | undefined;
   /**
-   * What the model is held against: a target (`llamacpp:cpu`), the path of a recording that `recordLogits` wrote, or the path of a shared library with
-   * the C interface of llama.cpp.
+   * Reference: a target (`llamacpp:cpu`), the path of a recording that `recordLogits` wrote, or the path of a shared library with the C interface of llama.cpp.
    */
   readonly against: string;
   /** Model of the reference, with the same tokens. Default: the tested model. */
   readonly againstModel?: string | undefined;
-  /** Variant of the reference's model. Default: that of a load if `againstModel` is given, else `variant`. */
+  /** Variant of the reference's model. Default: as in any load if `againstModel` is given, else `variant`. */
   readonly againstVariant?: string | undefined;
-  /** What language models read first: a text, or token ids. Not with a recording, which has its own. Default: "Once upon a time". */
+  /** Prompt of language models: a text, or token ids. Not with a recording, which has its own. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
   /** Tokens that the reference chooses after the prompt, at most; it stops behind an end token. 0: the prompt alone. Default: 32. */
   readonly tokens?: number | undefined;
@@ -125,7 +124,7 @@ export interface VectorCrossValidation {
   readonly summary: {
     readonly maxError: WorstValue;
     readonly cosine: { readonly mean: number; readonly worst: WorstValue };
-    /** Texts per second of the tested run divided by those of the reference. */
+    /** Tokens per second of the tested run divided by those of the reference run. */
     readonly speedRatio: number;
   };
   readonly failures: readonly string[];
