@@ -8,7 +8,7 @@ export type ProbeResult = { readonly devices: readonly Accelerator[] } | { reado
 /** Looks for one kind of accelerator. Never throws: absence is a result. */
 export type Probe = (sources: MachineSources) => Promise<ProbeResult>;
 
-/** A result without devices. The reason is reduced to one line without a full stop, whatever a tool printed. */
+/** A result without devices. The reason, which a tool may have printed, is reduced to one line without a full stop. */
 export function absent(reason: string): ProbeResult {
   return { absent: reason.replaceAll(/\s+/g, " ").trim().replace(/\.+$/, "") };
 }
