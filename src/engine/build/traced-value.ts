@@ -4,7 +4,7 @@
  */
 import type { Value } from "../ir/graph.ts";
 
-/** What a name stands for while a model is traced: a tensor, an ONNX sequence of tensors, or an ONNX optional. */
+/** The value of a name while a model is traced: a tensor, an ONNX sequence of tensors, or an ONNX optional. */
 export type TracedValue = Value | TracedSequence | TracedOptional;
 
 /** An ONNX sequence: a list whose length and items are known while the model is traced. */
@@ -41,7 +41,7 @@ export function tensorsIn(traced: TracedValue): readonly Value[] {
   return traced.content === undefined ? [] : tensorsIn(traced.content);
 }
 
-/** A value of the same structure, with each tensor replaced by what `change` returns for it. */
+/** A value of the same structure, with each tensor replaced by the result of `change` for it. */
 export function mapTensors(traced: TracedValue, change: (value: Value) => Value): TracedValue {
   if (isTensor(traced)) return change(traced);
   if (isSequence(traced)) return { items: traced.items.map((item) => mapTensors(item, change)) };

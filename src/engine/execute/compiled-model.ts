@@ -112,7 +112,7 @@ export class CompiledModel {
     }
   }
 
-  /** Holds what the interpreter computed for this model so far against its known answers. Runs do so too. Throws VERIFICATION_FAILED if it is wrong. */
+  /** Compares results of the interpreter for this model's operations with known answers; runs do so too. Throws VERIFICATION_FAILED if they differ. */
   async checkInterpreter(): Promise<void> {
     await this.#compiler.checkInterpreter();
   }
@@ -138,9 +138,9 @@ export class CompiledModel {
   }
 
   /**
-   * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of
-   * tokens of a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED when its inputs are not those that `DecoderInputs` describes, or when it derives positions
-   * from the length of the cache.
+   * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of tokens of
+   * a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED if its inputs do not match `DecoderInputs`, or if it derives
+   * positions from the length of the cache.
    */
   async sequences(
     inputs: readonly TensorInfo[],
@@ -230,7 +230,7 @@ export class CompiledModel {
     return this.#compiler.programs;
   }
 
-  /** What is known of the compiled code, as sentences without a full stop. */
+  /** Facts about the compiled code, as sentences without a full stop. */
   describeCode(): readonly string[] {
     return this.#compiler.describeCode();
   }

@@ -12,7 +12,7 @@ type Instruction =
 /** Maximum number of instructions with repeats expanded. Every instruction may cost time at every character. */
 const maxInstructions = 20_000;
 
-/** Returns a function that tells whether a whole text matches. Throws if the pattern is invalid in RE2 or not supported. */
+/** Returns a function that tests whether a whole text matches. Throws if the pattern is invalid in RE2 or not supported. */
 export function fullMatcher(pattern: string): (text: string) => boolean {
   const program = new Compiler().compile(parsePattern(pattern));
   return (text) => matches(program, text);

@@ -24,7 +24,7 @@ interface Flags {
 const maxRepeats = 1000;
 const maxGroupDepth = 200;
 
-/** Parses a regular expression in RE2 syntax. Throws Error, which says what is wrong, if it is invalid or not supported. */
+/** Parses a regular expression in RE2 syntax. Throws Error with the reason if it is invalid or not supported. */
 export function parsePattern(pattern: string): PatternNode {
   const reader = new PatternReader(Array.from(pattern));
   const part = reader.choice({ insensitive: false, dotAll: false, lines: false }, 0);

@@ -77,7 +77,7 @@ export interface Scratch {
   readonly stride: number;
 }
 
-/** What running a graph needs except the memory itself: steps, kernels, packed weights, and the offsets of all buffers. */
+/** Everything that a run of a graph needs except the memory itself: steps, kernels, packed weights, and the offsets of all buffers. */
 export interface Plan {
   /** Executed in this order. */
   readonly steps: readonly PlanStep[];

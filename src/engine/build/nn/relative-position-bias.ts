@@ -12,7 +12,7 @@ export interface RelativePositionOptions {
   readonly bucketCount: number;
   /** Distance in tokens from which on all distances share the last bucket: `relative_attention_max_distance`. */
   readonly maxDistance: number;
-  /** Number of queries. The last query stands at the position of the last key. */
+  /** Number of queries. The last query has the position of the last key. */
   readonly queries: number;
   /** Number of keys. */
   readonly keys: number;

@@ -101,7 +101,7 @@ const casesOfFamilies: Readonly<Record<string, MakeCases>> = {
 /** Names of the kernel families that have cases. */
 export const checkedFamilies: readonly string[] = Object.keys(casesOfFamilies);
 
-/** The families that are checked even where all passed before: those that a transformer spends its time in. */
+/** The families that are checked even if all passed before: the ones with the largest share of a transformer's time. */
 export const sampleFamilies: readonly string[] = ["elementwise", "matmul", "softmax", "norm"];
 
 /** Check cases by the function that creates them. Cached, since one function creates the cases of several families. */

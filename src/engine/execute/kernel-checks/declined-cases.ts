@@ -6,7 +6,7 @@ import type { ElementOperation, Operation } from "../../ir/operations.ts";
 import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
 
-/** Steps of chains that lowering translates to several steps of a kernel, or tells apart by type: a kernel must compute each. */
+/** Steps of chains that lowering translates to several steps of a kernel, or handles differently by type: a kernel must compute each. */
 export function chainCases(): readonly CheckCase[] {
   const chain = (operations: readonly ElementOperation[], inputs: readonly Literal[]): CheckCase => {
     const steps = operations.map((operation, index) => ({

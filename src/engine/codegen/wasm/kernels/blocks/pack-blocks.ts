@@ -77,7 +77,7 @@ function orField(view: DataView, start: number, field: Field): void {
   view.setUint8(start + at, view.getUint8(start + at) | (field.value << shift));
 }
 
-/** The values of packed weights as [k, n], bit for bit those of the blocks. */
+/** The values of packed weights as [k, n], bit-identical with the blocks' values. */
 export function unpackBlocks(packed: Uint8Array, { format, k, n }: Omit<StoredBlocks, "bytes">): Float32Array<ArrayBuffer> {
   const layout = blockLayout(format);
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
