@@ -27,7 +27,7 @@ export interface GgmlOptions {
   readonly functions?: ForeignFunctions;
 }
 
-/** What ggml has for rows of one type. */
+/** Functions and sizes of ggml for rows of one type. */
 export interface GgmlType extends Pick<GgmlTypeEntry, "name" | "number" | "blockElements" | "blockBytes" | "activationType"> {
   readonly canDecode: boolean;
   readonly canQuantize: boolean;
@@ -130,8 +130,8 @@ export class GgmlLibrary {
   }
 
   /**
-   * Float32 values as whole blocks. "reference": by the portable function (`from_float_ref`), else by that of this processor. Throws INPUT_INVALID if the
-   * values are no whole blocks or the type cannot be written.
+   * Encodes float32 values as whole blocks. "reference": with the portable function (`from_float_ref`); otherwise with the function for this processor. Throws
+   * INPUT_INVALID if the values do not fill whole blocks or the type cannot be written.
    */
   fromFloat(type: string, values: Float32Array, by: "reference" | "processor" = "reference"): Uint8Array {
     const entry = this.#entry(type);

@@ -43,7 +43,7 @@ const algorithms: readonly [string, number][] = [
 /** Most files of one page. */
 const maxFiles = 100_000;
 
-/** Parses a page. `pageUrl`: its URL after redirects. `contentType`: that of the response. Throws DOWNLOAD_FAILED for a page of another form. */
+/** Parses a page. `pageUrl`: its URL after redirects. `contentType`: content type of the response. Throws DOWNLOAD_FAILED for a page of another form. */
 export function parseIndexPage(text: string, pageUrl: string, contentType: string): readonly IndexedFile[] {
   const files = /\+json|application\/json/.test(contentType) ? parseJson(text, pageUrl) : parseHtml(text, pageUrl);
   return files.slice(0, maxFiles);

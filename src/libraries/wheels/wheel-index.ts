@@ -39,7 +39,7 @@ export interface WheelSearch {
 export interface FoundWheel {
   readonly wheel: WheelName;
   readonly file: IndexedFile;
-  /** How the file is fetched; undefined for a file of this machine, whose path is in `file.url`. */
+  /** Settings for fetching the file; undefined for a file of this machine, whose path is in `file.url`. */
   readonly network: Network | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface FoundWheel {
 const maxPageBytes = 32 << 20;
 
 /**
- * Finds the newest wheel of a package for a machine on all indexes; of equal versions, that of the first index. Throws DOWNLOAD_FAILED if no index has the package or an index cannot be
- * asked, ACCESS_DENIED, CONFIG_INVALID for settings that name no index, and LIBRARY_INCOMPATIBLE with each reason if no file fits.
+ * Finds the newest wheel of a package for a machine on all indexes; of equal versions, the first index's. Throws DOWNLOAD_FAILED if no index has the package or
+ * an index cannot be reached, ACCESS_DENIED, CONFIG_INVALID for settings that name no index, and LIBRARY_INCOMPATIBLE with each reason if no file fits.
  */
 export async function findWheel(search: WheelSearch): Promise<FoundWheel> {
   const { settings, machine } = search;
@@ -152,7 +152,7 @@ async function readPage(page: string, network: Network, signal: AbortSignal | un
   }
 }
 
-/** Gives errors of requests the remedies of an index of packages, in place of those of the model hub. */
+/** Replaces the remedies in errors of requests, which are for the model hub, by remedies for an index of packages. */
 export function indexError(error: unknown): unknown {
   if (!(error instanceof InferyardError)) return error;
   const remedies: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ export interface CheckedLibrary {
   readonly contract: LibraryContract;
 }
 
-/** What a check found. Throws LIBRARY_INCOMPATIBLE instead where it refuses. */
+/** Result of a check. Throws LIBRARY_INCOMPATIBLE instead if the check fails. */
 export interface CheckOutcome {
   /** Default: "passed". */
   readonly verdict?: "not provable";
@@ -34,7 +34,7 @@ export function statedText({ library }: CheckedLibrary, name: string): string | 
   return library.has(name) ? library.bind(name, { result: "string", parameters: [] })() : undefined;
 }
 
-/** The refusal of a step, with what the user can do. */
+/** The error of a failed step, with a remedy. */
 export function refuse(
   { library, contract }: CheckedLibrary,
   step: ValidationStepName,
