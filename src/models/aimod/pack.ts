@@ -26,7 +26,7 @@ export interface PackOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What `pack` wrote: the path, size and digest of the .aimod package. */
+/** Path, size and digest of the .aimod package that was written. */
 export interface PackReport {
   /** Name of the model in the package. */
   readonly name: string;

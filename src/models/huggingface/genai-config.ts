@@ -5,7 +5,7 @@
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { displayNameIn, type Folder, isJsonObject, type JsonObject, readJsonObject } from "../model-folder.ts";
 
-/** What genai_config.json states. */
+/** Content of genai_config.json. */
 export interface GenaiConfig {
   /** The same in the fields of config.json, for folders without that file. */
   readonly config: JsonObject;
