@@ -25,7 +25,7 @@ import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRe
 import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
 import type { Constraints } from "../targets/constraints.ts";
 
-/** What the load loop needs from the runtime. */
+/** Services of the runtime that the load loop needs. */
 export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
@@ -91,8 +91,8 @@ export async function loadFirstCandidate(
 }
 
 /**
- * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, those whose variant is to blame are tried with
- * their other variants. If these fail too, throws one error that lists every candidate with its reason.
+ * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, candidates that failed because of their variant are
+ * tried with their other variants. If these fail too, throws one error that lists every candidate with its reason.
  */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,

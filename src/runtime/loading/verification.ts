@@ -55,7 +55,7 @@ export async function verify(
 /** Why the placement of a model is unproven whose engine reports nothing. */
 export const reportsNothing: UnprovenPlacement = { reason: "the engine reports nothing about where it computed" };
 
-/** What the engine reports about where it computed, or why it could not be obtained. */
+/** The engine's report about where it computed, or why it could not be obtained. */
 export async function reportedEvidence(
   model: Pick<ModelBase, "evidence" | "library">,
 ): Promise<{ readonly evidence: readonly string[] } | { readonly unproven: UnprovenPlacement }> {
@@ -88,10 +88,9 @@ export function unprovenRefusal(
 const ran = "a probe input ran, and its output is finite";
 
 /**
- * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence that says what was run.
- * If no input can be synthesized, or if the model refuses all inputs whose lengths are guessed, the sentence says so: that
- * proves nothing about the model. Throws VERIFICATION_FAILED for outputs that are not finite, and what a run with known shapes
- * throws.
+ * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence about the input. If no input can be synthesized, or if
+ * the model refuses all inputs whose lengths are guessed, the sentence says so: that proves nothing about the model. Throws VERIFICATION_FAILED for outputs
+ * that are not finite, and errors of a run with known shapes.
  */
 export async function runProbe(
   model: Pick<TensorModel, "inputs" | "outputs" | "run">,

@@ -44,7 +44,7 @@ export interface ModelLoaderParts {
   readonly onUnloaded: (resident: ResidentModel) => void;
 }
 
-/** A model that was loaded beside the one that serves. */
+/** A second instance of a model, loaded while the first one serves. */
 export interface TrialModel {
   readonly loaded: VerifiedModel;
   /** Called when it serves: its deaths are counted from here on. */
@@ -85,8 +85,8 @@ export class ModelLoader {
   }
 
   /**
-   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from that of the model in
-   * what runs it.
+   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from the model's decision only in
+   * `selected`.
    */
   async loadBeside(resident: ResidentModel, backend: Backend, signal: AbortSignal | undefined): Promise<TrialModel> {
     const load = this.#loads.get(resident);

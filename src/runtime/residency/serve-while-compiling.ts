@@ -15,23 +15,23 @@ export type LoadCandidate = (
   signal: AbortSignal,
 ) => Promise<LoadOutcome<Lease<ResidentModel>>>;
 
-/** What `serveWhileCompiling` needs. */
+/** Request of `serveWhileCompiling`. */
 export interface CompilingRequest {
   readonly outcome: SelectionOutcome;
   readonly load: LoadCandidate;
-  /** Aborts the request. A model that is compiled for later requests goes on. */
+  /** Aborts the request. The compilation of a model for later requests continues. */
   readonly signal: AbortSignal;
   /** Called once loading began. */
   readonly onLoading: () => void;
   /** Whether the model of a candidate is loaded. */
   readonly isLoaded: (candidate: EligibleCandidate) => boolean;
-  /** Called when the model was compiled beside the request. */
+  /** Called when the background compilation of the model has ended successfully. */
   readonly onCompiled: () => void;
 }
 
 /**
- * The lease of what serves a request while the model of its first candidate is compiled, or of that model if nothing else can serve it. Once it is compiled,
- * requests of this kind are resolved again, and get it.
+ * The lease that serves a request while the model of its first candidate is compiled: another model, or that model if nothing else can serve it. Once it is
+ * compiled, requests of this kind are resolved again, and get it.
  */
 export async function serveWhileCompiling(request: CompilingRequest): Promise<Lease<ResidentModel>> {
   const { outcome, load, signal, onLoading, onCompiled } = request;

@@ -86,7 +86,10 @@ export interface SharedModelsOptions {
     signal?: AbortSignal,
   ) => Promise<SelectionOutcome>;
   readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;
-  /** Called before the files of a model are read that is not loaded: prepares what a load needs. The returned function is called when the load has ended, in whatever way. */
+  /**
+   * Called before the files of a model are read that is not loaded: prepares resources that a load needs. The returned function is called when the load has
+   * ended, successfully or not.
+   */
   readonly prepare: (reference: ModelReference) => () => void;
   /** Called when a request could not be resolved: no target could run the model, or no caller waited any more. */
   readonly onFailed: (reference: string, error: unknown) => void;
@@ -106,7 +109,7 @@ interface ResolvedRequest {
 /** Maximum number of cached requests, since clients may write any number of different ones. The least recently used are dropped. */
 const maxResolvedRequests = 1000;
 
-/** Resolves requests to loaded models and merges those that resolve to the same one. */
+/** Resolves requests to loaded models. Requests that resolve to the same model share it. */
 export class SharedModels {
   readonly #options: SharedModelsOptions;
   /** By request key, least recently used first. */
@@ -123,7 +126,7 @@ export class SharedModels {
     this.#options = options;
   }
 
-  /** A lease on the loaded model of this request; loads it if necessary. Throws what loading throws. */
+  /** A lease on the loaded model of this request; loads it if necessary. Throws errors of loading. */
   async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {

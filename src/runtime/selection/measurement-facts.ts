@@ -19,8 +19,8 @@ export interface MeasurementQuery {
 }
 
 /**
- * Reads what `measuredSpeed` needs. Weights are hashed only if a stored measurement may refer to them and recorded no digest of
- * this version of the file.
+ * Reads the facts that `measuredSpeed` needs. Weights are hashed only if a stored measurement may refer to them and recorded no digest of this version of the
+ * file.
  */
 export async function gatherMeasurementFacts(query: MeasurementQuery): Promise<MeasurementFacts> {
   const { manifest, settings, machine, kept, computeDigest } = query;

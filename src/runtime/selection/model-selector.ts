@@ -47,7 +47,7 @@ export interface ModelSelection extends SelectionOutcome {
   readonly facts: SelectionFacts;
 }
 
-/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only where it is told to. */
+/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only if a request allows it. */
 export class ModelSelector {
   readonly #parts: ModelSelectorParts;
 
@@ -108,7 +108,7 @@ export class ModelSelector {
     return { reference: text, location: canonical, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
   }
 
-  /** How hosts are chosen: with a memory budget, blocking backends get the host that returns its memory to the system. */
+  /** Policy for hosts: with a memory budget, blocking backends get the host that returns its memory to the system. */
   hostPolicy(): HostPolicy {
     const { settings, limits, platform } = this.#parts;
     const isLimited = limits !== undefined || settings.maxProcessMemory !== undefined;

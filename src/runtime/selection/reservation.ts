@@ -1,6 +1,6 @@
 /** What a caller asks of residency. */
 
-/** What a caller asks of residency: which model, and how long it stays. */
+/** Request of a caller to residency: which model, and how long it stays. */
 export interface Reservation {
   /** The reference as the user wrote it. */
   readonly reference: string;
