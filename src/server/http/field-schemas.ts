@@ -152,8 +152,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The schema of a request, or of an object in one. Unknown members are left out and reported by issues of zod's code `unrecognized_keys`, which
- * `takeFields` takes for ignored fields or for faults. Members that are null count as absent, as `nullAsAbsent` says.
+ * The schema of a request, or of an object in one. Unknown members are left out and reported by issues of zod's code `unrecognized_keys`, which `takeFields`
+ * handles as ignored fields or as faults. Members that are null count as absent, as `nullAsAbsent` describes.
  */
 export function requestObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -162,8 +162,8 @@ export function requestObject<Shape extends z.core.$ZodLooseShape>(
 }
 
 /**
- * The object's schema, for values whose members may be null: such a member counts as absent, whether or not the schema knows it, since many
- * clients write null for what they do not set. Only a required member is refused for being null.
+ * The object's schema, for values whose members may be null: such a member counts as absent, known or unknown, since many clients write null for members that
+ * they do not set. Only a required member is refused for being null.
  */
 export function nullAsAbsent<Schema extends z.ZodObject>(schema: Schema): z.ZodPreprocess<Schema> {
   const required = new Set(Object.keys(schema.shape).filter((key) => !z.safeParse(schema.shape[key], undefined).success));

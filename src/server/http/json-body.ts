@@ -35,7 +35,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced those that stand for it. */
+/** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced equivalent types. */
 export function refuseOtherTypes({ req }: Context<Env>): void {
   const type = req.header("content-type")?.split(";", 1)[0]?.trim() ?? "";
   if (/^application\/(?:[\w.+-]+\+)?json$/i.test(type)) return;

@@ -9,7 +9,7 @@ import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { at } from "../../contract/checked.ts";
 import { base64Floats, toNumbers } from "./text-vectors.ts";
 
-/** Formats that a request may ask for. */
+/** Formats that a request may choose. */
 export const embeddingTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
 
 /** Format of the numbers of a vector. */

@@ -18,7 +18,7 @@ const paths = {
   "/generate_stream": ["The same token by token, as server-sent events", true],
 } as const;
 
-/** Creates the routes /generate and /generate_stream, which run the default model or that of the header x-inferyard-model. */
+/** Creates the routes /generate and /generate_stream, which run the default model or the model in the header x-inferyard-model. */
 export function tgiRoutes(service: Service): Routes {
   const routes = createRoutes(handleTeiError);
   const request = generationRequest(service.limits.maxTexts);

@@ -7,7 +7,7 @@ import { invalidRequest } from "../validation.ts";
 import { ignoredHeader } from "./ignored-fields.ts";
 import { getIgnorable, runSchema } from "./schema-run.ts";
 
-/** How a request is read. */
+/** Options of reading a request. */
 export interface FieldOptions {
   /** Whether fields that the schema does not know make the request invalid. Default: as the server is set. */
   readonly strict?: boolean;
@@ -45,7 +45,7 @@ export function takeFields<Schema extends z.ZodType>(
   return value as z.infer<Schema>;
 }
 
-/** Takes a part of a request without effect: its path, and what is not done with it. */
+/** Records a part of a request as ignored: its path, and which effect it does not have. */
 export type IgnorePart = (path: readonly PropertyKey[], problem: string) => void;
 
 /** The function for the parts of one request. It throws INPUT_INVALID with the problem where fields are strict. */

@@ -57,7 +57,7 @@ export function toConstraint(request: ConstraintRequest): ConstraintOptions {
   return { ...statedConstraint(request), ...omitUndefined({ unlistedMembers }) };
 }
 
-/** Options of generation that say what a text must be. */
+/** Options of generation that constrain the text. */
 export type ConstraintOptions = Pick<GenerationOptions, "constraint" | "unlistedMembers">;
 
 function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "constraint"> {

@@ -89,7 +89,7 @@ export function withoutLatest(model: string | undefined): string | undefined {
   return model?.replace(/:latest$/, "");
 }
 
-/** Fields of a response that say how long it took and what was read, in Ollama's units: nanoseconds, and tokens. */
+/** Response fields with durations and token counts, in Ollama's units: nanoseconds, and tokens. */
 export const timingSchemas: {
   readonly total_duration: z.ZodNumber;
   readonly load_duration: z.ZodNumber;

@@ -104,7 +104,7 @@ export const streamOptions: z.ZodType = requestObject({
   include_obfuscation: z.boolean().optional(),
 });
 
-/** A maximum number of tokens: -1, and -2 as llama.cpp has it, are none. */
+/** A maximum number of tokens: -1, and -2 as in llama.cpp, mean no limit. */
 export const tokenLimit: z.ZodInt = z.int().min(-2);
 
 /** The option for a maximum number of new tokens. */
