@@ -31,7 +31,7 @@ export interface WindowSpans {
   readonly nullScore: number;
 }
 
-/** The `limit` spans with the highest scores among those of at most `maxTokens` tokens. */
+/** The `limit` spans with the highest scores, of spans of at most `maxTokens` tokens. */
 export function bestSpans({ start, end, isContext, classToken }: WindowLogits, limit: number, maxTokens: number): WindowSpans {
   const isCandidate = (token: number): boolean => isContext[token] === true || token === classToken;
   const starts = probabilities(start, isCandidate);

@@ -13,7 +13,7 @@ import { type SimilarityOptions, similarityOptions } from "./similarity-options.
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";
 
-/** Similarity matrix of two lists of texts, and what was read of each text. */
+/** Similarity matrix of two lists of texts, and the number of tokens read of each text. */
 export interface Similarities {
   /** `[texts][others]`: row i holds the similarity of the first list's text i with every text of the second list. */
   readonly scores: readonly Float32Array[];

@@ -22,7 +22,7 @@ export class TokenGrammar {
     this.#compiledBytes = compiledBytes;
   }
 
-  /** Compiles a grammar within a budget. Throws INPUT_INVALID for what exceeds it, and what `compile` and the constructor throw. */
+  /** Compiles a grammar within a budget. Throws INPUT_INVALID if it exceeds the budget, and errors of `compile` and the constructor. */
   static compile(compile: () => GrammarNode, vocabulary: TokenVocabulary, budget: ConstraintBudget): TokenGrammar {
     return budget.run(() =>
       refusingDepth(() => {
@@ -32,7 +32,7 @@ export class TokenGrammar {
     );
   }
 
-  /** Estimated memory in bytes of the grammar and of what it has computed; it grows with the texts that are generated. */
+  /** Estimated memory in bytes of the grammar and of its computed results; it grows with the generated texts. */
   get estimatedBytes(): number {
     return this.#compiledBytes + this.machine.keptBytes;
   }

@@ -5,7 +5,7 @@ import type { Drafter } from "./speculation.ts";
 /** Lengths of the ends of a text that are looked for, longest first. A single token occurs too often. */
 const endLengths = [4, 3, 2] as const;
 
-/** Drafts what followed the last tokens of a text where they occurred before. */
+/** Drafts the tokens that followed an earlier occurrence of the last tokens of a text. */
 export class PromptLookup implements Drafter {
   readonly longest: number;
   readonly #source: readonly number[];

@@ -85,7 +85,7 @@ export class Speculation {
     this.#sources = parts.drafters.map((drafter) => new Source(drafter));
   }
 
-  /** How the drafts of one drafter went so far. */
+  /** Counts of drafted and accepted tokens of one drafter. */
   getCounts(drafter: Drafter): DraftCounts {
     const source = this.#sources.find((each) => each.drafter === drafter);
     const { drafted = 0, accepted = 0 } = source ?? {};
@@ -94,8 +94,8 @@ export class Speculation {
   }
 
   /**
-   * Whether a token with this lead (`TokenSampler.lead`) might not be the one of a call with a single token: the logits that were given last are of a call
-   * with several, in which engines round otherwise. The first such call of a text is always compared with one of a single token, to learn by how much.
+   * Whether a single-token call might choose a different token than the last call, given the lead of the choice (`TokenSampler.lead`): engines round
+   * differently in calls with several tokens. The first such call of a text is always compared with a single-token call, to measure the difference.
    */
   isUnsure(lead: number): boolean {
     return this.#rows.length > 1 && (this.#rounding === undefined || lead < safety * this.#rounding);

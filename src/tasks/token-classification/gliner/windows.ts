@@ -8,7 +8,7 @@ import { encodeText } from "../../encoding/encode-texts.ts";
 import { createYielder } from "../../encoding/yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
-/** Settings of gliner_config.json; defaults are those of the GLiNER library. */
+/** Settings of gliner_config.json, with the defaults of the GLiNER library. */
 export interface GlinerConfig {
   /** `max_width`: maximum length of a span in words. */
   readonly maxWidth: number;
