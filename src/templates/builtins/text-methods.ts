@@ -9,7 +9,7 @@ import { type Arguments, Dict, List, Tuple, type Value, getText, typeName } from
 import { Bound } from "./arguments.ts";
 import { capitalize, isCased, splitLines, swapCase, titleCase } from "./letter-case.ts";
 
-/** What methods need besides their text and arguments. */
+/** Services for methods besides their text and arguments. */
 export interface MethodContext {
   readonly budget: Budget;
   readonly lookup: Lookup;
