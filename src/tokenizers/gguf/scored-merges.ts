@@ -8,8 +8,8 @@ export interface ScoredMerges {
 }
 
 /**
- * All ways to make a token of two others, ordered by the score of that token, the highest first. Throws Error if there are more than the limit, which
- * only tokens made for the purpose have.
+ * All pairs of tokens that form a token, ordered by the score of that token, the highest first. Throws Error above the limit, which only adversarial
+ * vocabularies exceed.
  */
 export function scoredMerges(tokens: readonly string[], scores: readonly number[]): ScoredMerges {
   const ids = new Map(tokens.map((token, id) => [token, id]));
