@@ -122,8 +122,8 @@ export class EncoderRuntime extends ModelRuntime {
    */
   embed(texts: string | readonly string[], request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
   /**
-   * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
-   * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
+   * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference is loaded if necessary and
+   * released afterwards. Throws INPUT_INVALID for unknown options, and errors of loading.
    */
   embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
   /** Embeds texts and quantizes the vectors to the requested precision. */
@@ -272,7 +272,7 @@ export class EncoderRuntime extends ModelRuntime {
     return this.onModel(call, prepare, {
       requireModel: (manifest, variants) => requireServed(manifest, variants, work),
       whileLoading: ({ text }) => {
-        if (text !== undefined) this.#tokenizers.get(text).catch(() => {}); // `prepare` throws what reading it throws
+        if (text !== undefined) this.#tokenizers.get(text).catch(() => {}); // `prepare` throws errors of reading it
       },
     });
   }

@@ -37,8 +37,7 @@ export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
 };
 
 /**
- * Loads a model for one task in a runtime of its own and returns a function that runs it. Throws INPUT_INVALID for an unknown
- * task, and what loading throws.
+ * Loads a model for one task in a runtime of its own and returns a function that runs it. Throws INPUT_INVALID for an unknown task, and errors of loading.
  */
 export async function pipeline<Name extends PipelineName>(
   task: Name,

@@ -45,7 +45,7 @@ const defaultTokens = 32;
  * Runs a language model and records what ran it, where, with which kernels, how fast, and whether it gave the same twice. The model is generated from greedily: twice with
  * all logits, and once measured. The receipt says what happened, also where a test failed: `verifyReceipt` judges it.
  *
- * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and what loading a model throws.
+ * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and errors of loading a model.
  */
 export async function createReceipt(runtime: Runtime, options: ReceiptOptions): Promise<Receipt> {
   refuseUnknown(options, optionNames, "createReceipt");

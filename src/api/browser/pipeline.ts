@@ -9,8 +9,7 @@ export type { NamedTask, Pipeline, PipelineName } from "../pipeline.ts";
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
 /**
- * Creates a runtime, loads `model` (default: the task's own) and returns a function that runs `task` on it. Throws what `createRuntime` and
- * loading throw.
+ * Creates a runtime, loads `model` (default: the task's own) and returns a function that runs `task` on it. Throws errors of `createRuntime` and loading.
  */
 export const pipeline: <Name extends PipelineName>(
   task: Name,

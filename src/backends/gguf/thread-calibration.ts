@@ -21,7 +21,7 @@ function candidates(max: number): readonly number[] {
   return [...new Set([...powers, max])];
 }
 
-/** Times work with 1 to `maxThreads` threads: `time` returns its median in milliseconds. Undefined if there is no choice. Throws what `time` throws. */
+/** Times work with 1 to `maxThreads` threads: `time` returns its median in milliseconds. Undefined if there is no choice. Throws errors of `time`. */
 export async function calibrateThreads(
   maxThreads: number,
   time: (threads: number) => Promise<number>,

@@ -19,7 +19,7 @@ export interface PluginFlags {
 /** Backends whose libraries this command installs. */
 const installable = ["xla"];
 
-/** Installs a plugin of a backend. Throws what `installPlugin` throws, and INPUT_INVALID for another backend. */
+/** Installs a plugin of a backend. Throws errors of `installPlugin`, and INPUT_INVALID for another backend. */
 export async function installBackend(backend: string | undefined, flags: PluginFlags, terminal: Terminal): Promise<void> {
   checkBackend("install", backend);
   const { environment, directory, signal } = terminal;

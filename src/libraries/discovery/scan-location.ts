@@ -61,7 +61,7 @@ class FolderScanner {
     this.#signal = signal;
   }
 
-  /** Throws what the file system throws of the folder itself; of a subfolder it becomes a note. */
+  /** Throws errors of the file system of the folder itself; of a subfolder it becomes a note. */
   async scan(path: string, depth: number): Promise<LocationScan> {
     let folders = await this.#list(path);
     for (let level = 0; level < depth && folders.length > 0; level++) {

@@ -43,9 +43,9 @@ export interface PackReport {
 }
 
 /**
- * Packs the model that a reference names into an .aimod package. The package is written to a temporary file and renamed. The same
- * files give the same bytes on the same version of Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that
- * cannot be packed, OUTPUT_FAILED for errors of the file system or an existing file, and ABORTED.
+ * Packs the model that a reference names into an .aimod package. The package is written to a temporary file and renamed. The same files give the same bytes on
+ * the same version of Node.js. Throws errors of reading the model, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for errors of the file
+ * system or an existing file, and ABORTED.
  */
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;

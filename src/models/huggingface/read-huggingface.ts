@@ -117,8 +117,8 @@ export async function readHuggingFace(
 }
 
 /**
- * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws what reading the first throws if no
- * variant is left. The reader of GGUF files is imported on demand.
+ * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws errors of reading the first if no variant is
+ * left. The reader of GGUF files is imported on demand.
  */
 async function describeGgufFiles(
   folder: Folder,

@@ -105,9 +105,9 @@ export class Residency<Item extends Resident> {
   }
 
   /**
-   * Returns a lease on the item with this key. The first caller loads it; callers that arrive meanwhile wait for the same load.
-   * A caller that aborts stops waiting, and the load is aborted when the last caller has left. While the item is being unloaded
-   * or drained, the call waits and then loads it again. Throws what `load` throws, ABORTED, and DISPOSED after `close`.
+   * Returns a lease on the item with this key. The first caller loads it; callers that arrive meanwhile wait for the same load. A caller that aborts stops
+   * waiting, and the load is aborted when the last caller has left. While the item is being unloaded or drained, the call waits and then loads it again. Throws
+   * errors of `load`, ABORTED, and DISPOSED after `close`.
    */
   async acquire(key: string, reservation: Reservation, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
     for (;;) {

@@ -70,7 +70,7 @@ export function lmStudioRoutes(service: Service): Routes {
   return routes;
 }
 
-/** Describes a model by its files. Throws what reading them throws. */
+/** Describes a model by its files. Throws errors of reading them. */
 async function getModel(service: Service, id: string): Promise<z.infer<typeof model>> {
   const { reference } = await service.resolve({}, id);
   const manifest = await readManifest(reference);
