@@ -86,7 +86,7 @@ interface CachedTokenizer {
   readonly tokenizer: Tokenizer;
 }
 
-/** One call of a task, as the runtime sees it. */
+/** One call of a task: its definition, input and options. */
 export interface TaskCall {
   /** Name of the method, for errors. */
   readonly verb: string;

@@ -170,7 +170,7 @@ export class Generation {
     );
   }
 
-  /** Texts that are generated, and those that wait, by model. */
+  /** Number of texts in generation and of waiting texts, by model. */
   get sequences(): readonly SequenceCounts[] {
     return this.#generators.sequences;
   }

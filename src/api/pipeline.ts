@@ -15,7 +15,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 
-/** Options of `pipeline`: those of loading the model and those of the runtime that is created for it. */
+/** Options of `pipeline`: options of loading the model, and settings of the runtime that is created for it. */
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
 /** Name of a task, or an alias of one. */

@@ -91,7 +91,7 @@ export interface EmbedOutputsRequest extends EmbedOutputsOptions, ModelOptions {
   readonly model?: string | ModelHandle;
 }
 
-/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, as far as they were asked for. */
+/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, if they were requested. */
 export interface EmbedOutputsResult extends EmbeddingOutputs, TaskRun {}
 
 /** Options of `classify`. */
@@ -177,7 +177,7 @@ export interface ExtractRequest extends ExtractOptions, ModelOptions {
   readonly questionModel?: string | ModelHandle;
 }
 
-/** Result of `extract`. `model`, `target` and `decision` are those of the token-classification model, or of the question-answering model if there is no other. */
+/** Result of `extract`. `model`, `target` and `decision` describe the token-classification model, or the question-answering model if there is no other. */
 export interface ExtractResult extends TaskRun {
   /** One result per text, in order. */
   readonly results: readonly ExtractedFields[];

@@ -1,8 +1,8 @@
 /** The environment of the command line, which tests replace: streams, variables, directory, signal. */
 export interface Terminal {
-  /** For results only. */
+  /** Stream for results only. */
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** For progress, notes and errors. */
+  /** Stream for progress, notes and errors. */
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly environment: Readonly<Record<string, string | undefined>>;

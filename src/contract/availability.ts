@@ -43,7 +43,7 @@ export type Availability =
       readonly remedy?: string;
       /** The library, if it was found and cannot be used. */
       readonly library?: Library;
-      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      /** The searched locations. Absent if a backend searches only one location. */
       readonly searched?: readonly SearchedLocation[];
     }
   | {
@@ -51,7 +51,7 @@ export type Availability =
       readonly library: Library;
       /** Every device that the engine could use on this platform, in the engine's order of preference. */
       readonly devices: readonly DeviceAvailability[];
-      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      /** The searched locations. Absent if a backend searches only one location. */
       readonly searched?: readonly SearchedLocation[];
     };
 
@@ -101,7 +101,7 @@ export interface DeviceAvailability {
   readonly device: Device;
   /** A probe with `run: false` never returns "available", one with `run: true` never returns "present". */
   readonly state: DeviceState;
-  /** A sentence: why it is absent, or what was found or ran. */
+  /** Why it is absent, or what was found or ran, as a sentence. */
   readonly reason: string;
   /** A problem of a device that is available nevertheless, as a sentence. Default: none. */
   readonly warning?: string;

@@ -23,7 +23,7 @@ export type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
 };
 
-/** A copy of the object's own enumerable fields without those whose value is undefined. Fields that are null stay. */
+/** A copy of the object's own enumerable fields, except fields whose value is undefined. Fields that are null are kept. */
 export function omitUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

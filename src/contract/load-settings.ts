@@ -1,6 +1,6 @@
-/** The part of the contract in `backend.ts` that users set of a load. */
+/** Load settings: the part of the backend contract that users can set. */
 
-/** Settings of a load that a user may set. A backend lists those that it obeys in `Capabilities.options`. */
+/** Settings of a load that a user may set. A backend lists the settings that it obeys in `Capabilities.options`. */
 export interface LoadSettings {
   /** Maximum number of CPU threads of one model, already clamped to the CPU quota. Default: the quota. */
   readonly threads?: number;
@@ -25,7 +25,7 @@ export interface LoadSettings {
   readonly contextLength?: number;
   /** Whether the context may be shortened to fit into the memory; the decision then states the length. Otherwise such a model is refused. Default: false. */
   readonly allowSmallerContext?: boolean;
-  /** Precision of the cache of a language model. Default: that of the engine. */
+  /** Precision of the cache of a language model. Default: the engine's. */
   readonly cachePrecision?: "fp32" | "fp16";
   /**
    * Order of the codes of I2_S tensors in GGUF files, which depends on the machine that wrote the file. Default: the order stated in the file; otherwise the
@@ -54,7 +54,7 @@ export interface LoraAdapter {
   readonly scale?: number;
 }
 
-/** Limits on the resources of one model file and one run. They refuse no candidate: a backend obeys those that apply to it. */
+/** Limits on the resources of one model file and one run. They exclude no candidate: a backend obeys the limits that apply to it. */
 export interface LoadLimits {
   /**
    * For engines that trace models: maximum milliseconds to compile a model into one executable, plus one millisecond for every

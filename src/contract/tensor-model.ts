@@ -39,7 +39,7 @@ export interface ModelBase {
 /** Programs of one loaded model, by where they came from. */
 export interface ProgramCounts {
   readonly compiled: number;
-  /** Milliseconds that compiling took. */
+  /** Duration of the compilation in milliseconds. */
   readonly compileMs: number;
   /** Programs that were not compiled, because a cache on disk had them. */
   readonly cached: number;

@@ -3,7 +3,7 @@ import { InferyardError } from "../contract/errors.ts";
 
 /** The token with the highest logit of one position. */
 export interface TopToken {
-  /** Its id; of equal logits the lowest. */
+  /** Id of the token; of equal logits the lowest id. */
   readonly token: number;
   readonly logit: number;
   /** Difference between its logit and the second highest. 0: two tokens are equally likely. */

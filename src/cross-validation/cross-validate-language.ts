@@ -226,7 +226,7 @@ function chosenTokens({ prompt, logits, chosenBy }: Pick<LogitsRun, "prompt" | "
   return logits.slice(prompt.tokens.length - 1).map((row) => topToken(row).token);
 }
 
-/** The tokens that the tested model chooses by itself. Where both runs chose the same tokens all along, they are those of the reference. */
+/** The tokens that the tested model chooses by itself. If both runs chose the same tokens, they come from the reference. */
 async function ownTokens(
   model: TestedModel,
   reference: LogitsRun,

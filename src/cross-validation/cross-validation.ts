@@ -21,7 +21,7 @@ export interface CrossValidationOptions {
   readonly againstVariant?: string | undefined;
   /** Prompt of language models: a text, or token ids. Not with a recording, which has its own. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
-  /** Tokens that the reference chooses after the prompt, at most; it stops behind an end token. 0: the prompt alone. Default: 32. */
+  /** Maximum number of tokens that the reference chooses after the prompt; it stops after an end token. 0: the prompt alone. Default: 32. */
   readonly tokens?: number | undefined;
   /** Text that follows the prompt, token by token, instead of the reference's own choice. */
   readonly continuation?: string | undefined;
@@ -69,7 +69,7 @@ export interface WorstValue {
 
 /** The comparison of one position. */
 export interface PositionComparison extends LogitsComparison {
-  /** Index of the token, counted from 0 in the prompt; the logits are those behind it. */
+  /** Index of the token, counted from 0 in the prompt; the logits are for the position after it. */
   readonly position: number;
   /** The token that both runs read at this position. */
   readonly token: number;
@@ -84,7 +84,7 @@ export interface LanguageCrossValidation {
   readonly tested: ComparedLanguageRun;
   /** Number of tokens of the prompt, which are read in one call. */
   readonly promptTokens: number;
-  /** Who chose the tokens behind the prompt: the reference, or the caller. */
+  /** Source of the tokens after the prompt: the reference's choice, or the caller. */
   readonly chosenBy: "reference" | "caller";
   readonly positions: readonly PositionComparison[];
   readonly summary: LogitsSummary;
@@ -111,7 +111,7 @@ export interface LogitsSummary {
   readonly agreeing: number;
   /** The first position where they choose different tokens, with the text of both. Null: they agree everywhere. */
   readonly firstDivergence: (PositionComparison & { readonly referenceText?: string; readonly testedText?: string }) | null;
-  /** TokensPerSecond of the tested run divided by that of the reference. */
+  /** Tokens per second of the tested run divided by the reference's. */
   readonly speedRatio: TokensPerSecond;
 }
 

@@ -17,9 +17,9 @@ export interface PromptTokens {
 
 /** Tokens per second of a run; null if nothing was measured. */
 export interface TokensPerSecond {
-  /** Of the prompt, read in one call. */
+  /** Speed of reading the prompt in one call. */
   readonly prefill: number | null;
-  /** Of the tokens behind it, one in each call. */
+  /** Speed of the tokens after the prompt, one in each call. */
   readonly decode: number | null;
 }
 

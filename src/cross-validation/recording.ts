@@ -18,9 +18,9 @@ export interface LogitsRun {
   readonly prompt: PromptTokens;
   /** All tokens that were read: the prompt's, then the generated ones. */
   readonly tokens: readonly number[];
-  /** Logits behind each token. */
+  /** Logits for the position after each token. */
   readonly logits: readonly Float32Array[];
-  /** Who chose the tokens behind the prompt: the model itself, or the caller. */
+  /** Source of the tokens after the prompt: the model's own choice, or the caller. */
   readonly chosenBy: "reference" | "caller";
   /** SHA-256 of the tokens of the vocabulary in order, in hexadecimal; "none" for a model without a tokenizer. */
   readonly tokenizerDigest: string;

@@ -92,7 +92,7 @@ async function singleFile(reference: ModelReference): Promise<string | undefined
   return status?.isFile() === true ? path : undefined;
 }
 
-/** The variants without those that share the file of an earlier one. */
+/** The variants, except variants that share the file of an earlier one. */
 function uniquePaths({ variants }: Manifest): Manifest["variants"] {
   return variants.filter(({ path }, index) => variants.findIndex((variant) => variant.path === path) === index);
 }

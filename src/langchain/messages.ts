@@ -56,7 +56,7 @@ function argumentTexts({
   ]);
 }
 
-/** Those that other fields of a message tell again are left out. */
+/** Content that repeats other fields of a message is left out. */
 const readParts: ReadonlySet<string> = new Set(["text", "reasoning", "tool_call", "tool_use"]);
 
 function notRead(what: string): InferyardError {

@@ -53,7 +53,7 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
   return refusals;
 }
 
-/** Refuses kernels that the machine recorded in the receipt cannot run, and those that this version does not have. */
+/** Refuses kernels that the machine recorded in the receipt cannot run, and kernels that this version does not have. */
 function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: Receipt): readonly Refusal[] {
   const { architecture, features, accelerators } = machine;
   const facts: KernelMachine = {

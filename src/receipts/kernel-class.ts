@@ -1,10 +1,10 @@
-/** Tells kernels from what computes in their stead. */
+/** Distinguishes real kernels from stand-ins. */
 import type { KernelCount } from "../contract/backend.ts";
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
 import { blockKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
 import type { ComputePath, Receipt } from "./receipt.ts";
 
-/** Ids of scalar code, and of what other programs call a stand-in: plain reference code, fallbacks, mocks, weights widened before the product. */
+/** Words in ids of scalar code and of stand-ins in other programs: plain reference code, fallbacks, mocks, weights widened before the product. */
 const slowNames = /scalar|interpreter|fallback|reference|mock|dequant|simulat|stub/i;
 
 /** Whether a kernel id belongs to scalar code, the interpreter or a fallback. */

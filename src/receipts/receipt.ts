@@ -107,7 +107,7 @@ export interface ReceiptFigures {
   readonly generatedTokens: number;
   /** Until the logits behind the prompt were there, from which the first token is chosen. */
   readonly prefillMs: number;
-  /** From then until the logits of the last token were there. */
+  /** Milliseconds from the first token's logits until the last token's logits. */
   readonly decodeMs: number;
   readonly timeToFirstTokenMs: number;
   readonly totalMs: number;

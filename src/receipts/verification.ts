@@ -27,7 +27,7 @@ export type RefusalCode =
 /** One reason to refuse a receipt. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** A sentence without a full stop. */
+  /** Reason, as a sentence without a full stop. */
   readonly reason: string;
 }
 

@@ -55,7 +55,7 @@ export interface Handler {
   readonly service: Service;
   /** Whether the server's own models can run. */
   readonly readiness: Readiness;
-  /** Sets where the metrics read the state of the connections from. Default: they have no such metrics. */
+  /** Sets the source of the metrics about connections. Default: there are no such metrics. */
   readonly watchConnections: (read: () => ConnectionStats) => void;
 }
 

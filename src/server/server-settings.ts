@@ -1,4 +1,4 @@
-/** Settings of the server, without those of the socket (`ListenOptions`). */
+/** Settings of the server, except settings of the socket (`ListenOptions`). */
 import type { LongTexts, ServerKey, TokenIds } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };

@@ -1,4 +1,4 @@
-/** Variables of a block, within those of the block around it. */
+/** Variables of a block, within the variables of the enclosing block. */
 import type { Value } from "./values/values.ts";
 
 /** A scope of variables. Assignments in it are not visible outside. */

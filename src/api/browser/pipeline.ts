@@ -5,7 +5,7 @@ import type { RuntimeConfig } from "./create-runtime.ts";
 
 export type { NamedTask, Pipeline, PipelineName } from "../pipeline.ts";
 
-/** Options of `pipeline` in a browser: those of loading a model, and the settings of the runtime that is created for it. */
+/** Options of `pipeline` in a browser: options of loading a model, and settings of the runtime that is created for it. */
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
 /**

@@ -9,7 +9,7 @@ export interface BatchToken {
   readonly position: number;
   /** Number of the sequence in the context. */
   readonly slot: number;
-  /** Whether the logits behind it are read. */
+  /** Whether the logits for the position after it are read. */
   readonly wantsLogits: boolean;
 }
 

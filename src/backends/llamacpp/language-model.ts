@@ -189,7 +189,7 @@ export class LlamaLanguageModel implements LanguageModel {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
   }
 
-  /** Gives a sequence a place for `tokens` tokens, with the cache of those that it has. `used`: sequences that keep theirs. */
+  /** Gives a sequence a slot for `tokens` tokens, with the cache of its present tokens. `used`: sequences that keep theirs. */
   async #place(held: Sequence, tokens: number, used: ReadonlySet<Sequence>, signal: AbortSignal | undefined): Promise<void> {
     const { slot: old } = held;
     if (old !== undefined && old.size >= tokens) return await this.#complete(held, old, signal);

@@ -13,7 +13,7 @@ export interface ReadAdapters {
   readonly lora: ContextAdapters | undefined;
   /** Identifies the set of adapters: cached sequences depend on it. */
   readonly identity: string;
-  /** One for each adapter. */
+  /** Sentences of evidence, one for each adapter. */
   readonly evidence: readonly string[];
 }
 

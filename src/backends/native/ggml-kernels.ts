@@ -8,7 +8,7 @@ import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 
 /** ggml's kernels on this machine. */
 export interface GgmlKernels {
-  /** Where they come from, for the evidence. */
+  /** Source of the kernels, for the evidence. */
   readonly source: string;
   /** ggml's base library and all its CPU backends. The best backend for this processor is loaded. */
   readonly files: readonly LibraryFileDigest[];

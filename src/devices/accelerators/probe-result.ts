@@ -2,7 +2,7 @@
 import type { Accelerator } from "../../contract/backend.ts";
 import type { MachineSources } from "../sources.ts";
 
-/** At least one device of the kind, in the engine's numbering; or the reason why there is none. */
+/** One or more devices of a kind, in the engine's numbering; or the reason why there are none. */
 export type ProbeResult = { readonly devices: readonly Accelerator[] } | { readonly absent: string };
 
 /** Looks for one kind of accelerator. Never throws: absence is a result. */

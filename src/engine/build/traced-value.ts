@@ -34,7 +34,7 @@ export function isOptional(traced: TracedValue): traced is TracedOptional {
   return "optional" in traced;
 }
 
-/** All tensors in the value, in order: itself, or those in the items of a sequence or in the content of an optional. */
+/** All tensors in the value, in order: itself, or the tensors in the items of a sequence or in the content of an optional. */
 export function tensorsIn(traced: TracedValue): readonly Value[] {
   if (isTensor(traced)) return [traced];
   if (isSequence(traced)) return traced.items.flatMap(tensorsIn);

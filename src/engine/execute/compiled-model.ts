@@ -242,7 +242,7 @@ export class CompiledModel {
   }
 }
 
-/** Whether the free sizes of a model are those of images or other signals with channels: floats of three or more axes, and no free size elsewhere. */
+/** Whether the free sizes of a model belong to images or other signals with channels: floats of three or more axes, and no free size elsewhere. */
 function hasFreeImageSizes(inputs: readonly TensorInfo[]): boolean {
   const free = inputs.filter(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
   return free.length > 0 && free.every(({ dataType, shape }) => dataType.startsWith("float") && shape.length > 2);

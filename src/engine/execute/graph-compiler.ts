@@ -1,4 +1,4 @@
-/** What a model needs of a compiler of its graphs: the compiler to WebAssembly (`Compiler`), and those of backends. */
+/** What a model needs of a compiler of its graphs: the compiler to WebAssembly (`Compiler`), and compilers of backends. */
 import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";

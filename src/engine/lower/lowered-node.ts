@@ -41,7 +41,7 @@ export interface GeneratedCall {
   readonly id?: string;
   /** The kernel to call. */
   readonly kernel: Kernel;
-  /** In the order of `kernel.parameters`, without the scratch parameter. */
+  /** Operands in the order of `kernel.parameters`, without the scratch parameter. */
   readonly operands: readonly Operand[];
 }
 

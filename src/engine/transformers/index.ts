@@ -130,7 +130,7 @@ export function buildEncoderDecoder(
   };
 }
 
-/** Makes the model of an architecture, with weights of which it uses all but those that the architecture ignores. */
+/** Makes the model of an architecture. It uses all weights that the architecture does not ignore. */
 function made<Model>(
   name: string,
   known: Readonly<Record<string, Architecture<Model>>>,

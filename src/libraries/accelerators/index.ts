@@ -56,7 +56,7 @@ function getDescription(name: string): AcceleratorDescription {
   });
 }
 
-/** Describes accelerators by the facts in `options`, and gathers those that are missing. NVIDIA's driver is asked only where its GPUs are described. */
+/** Describes accelerators by the facts in `options`, and gathers missing facts. NVIDIA's driver is asked only where its GPUs are described. */
 async function describeAll(
   descriptions: readonly AcceleratorDescription[],
   options: AcceleratorOptions,

@@ -90,7 +90,7 @@ export async function readClaimedVariants(
   return { files: nameVariants(items).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant), unreadable };
 }
 
-/** Reads all items. Those that cannot be read are listed apart; if none can, throws the first error. */
+/** Reads all items. Unreadable variants are listed separately; if none can, throws the first error. */
 async function readEach<Item, Result>(
   all: readonly Item[],
   read: (item: Item) => Promise<Result>,

@@ -165,7 +165,7 @@ const variantErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "VERIFICATION_FAILED",
 ]);
 
-/** The other variants of candidates that failed: first those with the precision of the one that failed, then in the order of the variants. */
+/** The other variants of candidates that failed: first variants with the precision of the one that failed, then in the order of the variants. */
 function otherVariants(failed: readonly FailedCandidate[]): readonly EligibleCandidate[] {
   return failed
     .filter(({ error }) => variantErrors.has(error.code))

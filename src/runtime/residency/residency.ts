@@ -152,7 +152,7 @@ export class Residency<Item extends Resident> {
     return this.#getLease(entry, entry.item, kind);
   }
 
-  /** All items, once those that are loading have loaded. Failed loads are left out. */
+  /** All items, after current loads have ended. Failed loads are left out. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

@@ -13,7 +13,7 @@ export interface BackendLine {
   readonly target: string;
   /** See `DeviceState`; "absent" for a backend whose package is missing. */
   readonly state: string;
-  /** A sentence without a full stop. */
+  /** Reason, as a sentence without a full stop. */
   readonly reason: string;
 }
 

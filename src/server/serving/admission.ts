@@ -62,7 +62,7 @@ export class Admission {
   /** Waiting requests of each client, in order of arrival. */
   readonly #clients = new Map<string, Set<Waiter>>();
 
-  /** `limits`: those of the server. `models`: limits of single models by key; each limit that is left out defaults to that of the server. */
+  /** `limits`: those of the server. `models`: limits of single models by key; each omitted limit defaults to the server's. */
   constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
     this.#all = newState(limits);
     this.#models = new Map(Array.from(models, ([key, own]) => [key, newState({ ...limits, ...own })]));

@@ -314,7 +314,7 @@ export class Service {
     await this.#backgroundLoads.waitUntilLoaded(await this.resolve(caller, written), 0, caller.signal, admitLoad);
   }
 
-  /** Throws the error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
+  /** Throws the error of a load; if the model does not write text, MODEL_UNSUPPORTED instead, since no backend can change that. */
   async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<never> {
     const hasNoBackend = error instanceof InferyardError && error.code === "NO_BACKEND";
     if (!hasNoBackend || usualKind(await this.runtime.manifest(reference)) === "language") throw error;

@@ -146,7 +146,7 @@ function graphReader({ dense, sparse, multiVector }: HeadOutputs, forms: readonl
   };
 }
 
-/** The vectors of all tokens but the first, from a graph that returns those of all tokens, or leaves that of the first out itself. */
+/** The vectors of all tokens but the first, from a graph that returns the vectors of all tokens, or itself leaves out the first. */
 function tokenRows(
   { data, offset, shape, paddedTokens }: ReturnType<EncoderRow<TokenIds>["other"]>,
   count: number,

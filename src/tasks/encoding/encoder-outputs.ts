@@ -53,7 +53,7 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
   });
 }
 
-/** Whether an output of three axes is that of a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */
+/** Whether an output of three axes belongs to a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */
 function isOfHead({ name, shape }: TensorInfo, { variants }: Pick<Manifest, "variants">): boolean {
   const { vocab_size: vocabulary, hidden_size: hidden } = variants[0]?.config ?? {};
   const isOfVocabulary = vocabulary !== undefined && vocabulary !== hidden && shape.at(-1) === vocabulary;

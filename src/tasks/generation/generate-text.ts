@@ -120,7 +120,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
-    // A first token that the model's files force, such as that of a language, is no part of the text.
+    // A first token that the model's files force, such as the token of a language, is not part of the text.
     const isForced = tokens.length === 1 && sampling.forcedFirstToken !== undefined;
     const allowed = isForced || constraint === undefined ? undefined : await abortable(constraint.allowed(), signal);
     const text = { tokens, promptLength, source };

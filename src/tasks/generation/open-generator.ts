@@ -90,7 +90,7 @@ export class Generators {
     return made;
   }
 
-  /** Texts that are generated, and those that wait, by model. */
+  /** Number of texts in generation and of waiting texts, by model. */
   get sequences(): readonly SequenceCounts[] {
     return [...this.#schedulers.values()].map(({ reference, scheduler }) => ({
       reference,

@@ -1,4 +1,4 @@
-/** Methods of str. Those whose result a template can make large count it before they make it. */
+/** Methods of str. Methods with a result of any size charge it before they make it. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";

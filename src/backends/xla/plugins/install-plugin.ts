@@ -50,7 +50,7 @@ export interface InstallOptions {
 export interface InstallReport extends InstalledPlugin {
   /** The licence that the package declares. */
   readonly license?: string;
-  /** Whether it was there before, so that nothing was fetched. */
+  /** Whether the same plugin was already installed, so that nothing was fetched. */
   readonly isUnchanged: boolean;
   /** Packages with further libraries that the plugin needs; most plugins need none. */
   readonly companions: readonly string[];

@@ -1,4 +1,4 @@
-/** Files and folders in which PJRT plugins are looked for, in the order in which those that serve a device are preferred. */
+/** Files and folders that are searched for PJRT plugins, in order of preference. */
 import { readdir } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { nodeSources } from "../../../devices/sources.ts";

@@ -19,8 +19,8 @@ const nvidia = ["cublas", "cuda-cupti", "cuda-nvcc", "cuda-nvrtc", "cuda-runtime
 const versioned = ["cudnn", "nccl", "nvshmem"];
 
 /**
- * The packages. For CPUs the first one has its licence and those of its parts in the wheel, and the newest version of the API; the second declares Apache-2.0, and the third, of the
- * authors of OpenXLA, declares nothing.
+ * The packages. For CPUs the first one includes the licences of itself and its parts in the wheel, and has the newest version of the API; the second declares Apache-2.0, and the
+ * third, of the authors of OpenXLA, declares nothing.
  */
 export const pluginPackages: Readonly<Record<AcceleratorName, PluginPackage>> = {
   cpu: { deviceType: "cpu", packages: ["lammps-jax-pjrt-cpu", "fastatomstruct-xla-cpu", "xla-cpu-pjrt"] },

@@ -49,7 +49,7 @@ export class XlaPlugins {
     this.#probed = [...probed];
   }
 
-  /** Plugins that were probed. */
+  /** Results of the probes, by plugin. */
   get probed(): readonly ProbedPlugin[] {
     return this.#probed;
   }
@@ -185,7 +185,7 @@ function ranOn({ path, facts }: ProbedPlugin): string {
   return `a tiny program gives the right answers on ${facts.deviceKind}, through ${path} (PJRT ${facts.apiVersion})`;
 }
 
-/** Candidates of a type, then those whose type is not known before they are loaded. */
+/** Candidates of a type, then candidates whose type is only known after a load. */
 function inOrderFor(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
   return [...getCandidates(type, candidates), ...candidates.filter(({ contents }) => contents.kind === undefined)];
 }

@@ -23,7 +23,7 @@ export interface ProgramDescription {
   readonly inputs: readonly string[];
   /** Time at which it was compiled, ISO 8601 in UTC. */
   readonly compiled: string;
-  /** Milliseconds that compiling took. */
+  /** Duration of the compilation in milliseconds. */
   readonly milliseconds: number;
 }
 

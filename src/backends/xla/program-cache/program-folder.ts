@@ -225,7 +225,7 @@ function touch(path: string): void {
   }
 }
 
-/** The modification time is that of the last use. */
+/** The modification time is the time of the last use. */
 function markUsed(path: string): void {
   try {
     const now = new Date();

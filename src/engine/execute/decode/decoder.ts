@@ -1,11 +1,11 @@
 /**
  * Decoding with key-value caches: the executables that all sequences of one model share.
  *
- * Each executable has caches of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
- * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
- * carries its position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by
- * comparing its logits with those of runs without unused positions.
- * Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled, and the rest is read token by token.
+ * Each executable has caches of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and after
+ * the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already carries its
+ * position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by comparing its
+ * logits with logits of runs without unused positions. Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled,
+ * and the rest is read token by token.
  *
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
  * attention read one after the other. A model gets batches only if they give each sequence the logits that it gets alone: bit for bit, or within a tolerance

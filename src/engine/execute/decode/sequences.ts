@@ -39,7 +39,7 @@ interface Sequence {
   readonly source: SourceStates | undefined;
 }
 
-/** A step on its way. */
+/** A step in progress. */
 interface Progress {
   readonly step: SequenceStep;
   readonly sequence: Sequence;

@@ -15,7 +15,7 @@ export interface CheckedLibrary {
 export interface CheckOutcome {
   /** Default: "passed". */
   readonly verdict?: "not provable";
-  /** A sentence without a full stop. */
+  /** Description, as a sentence without a full stop. */
   readonly detail: string;
   readonly version?: string;
   readonly structs?: readonly ProvedStruct[];

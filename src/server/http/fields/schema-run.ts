@@ -1,6 +1,6 @@
 /**
  * Runs schemas of requests so that unknown fields are told apart from faults. zod reports unknown fields as issues that do not abort: the value is read
- * nevertheless, without them, and their paths are completed on the way to the root like those of faults.
+ * nevertheless, without them, and their paths are completed on the way to the root like paths of faults.
  */
 import type { z } from "@hono/zod-openapi";
 

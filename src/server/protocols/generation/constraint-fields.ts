@@ -82,7 +82,7 @@ function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "
   return first?.[1] === undefined ? {} : { constraint: first[1] };
 }
 
-/** Those of vLLM that say what the text must be, or how white space is written, which grammars decide here. */
+/** Fields of vLLM that constrain the text, or its white space, which grammars decide here. */
 const structuredFields: ReadonlySet<string> = new Set([
   "json",
   "regex",

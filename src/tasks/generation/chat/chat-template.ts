@@ -215,7 +215,7 @@ function isSystem({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
+/** The messages with the system's text put before the first user's, for models without a system role. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
   const text = messages.filter(isSystem).map(getText).join("\n\n");
   if (text === "") return undefined;

@@ -186,7 +186,7 @@ class Answer {
     this.#events(reader.push(opening));
   }
 
-  /** Adds an event of the text, and returns those of the answer. */
+  /** Adds an event of the text, and returns the events of the answer. */
   take(event: GenerationEvent): readonly object[] {
     if (event.type === "text") {
       if (event.logprob !== undefined) this.#logprobs.push(event.logprob);

@@ -1,4 +1,4 @@
-/** The tokens of a vocabulary as bytes, in tables in which a constraint finds those that fit. */
+/** The tokens of a vocabulary as bytes, in tables that a constraint searches for permitted tokens. */
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { TokenBytes, commonTokens } from "../../../tokenizers/token-bytes.ts";
 

@@ -7,7 +7,7 @@
  * - A client without texts does not wait for the end of a turn: reserved slots, which others use meanwhile, are its own for the first turn of a text.
  * - A group whose reader does not read loses its slots first.
  *
- * A group that loses its slots is parked. Parked groups of a client are before those that have not begun, and take turns with those that run.
+ * A group that loses its slots is parked. Parked groups of a client precede groups that have not begun, and take turns with running ones.
  */
 import { type Client, type ClientGroups, type GroupSize, SequenceGroup, clientGroups, clientKey } from "./sequence-group.ts";
 import { TokenCounters } from "./token-counters.ts";

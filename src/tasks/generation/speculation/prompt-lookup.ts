@@ -1,4 +1,7 @@
-/** Prompt look-up (Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding): where the last tokens of a text occurred before, those that followed are drafted again. */
+/**
+ * Prompt look-up (Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding): if the last tokens of a text occurred before, the tokens that followed
+ * are drafted again.
+ */
 import { at } from "../../../contract/checked.ts";
 import type { Drafter } from "./speculation.ts";
 

@@ -1,12 +1,12 @@
 /**
  * Speculative decoding (Leviathan et al. 2023): tokens that may come next are drafted, the model reads them in one call, and they are kept as far as it would have
- * chosen the same. The text is that of plain decoding.
+ * chosen the same. The text is the same as with plain decoding.
  */
 import type { SequenceId } from "../../../contract/backend.ts";
 import { at } from "../../../contract/checked.ts";
 import type { DecodeScheduler } from "../decode-scheduler.ts";
 
-/** Logits are compared with those of a single token where the lead of a choice is below so many times the known rounding. */
+/** A choice is verified by a single-token call if its lead is below this multiple of the known rounding error. */
 const safety = 16;
 const smallestRounding = 1e-7;
 /** After drafts of which no token was kept, the next is made after twice as many tokens, at most this many. */

@@ -14,7 +14,7 @@ export class TokenText {
   readonly #kept: ReadonlySet<string> | undefined;
   /** Tokens since a point where the text was complete; decoders treat the first token of a text in their own way, so one such part precedes the new ones. */
   #tokens: number[] = [];
-  /** Number of the first of these whose text was passed on. */
+  /** Index of the first token whose text was passed on. */
   #shown = 0;
   /** Their text. */
   #shownText = "";

@@ -98,7 +98,7 @@ export function sumBiases(call: TensorOps, ...biases: readonly (Value | undefine
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
-/** Concatenates the keys or values of previous calls with those of this call along axis 2, the sequence. Returns `current` if `past` is undefined. */
+/** Concatenates the keys or values of previous calls with the ones of this call along axis 2, the sequence. Returns `current` if `past` is undefined. */
 export function appendToCache(call: TensorOps, past: Value | undefined, current: Value): Value {
   return past === undefined ? current : call.add({ kind: "concat", axis: 2 }, past, current);
 }

@@ -52,7 +52,7 @@ export class WordTrie implements Automaton {
   /** By node: number of texts that end at nodes before it. One more element than nodes. */
   readonly #firstWords: Int32Array;
 
-  /** The bytes of texts, without duplicates, those that begin alike beside each other. */
+  /** The bytes of texts, without duplicates; texts with the same first bytes are adjacent. */
   constructor(words: readonly Uint8Array[]) {
     const most = words.reduce((sum, word) => sum + word.length, 1);
     chargeStates(Math.ceil(most / 16), most * bytesPerNode + 300);

@@ -32,7 +32,7 @@ function writeColumn(view: DataView, start: number, layout: BlockLayout, column:
   const { groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins } = layout;
   const { lowBits, highBits, depth, smallestCode } = layout;
   view.setFloat32(start + 4 * column, block.scale, true);
-  // Where groups have no minima of their own, that of the super-block is one times its scale.
+  // If groups have no separate minima, the minimum of the super-block is one times its scale.
   if (hasMins) view.setFloat32(start + 4 * (tileColumns + column), block.minScale, true);
   const groups = layout.superElements / groupElements;
   for (let group = 0; group < groups; group += 1) {
