@@ -5,7 +5,6 @@ import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.t
 import { decodeBlocks } from "../../../formats/gguf/blocks/block-format.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
 import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
-import { multiplyScalar } from "../../../kernels/scalar-product.ts";
 import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { int64Literal, type Literal, toLiteral, literalWithStorage, toNumbers } from "../../ir/literal.ts";
@@ -144,7 +143,7 @@ export function blockLoweringCases(): readonly CheckCase[] {
   const encoded = encode("Q8_0", 11, 64);
   const table = (): CaseInput => ({ constant: literals(encoded).table });
   const reshaped = literals(encoded).table;
-  const scalar = { id: "matmul_Q8_0_Scalar", kind: "host", multiply: multiplyScalar } as const;
+  const scalar = { id: "matmul_Q8_0_Scalar", kind: "scalar" } as const;
   const whole = encode("Q8_0", 16, 64);
   const linear = (
     shape: readonly number[],
