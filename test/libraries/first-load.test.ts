@@ -14,7 +14,6 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
