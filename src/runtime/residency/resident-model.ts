@@ -125,23 +125,26 @@ export class ResidentModel implements Resident {
 
   /**
    * Runs the model. An idle primary instance takes the run, with all its threads; otherwise the least loaded replica does, if
-   * there are replicas. With failover, a retryable failure moves the model and the run is repeated once.
+   * there are replicas. With failover, a retryable failure moves the model and the run is repeated once. `schedulingKey`: for
+   * raw tensors from one of many clients. Under a limit `maxRunMemory`, a long run is then split into parts that are scheduled
+   * fairly among clients, so that no client waits for longer than a part.
    */
-  async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
-    return await this.#bounded((part, own = {}) => this.#runWhole(part, own), inputs, options);
-  }
-
-  /**
-   * Like `run`, for raw tensors from one of many clients: a long run is split into parts that are scheduled fairly among
-   * clients, so that no client waits for longer than a part. Without `maxRunMemory` nothing is split or queued.
-   */
-  async runScheduled(inputs: TensorMap, options: HostedRunOptions, schedulingKey: SchedulingKey): Promise<TensorMap> {
-    if (this.#options.maxRunMemory === undefined) return await this.run(inputs, options);
-    const run: HostedTensorModel["run"] = (part, own = {}) => {
-      const instances = 1 + (this.#replicas?.models.length ?? 0);
-      return this.#scheduler.run(schedulingKey, instances, own.signal, () => this.#runWhole(part, own));
+  async run(inputs: TensorMap, options: HostedRunOptions = {}, schedulingKey?: SchedulingKey): Promise<TensorMap> {
+    const runPart: HostedTensorModel["run"] = async (part, own = {}) => {
+      this.#refuseDisposed();
+      const isIdle = this.#running === 0;
+      if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicasOnce();
+      return isIdle || this.#replicas === undefined
+        ? this.#runOnPrimary(part, own)
+        : this.#runOnReplica(this.#replicas, part, own);
     };
-    return await this.#bounded(run, inputs, options, partTokens);
+    if (schedulingKey === undefined || this.#options.maxRunMemory === undefined)
+      return await this.#bounded(runPart, inputs, options);
+    const schedulePart: HostedTensorModel["run"] = (part, own) => {
+      const instances = 1 + (this.#replicas?.models.length ?? 0);
+      return this.#scheduler.run(schedulingKey, instances, own?.signal, () => runPart(part, own));
+    };
+    return await this.#bounded(schedulePart, inputs, options, partTokens);
   }
 
   /** Announces that a client may run the model soon; long runs of other clients then yield to it. Call the returned function to withdraw. */
@@ -158,15 +161,6 @@ export class ResidentModel implements Resident {
       inputs,
       options,
     );
-  }
-
-  async #runWhole(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    this.#refuseDisposed();
-    if (this.#running === 0) return this.#runOnPrimary(inputs, options);
-    if (this.#options.spreadOverlappingRuns === true) void this.#replicasOnce();
-    return this.#replicas === undefined
-      ? this.#runOnPrimary(inputs, options)
-      : this.#runOnReplica(this.#replicas, inputs, options);
   }
 
   /**
