@@ -1,6 +1,6 @@
 // A complete backend: linear heads (y = W x + b, such as a classifier over embeddings) from safetensors files, in plain JavaScript.
 import { readFile } from "node:fs/promises";
-import { InferyardError, checkInputs, messageOf, throwIfAborted, wrapError } from "inferyard/backend";
+import { InferyardError, checkInputs, getMessage, throwIfAborted, wrapError } from "inferyard/backend";
 
 const library = { name: "linear-example", version: "1.0.0" };
 const cpu = { type: "cpu", index: 0 };
@@ -88,6 +88,6 @@ async function readLayer(path) {
     return { weight, bias, features };
   } catch (error) {
     const remedy = "write it with float32 tensors `weight` [outputs, features] and `bias` [outputs]";
-    throw new InferyardError("MODEL_INVALID", `${path} is not a linear head: ${messageOf(error)}`, { cause: error, remedy });
+    throw new InferyardError("MODEL_INVALID", `${path} is not a linear head: ${getMessage(error)}`, { cause: error, remedy });
   }
 }

@@ -1,6 +1,6 @@
 /** Runs one case with all its sets of data, and says how it went. */
 import { readFileSync } from "node:fs";
-import { messageOf } from "../../src/contract/errors.ts";
+import { getMessage } from "../../src/contract/errors.ts";
 import { type OnnxModel, readOnnxModel } from "../../src/engine/index.ts";
 import { type ConformanceCase, dataSets, readValues } from "./cases.ts";
 import { interpret, runNative } from "./native.ts";
@@ -32,7 +32,7 @@ export async function judge(each: ConformanceCase, open: OpenCase): Promise<Outc
     return found === undefined ? { verdict: "passed" } : { verdict: "failed", reason: found };
   } catch (error) {
     const unsupported = error instanceof Error && "code" in error && error.code === "MODEL_UNSUPPORTED";
-    return { verdict: unsupported || error instanceof Refused ? "refused" : "failed", reason: messageOf(error) };
+    return { verdict: unsupported || error instanceof Refused ? "refused" : "failed", reason: getMessage(error) };
   }
 }
 

@@ -1,7 +1,7 @@
 /** Runs cases on onnxruntime-node or onnxruntime-web, with nothing of ours between. */
 import { createRequire } from "node:module";
 import type * as onnxruntime from "onnxruntime-node";
-import { messageOf } from "../../src/contract/errors.ts";
+import { getMessage } from "../../src/contract/errors.ts";
 import type { OnnxModel } from "../../src/engine/index.ts";
 import { type OpenCase, Refused } from "./judge.ts";
 import type { CaseValue } from "./values.ts";
@@ -42,13 +42,13 @@ export function openOnnxRuntime(name: "onnxruntime-node" | "onnxruntime-web"): O
       interOpNumThreads: 1,
     }).catch((error: unknown) => {
       if (isDead(error)) throw error;
-      throw new Refused(messageOf(error));
+      throw new Refused(getMessage(error));
     });
     return {
       run: async (inputs) => {
         const feeds = Object.fromEntries(namedInputs(library, model, inputs));
         const results = await session.run(feeds).catch((error: unknown) => {
-          throw notBuilt.test(messageOf(error)) ? new Refused(messageOf(error)) : error;
+          throw notBuilt.test(getMessage(error)) ? new Refused(getMessage(error)) : error;
         });
         return model.graph.outputs.map(({ name: output }) => caseValueOf(results[output] as Tensor));
       },
@@ -59,7 +59,7 @@ export function openOnnxRuntime(name: "onnxruntime-node" | "onnxruntime-web"): O
 
 /** WebAssembly that aborted answers nothing any more: its process has to be started again. */
 export function isDead(error: unknown): boolean {
-  return /Aborted|unreachable|out of bounds|RuntimeError/.test(messageOf(error));
+  return /Aborted|unreachable|out of bounds|RuntimeError/.test(getMessage(error));
 }
 
 function namedInputs(library: Library, { graph }: OnnxModel, inputs: readonly CaseValue[]): [string, Tensor][] {

@@ -1,5 +1,5 @@
 /** Values of conformance cases, and how they are compared. */
-import { type Literal, numbersOf, bigintsOf, stringsOf } from "../../src/engine/ir/literal.ts";
+import { type Literal, toNumbers, toBigints, toStrings } from "../../src/engine/ir/literal.ts";
 import { isBigIntType } from "../../src/engine/ir/element-types.ts";
 
 export type CaseValue =
@@ -37,17 +37,17 @@ function tensorDifference(given: Literal, right: Literal, typesOnly: boolean): s
   if (given.shape.join() !== right.shape.join()) return `[${given.shape.join(", ")}] in place of [${right.shape.join(", ")}]`;
   if (typesOnly) return undefined;
   if (right.dataType === "string") {
-    const [texts, wanted] = [stringsOf(given), stringsOf(right)];
+    const [texts, wanted] = [toStrings(given), toStrings(right)];
     const at = wanted.findIndex((text, index) => text !== texts[index]);
     return at < 0 ? undefined : `"${texts[at]}" in place of "${wanted[at]}" at ${at}`;
   }
   if (isBigIntType(right.dataType)) {
-    const [numbers, wanted] = [bigintsOf(given), bigintsOf(right)];
+    const [numbers, wanted] = [toBigints(given), toBigints(right)];
     for (let at = 0; at < wanted.length; at += 1)
       if (numbers[at] !== wanted[at]) return `${numbers[at]} in place of ${wanted[at]} at ${at}`;
     return undefined;
   }
-  const [numbers, wanted] = [numbersOf(given), numbersOf(right)];
+  const [numbers, wanted] = [toNumbers(given), toNumbers(right)];
   for (let at = 0; at < wanted.length; at += 1) {
     const [one = 0, other = 0] = [numbers[at], wanted[at]];
     if (Object.is(one, other) || one === other || (Number.isNaN(one) && Number.isNaN(other))) continue;

@@ -1,7 +1,7 @@
 /** What a case of the known answers of the interpreter consists of. */
 import { elementCount } from "../../src/contract/tensor.ts";
 import type { ElementType } from "../../src/engine/ir/element-types.ts";
-import { type Literal, literalOf, literalOfBigints } from "../../src/engine/ir/literal.ts";
+import { type Literal, toLiteral, literalOfBigints } from "../../src/engine/ir/literal.ts";
 import type { Operation } from "../../src/engine/ir/operations.ts";
 
 /** An operation with its inputs. */
@@ -38,7 +38,7 @@ export function strings(shape: readonly number[], ...data: readonly string[]): L
 
 /** A tensor of float32. */
 export function floats(shape: readonly number[], ...values: readonly number[]): Literal {
-  return literalOf("float32", shape, values);
+  return toLiteral("float32", shape, values);
 }
 
 /** Numbers from -11 to 11 in no order, none of them 0; from 1 for unsigned types. */
@@ -48,7 +48,7 @@ export function variedNumbers(type: ElementType, shape: readonly number[]): Lite
   const signed = values.map((value) => (value % 3 === 0 ? -value : value));
   return type === "int64"
     ? bigints(type, shape, ...signed)
-    : literalOf(
+    : toLiteral(
         type,
         shape,
         signed.map((value) => (type.startsWith("float") ? value / 4 : value)),

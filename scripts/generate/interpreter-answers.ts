@@ -22,7 +22,7 @@ import {
 } from "../../src/engine/index.ts";
 import { findDifference, interpretedNames } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
 import { type ConstantFolder, evaluate } from "../../src/engine/interpret/evaluate.ts";
-import { type Graph, typeOf, type Value } from "../../src/engine/ir/graph.ts";
+import { type Graph, getType, type Value } from "../../src/engine/ir/graph.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Operation } from "../../src/engine/ir/operations.ts";
 import { printGraph } from "../../src/engine/ir/print.ts";
@@ -137,7 +137,7 @@ function evaluatedOptimized(model: OnnxModel, given: readonly Literal[], fold: C
     const literal = given[index];
     if (literal === undefined) continue;
     const isParameter = index > 0 && (literal.data.length === 1 || literal.dataType.includes("int"));
-    const value = isParameter ? builder.constant(literal) : { type: typeOf(literal) };
+    const value = isParameter ? builder.constant(literal) : { type: getType(literal) };
     named.set(name, value);
     elements.set(value, literal);
   }
@@ -190,9 +190,9 @@ function classOf(value: unknown): unknown {
 }
 
 function printed({ operation, inputs, outputs }: Answer): string {
-  const constant = (literal: Literal): Value => ({ type: typeOf(literal), constant: literal });
+  const constant = (literal: Literal): Value => ({ type: getType(literal), constant: literal });
   // What is refused has no types.
-  const types = outputs.length === 0 ? [{ dataType: "bool" as const, shape: [] }] : inferTypes(operation, inputs.map(typeOf));
+  const types = outputs.length === 0 ? [{ dataType: "bool" as const, shape: [] }] : inferTypes(operation, inputs.map(getType));
   const computed = types.map((type): Value => ({ type }));
   const named = [...computed, ...outputs.map(constant)].map((value, index) => ({ name: `y${index}`, value }));
   const node = { operation, inputs: inputs.map(constant), outputs: computed };

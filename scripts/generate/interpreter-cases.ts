@@ -4,7 +4,7 @@
  * its syntax where it has not; the others are recorded as the interpreter computes them.
  */
 import type { ElementType } from "../../src/engine/ir/element-types.ts";
-import { int64Literal, type Literal, literalOf } from "../../src/engine/ir/literal.ts";
+import { int64Literal, type Literal, toLiteral } from "../../src/engine/ir/literal.ts";
 import type { CallAttributes } from "../../src/engine/ir/operations.ts";
 import type { TensorType } from "../../src/engine/ir/tensor-type.ts";
 import { floats, type InterpreterCase } from "./case-builder.ts";
@@ -25,7 +25,7 @@ function strings(...data: readonly string[]): Literal {
 }
 
 function booleans(values: readonly boolean[]): Literal {
-  return literalOf("bool", [values.length], values.map(Number));
+  return toLiteral("bool", [values.length], values.map(Number));
 }
 
 /** Texts that each pattern is tried on. */
@@ -192,7 +192,7 @@ function treeCases(): readonly InterpreterCase[] {
     call("tree-ensemble", { ...chain, ...attributes }, [{ dataType: input.dataType, shape: [input.shape[0] ?? 0, 2] }], [input]);
   return [
     ...["SUM", "AVERAGE", "MIN", "MAX"].map((aggregate) => ensemble({ aggregate })),
-    ensemble({ aggregate: "AVERAGE", base: [0.5, -1] }, literalOf("float64", [10, 3], rows)),
+    ensemble({ aggregate: "AVERAGE", base: [0.5, -1] }, toLiteral("float64", [10, 3], rows)),
     { ...ensemble({ aggregate: "SUM", yes: [0, 0, 0, 0, 0, 0, 0, 0], no: [0, 0, 0, 0, 0, 0, 0, 0] }), outputs: [] }, // a cycle
     { ...ensemble({ aggregate: "SUM" }, floats([2, 2], 1, 2, 3, 4)), outputs: [] }, // a feature that is not there
     { ...ensemble({ aggregate: "SUM", yes: [8, -1, 3, -2, -3, 6, -5, -4] }), outputs: [] }, // a node that is not there
@@ -214,7 +214,7 @@ function textCases(): readonly InterpreterCase[] {
     tfIdf({ minGramLength: 2, maxGramLength: 2, maxSkipCount: 0, mode: "TF" }),
     tfIdf(
       { minGramLength: 1, maxGramLength: 1, maxSkipCount: 5, mode: "TF" },
-      literalOf("int32", [2, 7], [2, 3, 3, 2, 9, 3, 1, 5, 2, 2, 2, 0, 1, 3]),
+      toLiteral("int32", [2, 7], [2, 3, 3, 2, 9, 3, 1, 5, 2, 2, 2, 0, 1, 3]),
     ),
     tfIdf(
       { minGramLength: 1, maxGramLength: 3, maxSkipCount: 1, mode: "TFIDF", weights: [] },

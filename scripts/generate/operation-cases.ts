@@ -1,7 +1,7 @@
 /** Elementwise operations, conversions and operations along axes, with types and shapes that the conformance cases of ONNX have few of: 64-bit integers, small floats, strings, broadcast and empty axes. */
 import { castable, ordinary, special } from "../../src/engine/execute/kernel-checks/check-values.ts";
 import type { ElementType } from "../../src/engine/ir/element-types.ts";
-import { type Literal, literalOf } from "../../src/engine/ir/literal.ts";
+import { type Literal, toLiteral } from "../../src/engine/ir/literal.ts";
 import type { BinaryFunction, ReduceFunction, UnaryFunction } from "../../src/engine/ir/operations.ts";
 import { bigints, floats, type InterpreterCase, operate, refuse, strings, variedNumbers } from "./case-builder.ts";
 
@@ -12,8 +12,8 @@ function elementwiseCases(): readonly InterpreterCase[] {
   const binary = (name: BinaryFunction, a: Literal, b: Literal): InterpreterCase =>
     operate({ kind: "binary", function: name }, a, b);
   const [signed, unsigned] = [bigints("int64", [5], -large, -1, 0, 1, large), bigints("uint64", [4], 0, 1, 9, 2n ** 64n - 3n)];
-  const near = literalOf("float64", [11], [-7.5, -2.6, -2.4, -1, -0.3, -0, 0.1, 0.9, 2.45, 3.7, 6.4]);
-  const some = literalOf("float64", [5], [-0.9, -0.25, 0, 0.5, 0.99]);
+  const near = toLiteral("float64", [11], [-7.5, -2.6, -2.4, -1, -0.3, -0, 0.1, 0.9, 2.45, 3.7, 6.4]);
+  const some = toLiteral("float64", [5], [-0.9, -0.25, 0, 0.5, 0.99]);
   const column = (type: "int64" | "uint64", ...values: readonly (bigint | number)[]): Literal =>
     bigints(type, [values.length, 1], ...values);
   return [
@@ -26,12 +26,12 @@ function elementwiseCases(): readonly InterpreterCase[] {
     ),
     ...(["asin", "acos", "atanh"] as const).map((name) => unary(name, some)),
     ...(["log", "sqrt", "acosh", "reciprocal"] as const).map((name) =>
-      unary(name, literalOf("float64", [4], [1, 1.5, 3, 1000.25])),
+      unary(name, toLiteral("float64", [4], [1, 1.5, 3, 1000.25])),
     ),
-    unary("round", literalOf("float64", [6], [0.5, 1.5, 2.5, -0.5, -1.5, 2.500001])),
+    unary("round", toLiteral("float64", [6], [0.5, 1.5, 2.5, -0.5, -1.5, 2.500001])),
     ...(["is-nan", "is-infinite"] as const).map((name) => unary(name, floats([5], NaN, Infinity, -Infinity, 3, 0))),
-    unary("not", literalOf("bool", [2], [0, 1])),
-    unary("bitwise-not", literalOf("uint8", [3], [0, 5, 255])),
+    unary("not", toLiteral("bool", [2], [0, 1])),
+    unary("bitwise-not", toLiteral("uint8", [3], [0, 5, 255])),
     ...(
       [
         "add",
@@ -52,19 +52,19 @@ function elementwiseCases(): readonly InterpreterCase[] {
       binary(name, bigints("int64", [4], -7, 8, large, 3), column("int64", 3, -4, 0)),
       binary(name, column("uint64", 7, 2n ** 63n + 1n), bigints("uint64", [3], 0, 2, 7)),
       binary(name, floats([2, 1], -7.5, 3), floats([3], 2, -4, 3)),
-      binary(name, ordinary("int32", [3]), literalOf("int32", [], [7])),
-      binary(name, literalOf("int32", [1], [-2147483647]), literalOf("int32", [4], [3, -5, 0, 2147483647])),
+      binary(name, ordinary("int32", [3]), toLiteral("int32", [], [7])),
+      binary(name, toLiteral("int32", [1], [-2147483647]), toLiteral("int32", [4], [3, -5, 0, 2147483647])),
     ]),
     ...(["bitwise-and", "bitwise-or", "bitwise-xor"] as const).flatMap((name) => [
       binary(name, bigints("int64", [3], -7, 12, large), column("int64", 10, -6)),
-      binary(name, literalOf("uint8", [3], [7, 12, 255]), literalOf("uint8", [2, 1], [10, 6])),
+      binary(name, toLiteral("uint8", [3], [7, 12, 255]), toLiteral("uint8", [2, 1], [10, 6])),
     ]),
     ...(["shift-left", "shift-right"] as const).flatMap((name) => [
       binary(name, bigints("uint64", [3], 1, 12, 2n ** 63n + 5n), column("uint64", 0, 3, 63, 64, 65)),
-      binary(name, literalOf("uint32", [2], [5, 4000000000]), literalOf("uint32", [5, 1], [0, 3, 31, 32, 33])),
+      binary(name, toLiteral("uint32", [2], [5, 4000000000]), toLiteral("uint32", [5, 1], [0, 3, 31, 32, 33])),
     ]),
     ...(["and", "or", "xor", "equal"] as const).map((name) =>
-      binary(name, literalOf("bool", [2], [0, 1]), literalOf("bool", [2, 1], [0, 1])),
+      binary(name, toLiteral("bool", [2], [0, 1]), toLiteral("bool", [2, 1], [0, 1])),
     ),
     binary("pow", bigints("int64", [6], 1, -1, 2, -3, 0, 7), column("int64", -3, -2, 0, 1, 5, 63, 65)),
     binary("pow", floats([4], 1, 2, -8, 0.5), floats([3, 1], NaN, 3, -0.5)),
@@ -72,9 +72,9 @@ function elementwiseCases(): readonly InterpreterCase[] {
     refuse({ kind: "binary", function: "less" }, strings([1], "a"), strings([1], "b")),
     ...(["and", "or", "xor"] as const).map((name) => refuse({ kind: "binary", function: name }, signed, signed)),
     ...(["float32", "int64", "float16", "bool"] as const).map((type) =>
-      operate({ kind: "select" }, literalOf("bool", [2, 1], [0, 1]), ordinary(type, [2, 3]), ordinary(type, [3], 2)),
+      operate({ kind: "select" }, toLiteral("bool", [2, 1], [0, 1]), ordinary(type, [2, 3]), ordinary(type, [3], 2)),
     ),
-    operate({ kind: "select" }, literalOf("bool", [3], [1, 0, 1]), strings([1], "yes"), strings([2, 1], "no", "none")),
+    operate({ kind: "select" }, toLiteral("bool", [3], [1, 0, 1]), strings([1], "yes"), strings([2, 1], "no", "none")),
     operate({ kind: "gelu", approximate: "none" }, near),
     operate({ kind: "gelu", approximate: "tanh" }, near),
     operate(
@@ -129,9 +129,9 @@ function castCases(): readonly InterpreterCase[] {
     cast(bigints("int64", [3], -large, 5, large), "uint64", false),
     cast(bigints("int64", [3], -large, 5, large), "string", false),
     cast(bigints("uint64", [2], 2n ** 64n - 1n, 7), "float64", false),
-    cast(literalOf("float64", [7], [NaN, Infinity, -Infinity, 0.1, 1e21, 1 / 3, -2]), "string", false),
+    cast(toLiteral("float64", [7], [NaN, Infinity, -Infinity, 0.1, 1e21, 1 / 3, -2]), "string", false),
     cast(floats([5], 0.1, 1 / 3, -0, 16777216, NaN), "string", false),
-    cast(literalOf("bool", [2], [0, 1]), "string", false),
+    cast(toLiteral("bool", [2], [0, 1]), "string", false),
     cast(strings([8], "1.5", " -2e3 ", "inf", "-Infinity", "+INF", "nan", "-NaN", "0x10"), "float32", false),
     cast(strings([3], "300", "-1.5", "17"), "uint8", true),
     cast(strings([3], "9223372036854775807", " +12 ", "-5"), "int64", false),
@@ -142,7 +142,7 @@ function castCases(): readonly InterpreterCase[] {
     ),
     operate({ kind: "bitcast", to: "int32" }, special("float32")),
     operate({ kind: "bitcast", to: "float64" }, bigints("int64", [2], large, -large)),
-    operate({ kind: "bitcast", to: "uint16" }, literalOf("float16", [3], [1, -2.5, 0.1])),
+    operate({ kind: "bitcast", to: "uint16" }, toLiteral("float16", [3], [1, -2.5, 0.1])),
     operate({ kind: "cast", to: "float32", saturate: false }, floats([2], 1, 2)),
     refuse({ kind: "bitcast", to: "int64" }, floats([2], 1, 2)),
   ];
@@ -150,7 +150,7 @@ function castCases(): readonly InterpreterCase[] {
 
 /** Numbers of a type below 32 bits. */
 function castTo(type: ElementType): Literal {
-  return literalOf(type, [7], [0.5, 1, 1.5, 2, 3, 4, 6]);
+  return toLiteral(type, [7], [0.5, 1, 1.5, 2, 3, 4, 6]);
 }
 
 function axisCases(): readonly InterpreterCase[] {

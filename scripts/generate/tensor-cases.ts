@@ -1,6 +1,6 @@
 /** Products, windows, gathers, scatters and copies, with shapes that the conformance cases of ONNX have few of. */
 import { ordinary } from "../../src/engine/execute/kernel-checks/check-values.ts";
-import { int64Literal, type Literal, literalOf } from "../../src/engine/ir/literal.ts";
+import { int64Literal, type Literal, toLiteral } from "../../src/engine/ir/literal.ts";
 import type { ScatterReduction } from "../../src/engine/ir/operations.ts";
 import { bigints, floats, type InterpreterCase, operate, refuse, strings, variedNumbers } from "./case-builder.ts";
 
@@ -64,10 +64,10 @@ function productCases(): readonly InterpreterCase[] {
       { kind: "quantize" },
       floats([9], -20, -1.5, -0.018, 0.0185, 0.0555, 1, 3, 5.1, 20),
       floats([], 0.037),
-      literalOf("uint8", [], [117]),
+      toLiteral("uint8", [], [117]),
     ),
-    operate({ kind: "subtract-zero-point" }, literalOf("uint8", [3], [0, 117, 255]), literalOf("uint8", [], [117])),
-    operate({ kind: "subtract-zero-point" }, literalOf("int8", [3], [-128, 0, 127])),
+    operate({ kind: "subtract-zero-point" }, toLiteral("uint8", [3], [0, 117, 255]), toLiteral("uint8", [], [117])),
+    operate({ kind: "subtract-zero-point" }, toLiteral("int8", [3], [-128, 0, 127])),
   ];
 }
 
@@ -132,7 +132,7 @@ function indexCases(): readonly InterpreterCase[] {
   const data = ordinary("float32", [2, 3, 4]);
   const words = strings([2, 3], "a", "b", "c", "d", "e", "f");
   const reductions: readonly ScatterReduction[] = ["none", "add", "mul", "min", "max"];
-  const int32 = (shape: readonly number[], ...values: readonly number[]): Literal => literalOf("int32", shape, values);
+  const int32 = (shape: readonly number[], ...values: readonly number[]): Literal => toLiteral("int32", shape, values);
   const [rowIndices, places] = [int64Literal([1, 0, -1, 1, 2, 0], [2, 3]), int64Literal([0, 1, 1, 2, 0, -2], [3, 2])];
   return [
     gather(0, data, int64Literal([1, -2], [2])),

@@ -3,6 +3,7 @@
  *
  * @module ai-sdk
  */
+import { omitUndefined } from "../contract/checked.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { languageModel } from "./language-model.ts";
@@ -40,13 +41,13 @@ export interface InferyardProvider {
 
 /** Makes the provider of a runtime, which the caller disposes of. */
 export function createInferyard(runtime: Runtime): InferyardProvider {
-  const languageModelOf = (modelId: string): LanguageModelV3 => languageModel(runtime, modelId);
-  const embeddingModelOf = (modelId = "builtin"): EmbeddingModelV3 => embeddingModel(runtime, modelId);
-  return Object.assign(languageModelOf, {
+  const toLanguageModel = (modelId: string): LanguageModelV3 => languageModel(runtime, modelId);
+  const toEmbeddingModel = (modelId = "builtin"): EmbeddingModelV3 => embeddingModel(runtime, modelId);
+  return Object.assign(toLanguageModel, {
     specificationVersion: "v3" as const,
-    languageModel: languageModelOf,
-    embeddingModel: embeddingModelOf,
-    textEmbeddingModel: embeddingModelOf,
+    languageModel: toLanguageModel,
+    embeddingModel: toEmbeddingModel,
+    textEmbeddingModel: toEmbeddingModel,
     rerankingModel: (modelId = "builtin") => rerankingModel(runtime, modelId),
     imageModel: (modelId: string): never => {
       throw new InferyardError("NOT_BUILT", `${modelId} is asked for as a model that makes images`, {
@@ -64,7 +65,7 @@ function embeddingModel(runtime: Runtime, modelId: string): EmbeddingModelV3 {
     maxEmbeddingsPerCall: undefined,
     supportsParallelCalls: true,
     async doEmbed({ values, abortSignal: signal }) {
-      const { embeddings, tokens } = await runtime.embed(values, { model: modelId, ...(signal === undefined ? {} : { signal }) });
+      const { embeddings, tokens } = await runtime.embed(values, { model: modelId, ...omitUndefined({ signal }) });
       const count = tokens.reduce((sum, each) => sum + each, 0);
       return { embeddings: embeddings.map((vector) => [...vector]), usage: { tokens: count }, warnings: [] };
     },
@@ -78,7 +79,7 @@ function rerankingModel(runtime: Runtime, modelId: string): RerankingModelV3 {
     modelId,
     async doRerank({ documents, query, topN, abortSignal: signal }) {
       const texts = documents.type === "text" ? documents.values : documents.values.map((value) => JSON.stringify(value));
-      const options = { ...(topN === undefined ? {} : { topN }), ...(signal === undefined ? {} : { signal }) };
+      const options = { ...omitUndefined({ topN, signal }) };
       const { results } = await runtime.rerank(query, texts, { model: modelId, ...options });
       return { ranking: results.map(({ index, score }) => ({ index, relevanceScore: score })), warnings: [] };
     },

@@ -29,7 +29,7 @@ export function languageModel(runtime: Runtime, modelId: string): LanguageModelV
     modelId,
     supportedUrls: {},
     async doGenerate(options) {
-      const { results } = await runtime.chat(messagesOf(options.prompt), { ...optionsOf(options), model: modelId });
+      const { results } = await runtime.chat(toMessages(options.prompt), { ...toOptions(options), model: modelId });
       const [answer] = results as readonly [ChatAnswer, ...ChatAnswer[]];
       const { reasoning = "", content, toolCalls = [] } = answer.message;
       const parts: Content[] = [
@@ -37,17 +37,17 @@ export function languageModel(runtime: Runtime, modelId: string): LanguageModelV
         ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
         ...toolCalls.map(callTo),
       ];
-      return { content: parts, finishReason: finishReasonOf(answer), usage: usageOf(answer), warnings: [] };
+      return { content: parts, finishReason: toFinishReason(answer), usage: toUsage(answer), warnings: [] };
     },
     async doStream(options) {
-      const stream = await runtime.chat(messagesOf(options.prompt), { ...optionsOf(options), model: modelId, stream: true });
-      return { stream: partsOf(stream) };
+      const stream = await runtime.chat(toMessages(options.prompt), { ...toOptions(options), model: modelId, stream: true });
+      return { stream: getParts(stream) };
     },
   };
 }
 
 /** The answer as a stream of the SDK's parts. Cancelling it ends the generation. */
-function partsOf(stream: GenerationStream<unknown, ChatEvent>): ReadableStream<StreamPart> {
+function getParts(stream: GenerationStream<unknown, ChatEvent>): ReadableStream<StreamPart> {
   const parts = streamParts(stream);
   return new ReadableStream<StreamPart>(
     {
@@ -75,7 +75,7 @@ async function* streamParts(stream: GenerationStream<unknown, ChatEvent>): Async
     for await (const event of stream) {
       if (event.type === "finish") {
         yield* end();
-        yield { type: "finish", finishReason: finishReasonOf(event.result), usage: usageOf(event.result) };
+        yield { type: "finish", finishReason: toFinishReason(event.result), usage: toUsage(event.result) };
       } else if (event.type === "toolCall") {
         yield* end();
         const { id, name: toolName, arguments: input } = event.call;
@@ -98,11 +98,11 @@ async function* streamParts(stream: GenerationStream<unknown, ChatEvent>): Async
   }
 }
 
-function messagesOf(prompt: readonly PromptMessage[]): readonly ChatMessage[] {
+function toMessages(prompt: readonly PromptMessage[]): readonly ChatMessage[] {
   return prompt.flatMap((message): readonly ChatMessage[] => {
     if (message.role === "system") return [message];
     const { role, content } = message;
-    if (role === "tool") return content.map(resultOf);
+    if (role === "tool") return content.map(toResult);
     const texts = content.filter(({ type }) => type === "text").map(({ text = "" }) => text);
     const thoughts = content.filter(({ type }) => type === "reasoning").map(({ text = "" }) => text);
     const calls = content.filter(({ type }) => type === "tool-call");
@@ -135,15 +135,14 @@ function callFrom({ toolCallId: id = "", toolName: name = "", input = {}, provid
   return { id, name, arguments: isTextOf(written, input) ? written : text };
 }
 
-function resultOf({ type, toolCallId, toolName, output }: PromptPart): ChatMessage {
+function toResult({ type, toolCallId, toolName, output }: PromptPart): ChatMessage {
   if (type !== "tool-result" || output === undefined) throw notRead(type);
   if (output.type === "content") throw notRead("tool-result with content");
   const { value = output.reason ?? "the call was denied" } = output;
   return {
     role: "tool",
     content: typeof value === "string" ? value : jsonText(value),
-    ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(toolName === undefined ? {} : { name: toolName }),
+    ...omitUndefined({ toolCallId, name: toolName }),
   };
 }
 
@@ -153,7 +152,7 @@ function notRead(type: string): InferyardError {
   });
 }
 
-function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
+function toOptions(options: CallOptions): Omit<ChatRequest, "model"> {
   const { responseFormat, toolChoice, tools = [], topP, stopSequences = [] } = options;
   const given = tools.map(({ type, name, description, inputSchema }): Tool => {
     if (type !== "function")
@@ -161,7 +160,7 @@ function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
     return {
       name,
       parameters: inputSchema as NonNullable<Tool["parameters"]>,
-      ...(description === undefined ? {} : { description }),
+      ...omitUndefined({ description }),
     };
   });
   const own = options.providerOptions?.["inferyard"] ?? {};
@@ -179,7 +178,7 @@ function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
     ...(stopSequences.length === 0 ? {} : { stop: stopSequences }),
     ...(given.length === 0 ? {} : { tools: given }),
     ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
-    ...(responseFormat?.type === "json" ? { constraint: constraintOf(responseFormat.schema) } : {}),
+    ...(responseFormat?.type === "json" ? { constraint: toConstraint(responseFormat.schema) } : {}),
     ...own,
   };
 }
@@ -188,15 +187,15 @@ function choiceOf(choice: NonNullable<CallOptions["toolChoice"]>): ToolChoice {
   return choice.type === "tool" ? { name: choice.toolName } : choice.type;
 }
 
-function constraintOf(schema: unknown): TextConstraint {
+function toConstraint(schema: unknown): TextConstraint {
   return schema === undefined ? { type: "json", value: "object" } : { type: "schema", schema: schema as object };
 }
 
-function finishReasonOf({ finishReason }: ChatAnswer): FinishReason {
+function toFinishReason({ finishReason }: ChatAnswer): FinishReason {
   return { unified: finishReason === "toolCalls" ? "tool-calls" : finishReason, raw: finishReason };
 }
 
-function usageOf({ promptTokens: total, cachedTokens: cacheRead, tokens }: ChatAnswer): Usage {
+function toUsage({ promptTokens: total, cachedTokens: cacheRead, tokens }: ChatAnswer): Usage {
   return {
     inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
     outputTokens: { total: tokens.length, text: undefined, reasoning: undefined },

@@ -75,7 +75,7 @@ export class EncoderTasks {
     const placement = modelOptions(given);
     if (model instanceof ModelHandle) refuseLoadOptions(placement);
     else refusePlacementOptions(placement, call);
-    const cached = await this.#tokenizerOf(model, placement);
+    const cached = await this.#getTokenizer(model, placement);
     const started = performance.now();
     const result = await call.run({ ...cached, threads: this.#textReaders }, input);
     const reference = model instanceof ModelHandle ? model.reference : model;
@@ -99,7 +99,7 @@ export class EncoderTasks {
   }
 
   /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
-  async #tokenizerOf(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
+  async #getTokenizer(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
     if (model instanceof ModelHandle) return this.#readTokenizer(model.manifest);
     const key = JSON.stringify([model, options.variant]);
     const known = this.#tokenizerCache.get(key);

@@ -7,7 +7,7 @@ import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
-import { type ChatEvent, answerChat, chatTemplateOf, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
+import { type ChatEvent, answerChat, getChatTemplate, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
@@ -25,7 +25,7 @@ import {
   type PrepareCall,
   type Prompt,
   type TextGenerator,
-  promptTokensOf,
+  getPromptTokens,
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
@@ -117,7 +117,7 @@ export class Generation {
         const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
           results: await generator.generate(prepared, call),
         });
-        return { promptTokens: promptTokensOf(prepared), run };
+        return { promptTokens: getPromptTokens(prepared), run };
       },
     );
   }
@@ -133,12 +133,12 @@ export class Generation {
     return this.#start(
       { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireEncoder },
       async (generator, { manifest }, forCall) => {
-        const rewriting = { texts: list, options: optionsOf(rewriteOptions, request), call: forCall };
+        const rewriting = { texts: list, options: toOptions(rewriteOptions, request), call: forCall };
         const prepared = await prepareRewrite(generator, manifest, rewriting);
         const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
           results: await generator.generate(prepared, call),
         });
-        return { promptTokens: promptTokensOf(prepared), run };
+        return { promptTokens: getPromptTokens(prepared), run };
       },
     );
   }
@@ -156,16 +156,16 @@ export class Generation {
         verb: "chat",
         optionNames: [...Object.keys(chatOptions), "draftModel"],
         request,
-        requireModel: (manifest) => void this.#templateOf(manifest),
+        requireModel: (manifest) => void this.#getTemplate(manifest),
       },
       async (generator, { manifest }, forCall) => {
-        const conversation = { messages, options: optionsOf(chatOptions, request), call: forCall };
-        const prepared = await prepareChat(generator, this.#templateOf(manifest), conversation);
+        const conversation = { messages, options: toOptions(chatOptions, request), call: forCall };
+        const prepared = await prepareChat(generator, this.#getTemplate(manifest), conversation);
         const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
           const results = await answerChat(generator, prepared, call);
           return { message: at(results, 0).message, results };
         };
-        return { promptTokens: promptTokensOf(prepared.prepared), run };
+        return { promptTokens: getPromptTokens(prepared.prepared), run };
       },
     );
   }
@@ -184,7 +184,7 @@ export class Generation {
   ): Promise<ChatPrompt> {
     const { tools = [], toolChoice = "auto", templateVariables: variables = {}, template: source } = request;
     checkConversation(messages, tools);
-    const template = this.#templateOf(source === undefined ? manifest : { ...manifest, chatTemplates: { default: source } });
+    const template = this.#getTemplate(source === undefined ? manifest : { ...manifest, chatTemplates: { default: source } });
     const offered = chosenTools(tools, toolChoice);
     const continues = request.continueFinalMessage ?? false;
     const conversation = { messages, tools: offered, variables, now: request.date?.getTime(), continues };
@@ -194,7 +194,7 @@ export class Generation {
     return { text, tokens: ids };
   }
 
-  #templateOf(manifest: Manifest): ChatTemplate {
+  #getTemplate(manifest: Manifest): ChatTemplate {
     const known = this.#templates.get(manifest) ?? this.#equalTemplate(manifest);
     this.#templates.set(manifest, known);
     return known;
@@ -203,7 +203,7 @@ export class Generation {
   /** The templates of a manifest that was read again, with what was learned of them. */
   #equalTemplate(manifest: Manifest): ChatTemplate {
     const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
-    const template = this.#templatesByText.get(key) ?? chatTemplateOf(manifest, this.#templateWorkers);
+    const template = this.#templatesByText.get(key) ?? getChatTemplate(manifest, this.#templateWorkers);
     this.#templatesByText.delete(key);
     this.#templatesByText.set(key, template); // the last one used is the last one dropped
     for (const oldest of this.#templatesByText.keys()) {
@@ -312,7 +312,7 @@ function fillInOf(
 }
 
 /** The options of a task in a request. */
-function optionsOf<Options extends object>(table: TaskOptions<Options>, request: Options): Options {
+function toOptions<Options extends object>(table: TaskOptions<Options>, request: Options): Options {
   return Object.fromEntries(Object.entries(request).filter(([name]) => Object.hasOwn(table, name))) as Options;
 }
 

@@ -1,4 +1,5 @@
 /** The interface of transformers.js: `await pipeline(task, model)` returns a function. */
+import { omitUndefined } from "../contract/checked.ts";
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
@@ -51,8 +52,7 @@ export async function pipeline<Name extends PipelineName>(
   const runtime = await createRuntime(config);
   try {
     const handle = await runtime.load(model ?? "builtin", {
-      ...(signal === undefined ? {} : { signal }),
-      ...(variant === undefined ? {} : { variant }),
+      ...omitUndefined({ signal, variant }),
       ...(languageTasks.has(known) ? { kind: "language" as const } : {}),
     });
     const tokenizer = handle.manifest.text === undefined ? undefined : await runtime.tokenizer(handle);

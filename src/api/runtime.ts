@@ -255,7 +255,7 @@ export class Runtime extends ModelRuntime {
     refuseUnknown(request, chatPromptFields, "chatPrompt");
     const { model, signal } = request;
     const manifest = typeof model === "string" ? await this.manifest(model, omitUndefined({ signal })) : model.manifest;
-    const tokenizer = await this.tokenizerOf(manifest);
+    const tokenizer = await this.getTokenizer(manifest);
     return (await this.#generating()).prompt(messages, manifest, tokenizer, request);
   }
 
@@ -281,11 +281,11 @@ export class Runtime extends ModelRuntime {
 
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
-    return this.tokenizerOf(handle.manifest);
+    return this.getTokenizer(handle.manifest);
   }
 
   /** The tokenizer of a model that is not loaded. */
-  tokenizerOf(manifest: Manifest): Promise<Tokenizer> {
+  getTokenizer(manifest: Manifest): Promise<Tokenizer> {
     return this.#tokenizers.get(textSettings(manifest));
   }
 

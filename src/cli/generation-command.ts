@@ -1,5 +1,6 @@
 /** The frame of the commands `generate` and `rewrite`: settings, texts, the stream, output. */
 import type { Command } from "commander";
+import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
@@ -49,7 +50,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
       const { input, json, quiet } = flags;
       const session = await openSession(terminal, { ...flags }, flags.model);
       try {
-        const all = await readPrompts({ texts: given, ...(input === undefined ? {} : { input }) }, terminal);
+        const all = await readPrompts({ texts: given, ...omitUndefined({ input }) }, terminal);
         const { variant } = configured(session);
         const constraint = await readConstraint(flags);
         const variants = variant === undefined ? {} : { variant };

@@ -1,6 +1,6 @@
 /** The command line as a function from arguments to an exit code. */
 import { Command, CommanderError } from "commander";
-import { InferyardError, errorKinds, messageOf } from "../contract/errors.ts";
+import { InferyardError, errorKinds, getMessage } from "../contract/errors.ts";
 import { takeModelArgument } from "./input/model-argument.ts";
 import { type CommandEntry, commandGroups, commands } from "./command-table.ts";
 import { FailedResult } from "./output/failed-result.ts";
@@ -62,7 +62,7 @@ function report(error: unknown, args: readonly string[], terminal: Terminal): nu
   const known = error instanceof InferyardError ? error : undefined;
   if (args.includes("--json") && known !== undefined && !(known instanceof FailedResult))
     writeLine(terminal.stdout, JSON.stringify({ error: known }));
-  const [headline, ...details] = (known?.message ?? `unexpected: ${messageOf(error)}`).split("\n");
+  const [headline, ...details] = (known?.message ?? `unexpected: ${getMessage(error)}`).split("\n");
   writeLine(terminal.stderr, `inferyard: ${headline}${known === undefined ? "" : ` [${known.code}]`}`);
   for (const detail of details) writeLine(terminal.stderr, detail);
   if (known?.remedy !== undefined) writeLine(terminal.stderr, `  ${known.remedy}`);

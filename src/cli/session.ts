@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { prepareRuntime } from "../api/prepare-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -12,10 +13,10 @@ import type {
   TextThreadSettings,
 } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host-name.ts";
-import { adapterOf } from "../runtime/options/adapters.ts";
+import { parseAdapter } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { formatsOfKernels } from "../runtime/selection/kernel-names.ts";
-import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { parseGpuMode, gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { refuseUnknownNames } from "../runtime/targets/known-names.ts";
 import { foreignVariables } from "../settings/foreign-variables.ts";
 import { missingModels } from "../settings/missing-models.ts";
@@ -78,7 +79,7 @@ function gpuOption(): Option {
   return new Option("--gpu <mode>", "use of accelerators: auto, off, or the device to use")
     .choices(gpuModes)
     .argParser((text) => {
-      const mode = gpuModes.find((each) => each === gpuModeOf(text));
+      const mode = gpuModes.find((each) => each === parseGpuMode(text));
       if (mode === undefined) throw new InvalidArgumentError(`Allowed choices are ${gpuModes.join(", ")}.`);
       return mode;
     });
@@ -124,7 +125,7 @@ function loadSettingFlag(name: keyof LoadSettings): Option {
     case "adapters":
       return new Option(flags, flag.help).argParser((text, before: LoraAdapter[] | undefined) => [
         ...(before ?? []),
-        ...list(text).map(adapterOf),
+        ...list(text).map(parseAdapter),
       ]);
     case "texts":
       return new Option(flags, flag.help).argParser((text, before: string[] | undefined) => [...(before ?? []), ...list(text)]);
@@ -159,7 +160,7 @@ export async function effectiveSettings(
     flags: given,
     environment: terminal.environment,
     directory: terminal.directory,
-    ...(config === undefined ? {} : { file: config }),
+    ...omitUndefined({ file: config }),
   });
   const levels: readonly LoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
   const kernels = levels.flatMap((level) => level.kernels ?? []);
@@ -243,15 +244,17 @@ export async function openSession(
       download === undefined ? `${words} ${elapsed}` : describeProgress(download, terminal.stderr.columns);
   const fetch = async (reference: string, signal: AbortSignal): Promise<void> => {
     const { offline } = chosen as { readonly offline?: boolean };
-    const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
+    const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...omitUndefined({ offline }) });
     await withNotice(terminal, notice(`fetching ${reference}`), pulling);
   };
   const own = {
-    ...(more.models === undefined ? {} : { models: more.models }),
-    ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
-    ...(more.textThreads === undefined ? {} : { textThreads: more.textThreads }),
-    ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
-    ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
+    ...omitUndefined({
+      models: more.models,
+      shareBatches: more.shareBatches,
+      textThreads: more.textThreads,
+      constraintThreads: more.constraintThreads,
+      onBatch: more.onBatch,
+    }),
   };
   const reference = model ?? defaultModel;
   // Flags apply to the command's model, which is refused if a flag has no effect on it. For any other model of the session they are defaults.

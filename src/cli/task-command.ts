@@ -1,5 +1,6 @@
 /** The frame of commands that run a task over texts: settings, texts, run, output. */
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { TaskOption } from "../tasks/definition/task-option.ts";
@@ -70,7 +71,7 @@ export async function runTask<Options extends object, Result extends TaskRun>(
   const { input, json, quiet } = flags;
   const session = await openSession(terminal, { ...flags }, flags.model);
   try {
-    const all = await readTexts({ texts, ...(input === undefined ? {} : { input }) }, terminal);
+    const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
     const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
     const running = work(session.runtime, all, request);
     const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
@@ -95,7 +96,7 @@ export async function runTask<Options extends object, Result extends TaskRun>(
 
 /** The settings that are options of a task's call. */
 export function configured({ settings: { variant, batchTokens } }: Session): Pick<TaskRequest, "variant" | "batchTokens"> {
-  return { ...(variant === undefined ? {} : { variant }), ...(batchTokens === undefined ? {} : { batchTokens }) };
+  return { ...omitUndefined({ variant, batchTokens }) };
 }
 
 /** Notes which texts were truncated. `first`: index of the first text of this part. */

@@ -61,11 +61,11 @@ export function createClient(options: ClientOptions): Client {
   const caller =
     (method: Method) =>
     async (path: string, call: Call = {}): Promise<ApiResponse<never>> => {
-      const request = requestOf(options, method, path, call);
+      const request = toRequest(options, method, path, call);
       const response = await (options.fetch ?? fetch)(request);
-      if (!response.ok) throw new ServerError(response, await errorBodyOf(response));
+      if (!response.ok) throw new ServerError(response, await toErrorBody(response));
       // The types are those of the document; the data is not validated.
-      return { data: (await dataOf(response)) as never, response };
+      return { data: (await getData(response)) as never, response };
     };
   return { get: caller("get"), post: caller("post") };
 }
@@ -78,9 +78,9 @@ interface Call extends CommonOptions {
   readonly accept?: string;
 }
 
-function requestOf({ url, key, headers }: ClientOptions, method: Method, path: string, call: Call): Request {
+function toRequest({ url, key, headers }: ClientOptions, method: Method, path: string, call: Call): Request {
   const { body, accept = "application/json", signal } = call;
-  return new Request(addressOf(url, path, call), {
+  return new Request(getAddress(url, path, call), {
     method: method.toUpperCase(),
     headers: {
       accept,
@@ -94,7 +94,7 @@ function requestOf({ url, key, headers }: ClientOptions, method: Method, path: s
   });
 }
 
-function addressOf(url: string, path: string, { path: names = {}, query = {} }: Call): string {
+function getAddress(url: string, path: string, { path: names = {}, query = {} }: Call): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = names[name];
     if (value === undefined) throw new TypeError(`${path} needs path.${name}`);
@@ -106,7 +106,7 @@ function addressOf(url: string, path: string, { path: names = {}, query = {} }: 
   return `${url.replace(/\/+$/, "")}${filled}${queryString === "" ? "" : `?${queryString}`}`;
 }
 
-async function dataOf(response: Response): Promise<unknown> {
+async function getData(response: Response): Promise<unknown> {
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("application/json")) return response.json();
   if (type.startsWith("application/octet-stream")) return response.arrayBuffer();
@@ -115,7 +115,7 @@ async function dataOf(response: Response): Promise<unknown> {
 }
 
 /** Undefined if the body is not a JSON object, since an intermediary may respond in the server's place. */
-async function errorBodyOf(response: Response): Promise<ErrorBody | undefined> {
+async function toErrorBody(response: Response): Promise<ErrorBody | undefined> {
   try {
     const body: unknown = await response.json();
     return typeof body === "object" && body !== null ? (body as ErrorBody) : undefined;

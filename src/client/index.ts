@@ -5,4 +5,4 @@ export { type ApiResponse, type Client, type ClientOptions, createClient } from 
 export type { components, paths } from "./generated-openapi.ts";
 export type { ResponseDataOf, CallOptions, DefaultMedia, MediaOf, PathOf } from "./operations.ts";
 export { type ErrorBody, ServerError } from "./server-error.ts";
-export { vectorsOf } from "./vectors.ts";
+export { toVectors } from "./vectors.ts";

@@ -4,7 +4,7 @@
  * The vectors of a response of POST /api/embed with the media type application/octet-stream: count and dimension as u64, then the rows as f32,
  * little-endian.
  */
-export function vectorsOf(bytes: ArrayBuffer): Float32Array[] {
+export function toVectors(bytes: ArrayBuffer): Float32Array[] {
   const view = new DataView(bytes);
   const [count, dimensions] = [Number(view.getBigUint64(0, true)), Number(view.getBigUint64(8, true))];
   const valueAt = (index: number): number => view.getFloat32(16 + 4 * index, true);

@@ -1,6 +1,8 @@
 /** The error class and the table of its codes. `docs/reference/errors.md` describes each code; a test compares the two. */
 
 /** Properties of an error code for callers. */
+import { omitUndefined } from "./checked.ts";
+
 export interface ErrorKind {
   /** Status of the HTTP response that reports it. */
   readonly httpStatus: number;
@@ -156,8 +158,7 @@ export class InferyardError extends Error {
       message: this.message,
       data: this.data,
       retryable: this.retryable,
-      ...(this.remedy === undefined ? {} : { remedy: this.remedy }),
-      ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
+      ...omitUndefined({ remedy: this.remedy, retryAfterMs: this.retryAfterMs }),
     };
   }
 
@@ -178,7 +179,7 @@ export interface SerializedError {
 }
 
 /** The message of any thrown value. */
-export function messageOf(thrown: unknown): string {
+export function getMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
@@ -188,7 +189,7 @@ export function messageOf(thrown: unknown): string {
  */
 export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
-  return new InferyardError(code, `${context}: ${messageOf(thrown)}`, { cause: thrown });
+  return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
 }
 
 /** Throws ABORTED if the signal is aborted. */

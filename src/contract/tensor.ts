@@ -62,7 +62,7 @@ const unsignedFree = 2 ** 32 - 1;
  * A dimension as model metadata states it, in the form of `TensorInfo.shape`. Negative sizes, 2^32 - 1, a missing size and names that stand for no name
  * ("?", "None", "unk__6") become "": two such dimensions may differ.
  */
-export function dimensionOf(stated: number | string | null | undefined): number | string {
+export function getDimension(stated: number | string | null | undefined): number | string {
   if (typeof stated === "number") return stated < 0 || stated === unsignedFree ? "" : stated;
   return anonymousName.test(stated ?? "") ? "" : (stated ?? "");
 }
@@ -170,7 +170,7 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
     return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers from 0 to ${maxDimension}`];
   }
   const problems: string[] = [];
-  for (const [axis, wanted] of info.shape.map(dimensionOf).entries()) {
+  for (const [axis, wanted] of info.shape.map(getDimension).entries()) {
     const size = tensor.shape[axis] ?? 0;
     if (typeof wanted === "number") {
       if (size !== wanted) problems.push(`${label} has ${size} at axis ${axis}, and the model takes ${describeInfo(info)}`);

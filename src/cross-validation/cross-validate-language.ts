@@ -52,10 +52,10 @@ export async function crossValidateLanguage(
   const followers = tokens.slice(prompt.tokens.length);
   const kept: Float32Array[] = [];
   const tested = await withLanguage(runtime, { model, variant, target, signal }, async (loaded) => {
-    const names = [`${model} on ${loaded.facts.target}`, nameOf(reference)] as const;
+    const names = [`${model} on ${loaded.facts.target}`, getName(reference)] as const;
     requireSameVocabulary(loaded.model.limits.vocabulary, reference.logits[0]?.length ?? 0, names);
     requireRoom(loaded.model, tokens.length, names[0]);
-    await requireModelOf(runtime, reference, loaded, options);
+    await requireModel(runtime, reference, loaded, options);
     const positions: PositionComparison[] = [];
     let fed = 0;
     const compare = (logits: Float32Array, position: number, token: number): void => {
@@ -144,7 +144,7 @@ async function recordedRun(path: string, tokenFacts: TokenFacts, options: CrossV
 }
 
 /** Throws INPUT_INVALID if a recording is of neither the tested model nor the one that `againstModel` names. */
-async function requireModelOf(
+async function requireModel(
   runtime: Runtime,
   { facts }: LogitsRun,
   tested: LoadedLanguage,
@@ -169,8 +169,8 @@ async function variantDigests(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const { variants } = await runtime.manifest(model, omitUndefined({ variant, signal }));
-  const { digestOf } = await import("../models/digest.ts");
-  return Promise.all(variants.map(async (each) => `sha256:${await digestOf(each)}`));
+  const { computeDigest } = await import("../models/digest.ts");
+  return Promise.all(variants.map(async (each) => `sha256:${await computeDigest(each)}`));
 }
 
 /** Runs a model, which chooses the tokens behind the prompt unless a continuation is given. */
@@ -249,6 +249,6 @@ function languageFacts(
   return { ...facts, speed, greedyTokens: chosen, text };
 }
 
-function nameOf({ facts }: LogitsRun): string {
+function getName({ facts }: LogitsRun): string {
   return facts.recording ?? `${facts.model} on ${facts.target}`;
 }

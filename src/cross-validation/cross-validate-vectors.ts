@@ -43,12 +43,12 @@ export async function crossValidateVectors(runtime: Runtime, options: CrossValid
   }
   const usualVariant = againstModel === undefined ? variant : undefined;
   const other = { model: againstModel ?? model, variant: againstVariant ?? usualVariant, target: against, signal };
-  const reference = await vectorsOf(runtime, other, texts);
-  const tested = await vectorsOf(runtime, { model, variant, target, signal }, texts);
+  const reference = await toVectors(runtime, other, texts);
+  const tested = await toVectors(runtime, { model, variant, target, signal }, texts);
   const comparisons = texts.map((text, index): VectorComparison => {
     const [ours, theirs] = [at(tested.vectors, index), at(reference.vectors, index)];
     requireSameLength(ours, theirs, [tested.facts, reference.facts]);
-    return { text, maxError: maxError(ours, theirs), cosine: cosineOf(ours, theirs) };
+    return { text, maxError: maxError(ours, theirs), cosine: computeCosine(ours, theirs) };
   });
   const worst = (name: "maxError" | "cosine", isWorse: (value: number, than: number) => boolean): WorstValue =>
     comparisons
@@ -79,7 +79,7 @@ interface Vectors {
 }
 
 /** Vectors of texts one by one, so that no vector depends on the others in its batch; the second of two passes is measured. */
-async function vectorsOf(
+async function toVectors(
   runtime: Runtime,
   placement: {
     readonly model: string;
@@ -134,7 +134,7 @@ function maxError(a: Float32Array, b: Float32Array): number {
   return a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (b[index] ?? 0))), 0);
 }
 
-function cosineOf(a: Float32Array, b: Float32Array): number {
+function computeCosine(a: Float32Array, b: Float32Array): number {
   const isZero = (vector: Float32Array): boolean => vector.every((value) => value === 0);
   return Math.min(1, cosineSimilarity(a, b) ?? Number(isZero(a) && isZero(b)));
 }

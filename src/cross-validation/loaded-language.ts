@@ -5,7 +5,7 @@ import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { generationConfigOf } from "../tasks/generation/sampling/end-of-turn.ts";
+import { getGenerationConfig } from "../tasks/generation/sampling/end-of-turn.ts";
 import type { GenerationConfig } from "../tasks/generation/sampling/generation-config.ts";
 import { firstTokenDifference } from "../tasks/generation/speculation/same-tokens.ts";
 import { loadTokenizer, type Tokenizer } from "../tokenizers/index.ts";
@@ -36,7 +36,7 @@ export interface LanguagePlacement {
 /** Reads the tokenizer and generation settings of a model, which is not loaded. */
 export async function readTokenFacts(manifest: Manifest): Promise<TokenFacts> {
   const tokenizer = manifest.text === undefined ? undefined : await loadTokenizer(manifest.text);
-  return { tokenizer, config: generationConfigOf(manifest, tokenizer) };
+  return { tokenizer, config: getGenerationConfig(manifest, tokenizer) };
 }
 
 /** Loads a language model, runs `work` with it, and unloads it if nobody else uses it, so that two models are not in memory at once. */
@@ -70,7 +70,7 @@ export function runFacts({ reference, target, decision }: ModelHandle): Compared
 export function tokenizerDigest({ tokenizer }: TokenFacts): string {
   if (tokenizer === undefined) return "none";
   const hash = createHash("sha256");
-  for (let id = 0; id < tokenizer.vocabularySize; id += 1) hash.update(`${JSON.stringify(tokenizer.tokenOf(id) ?? null)}\n`);
+  for (let id = 0; id < tokenizer.vocabularySize; id += 1) hash.update(`${JSON.stringify(tokenizer.idToToken(id) ?? null)}\n`);
   return hash.digest("hex");
 }
 
@@ -105,7 +105,7 @@ export function promptTokens(
   prompt: string | readonly number[],
   { vocabulary, hasEncoder }: TestedModel["limits"],
 ): PromptTokens {
-  const tokens = tokensOf(tokenizer, prompt, vocabulary);
+  const tokens = getTokens(tokenizer, prompt, vocabulary);
   const read = tokens.length > 0 || config.startToken === undefined ? tokens : [config.startToken];
   if (read.length === 0) throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
   if (!hasEncoder) return { tokens: read };
@@ -123,7 +123,7 @@ export function continuationTokens({ tokenizer }: TokenFacts, text: string): rea
   return tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
 }
 
-function tokensOf(tokenizer: Tokenizer | undefined, prompt: string | readonly number[], vocabulary: number): readonly number[] {
+function getTokens(tokenizer: Tokenizer | undefined, prompt: string | readonly number[], vocabulary: number): readonly number[] {
   if (typeof prompt === "string") {
     if (tokenizer === undefined) throw noTokenizer();
     return tokenizer.encode(prompt, { maxTokens: Number.POSITIVE_INFINITY }).ids;

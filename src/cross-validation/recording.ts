@@ -99,7 +99,7 @@ export async function readRecording(path: string, signal?: AbortSignal): Promise
       library: { name: text("library"), version: text("library_version") },
       recording: path,
     },
-    speed: { prefill: rateOf(text("prefill_tokens_per_second")), decode: rateOf(text("decode_tokens_per_second")) },
+    speed: { prefill: getRate(text("prefill_tokens_per_second")), decode: getRate(text("decode_tokens_per_second")) },
     prompt: { tokens: tokens.slice(0, promptTokens), ...source },
     tokens,
     logits,
@@ -127,7 +127,7 @@ async function readLogits(header: SafetensorsHeader, positions: number, signal?:
   });
 }
 
-function rateOf(text: string): number | null {
+function getRate(text: string): number | null {
   const value = Number(text);
   return text === "" || !Number.isFinite(value) || value < 0 ? null : value;
 }

@@ -1,5 +1,5 @@
 /** What a model is held against: a target, a recording, or a shared library. */
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { openFile } from "../platform/node/files.ts";
 import { parseTarget } from "../runtime/targets/target.ts";
 
@@ -40,7 +40,7 @@ async function firstBytes(path: string): Promise<Buffer> {
       await file.close();
     }
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, {
       cause: error,
       remedy,
     });

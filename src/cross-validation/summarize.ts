@@ -4,7 +4,7 @@ import type { TokensPerSecond } from "./language-run.ts";
 
 type Measure = "maxError" | "rmsError" | "cosine" | "klDivergence";
 
-/** Summarizes positions, of which there is at least one. `textOf`: the text of a token, for the first divergence. */
+/** Summarizes positions, of which there is at least one. `getText`: the text of a token, for the first divergence. */
 export function summarizePositions(
   positions: readonly PositionComparison[],
   speeds: { readonly reference: TokensPerSecond; readonly tested: TokensPerSecond },

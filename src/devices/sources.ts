@@ -2,7 +2,7 @@
 import { addAbortListener, removeAbortListener } from "../concurrency/abort-listeners.ts";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 
 /**
  * Output of a program that device detection ran. A failure keeps what was printed before it, since some tools fail on one item
@@ -68,7 +68,7 @@ export function nodeSources(): MachineSources {
 
 async function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output> {
   const { spawn } = await import("node:child_process"); // most machines have none of these programs
-  if (signal?.aborted) return { ok: false, stdout: "", reason: messageOf(signal.reason) };
+  if (signal?.aborted) return { ok: false, stdout: "", reason: getMessage(signal.reason) };
   const running = new Promise<Output>((resolve) => {
     const child = spawn(program, programArguments, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     let stdout = "";
@@ -83,19 +83,19 @@ async function runProgram(program: string, programArguments: readonly string[], 
       child.stdout.destroy();
       child.stderr.destroy();
       child.unref();
-      finish({ ok: false, stdout, reason: messageOf(signal?.reason) });
+      finish({ ok: false, stdout, reason: getMessage(signal?.reason) });
     };
     addAbortListener(signal, stop);
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-    child.on("error", (error) => finish({ ok: false, stdout, reason: `it did not start: ${messageOf(error)}` }));
+    child.on("error", (error) => finish({ ok: false, stdout, reason: `it did not start: ${getMessage(error)}` }));
     child.on("close", (code, killedBy) => {
       if (code === 0) finish({ ok: true, stdout });
       else finish({ ok: false, stdout, reason: failureReason(stdout, stderr, code ?? killedBy) });
     });
   });
   // Some failures to start, such as lack of memory, are thrown.
-  return running.catch((error: unknown) => ({ ok: false, stdout: "", reason: `it did not start: ${messageOf(error)}` }));
+  return running.catch((error: unknown) => ({ ok: false, stdout: "", reason: `it did not start: ${getMessage(error)}` }));
 }
 
 /** Tools report errors on either stream; nvidia-smi does so on stdout. */

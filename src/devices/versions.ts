@@ -36,7 +36,7 @@ const comparator = /^(?<operator>>=|<=|>|<|=|\^|~)?\s*v?(?<parts>(?:\d+|[x*])(?:
  * Throws INPUT_INVALID for text that is not a version or not a range.
  */
 export function isInRange(version: string, range: string): boolean {
-  const alternatives = range.split("||").map((alternative) => comparatorsOf(alternative, range));
+  const alternatives = range.split("||").map((alternative) => getComparators(alternative, range));
   return alternatives.some((comparators) =>
     comparators.every(({ operator, parts }) => {
       const from = compareVersions(version, parts.length === 0 ? "0" : parts.join("."));
@@ -57,7 +57,7 @@ interface Comparator {
   readonly parts: readonly number[];
 }
 
-function comparatorsOf(alternative: string, range: string): readonly Comparator[] {
+function getComparators(alternative: string, range: string): readonly Comparator[] {
   const text = alternative.trim().replace(/^(\S+)\s+-\s+(\S+)$/, ">=$1 <=$2");
   const words = text.replaceAll(/(>=|<=|>|<|=|\^|~)\s+/g, "$1").split(/\s+/);
   return words.map((word) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CosineLoss } from "./cosine-loss.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
-import { rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
+import { getRow, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers } from "./random.ts";
 
@@ -19,7 +19,7 @@ function setting(
   const random = randomIntegers(3);
   const tokens = Array.from({ length: texts }, (_, text) => Uint32Array.from({ length: 1 + (text % 4) }, () => random(7)));
   const teacher = randomMatrix(texts, 5, 2);
-  for (let row = 0; row < texts; row++) rowOf(teacher, row).set(toUnitLength(rowOf(teacher, row)));
+  for (let row = 0; row < texts; row++) getRow(teacher, row).set(toUnitLength(getRow(teacher, row)));
   const objective = new CosineLoss({ rowCount: 9, dimensions: 8, teacherDimensions: 5, batchSize });
   return {
     rows: randomMatrix(9, 8, 1),
@@ -33,7 +33,7 @@ function setting(
 function lossByDefinition(rows: Matrix, text: TrainingTexts): number {
   const students = text.tokens.map((tokens) => {
     const sum = new Float64Array(rows.columns);
-    for (const row of tokens) for (const [i, value] of rowOf(rows, row).entries()) sum[i] = (sum[i] ?? 0) + value;
+    for (const row of tokens) for (const [i, value] of getRow(rows, row).entries()) sum[i] = (sum[i] ?? 0) + value;
     return sum;
   });
   const dot = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
@@ -43,7 +43,7 @@ function lossByDefinition(rows: Matrix, text: TrainingTexts): number {
     for (const [j, b] of students.entries()) {
       if (i === j) continue;
       const student = dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
-      total += (student - dot(rowOf(text.teacher, i), rowOf(text.teacher, j))) ** 2;
+      total += (student - dot(getRow(text.teacher, i), getRow(text.teacher, j))) ** 2;
     }
   }
   return total / (students.length * (students.length - 1));
@@ -77,7 +77,7 @@ describe("the loss", () => {
 
   it("is zero with no gradient for a text whose rows cancel out, or a text alone", () => {
     const { rows, objective } = setting(2, 4);
-    for (const [i, value] of rowOf(rows, 0).entries()) rows.data[8 + i] = -value;
+    for (const [i, value] of getRow(rows, 0).entries()) rows.data[8 + i] = -value;
     const teacher = zeroMatrix(2, 5);
     const text: TrainingTexts = { tokens: [Uint32Array.of(0, 1), Uint32Array.of(2)], teacher };
     expect(objective.compute(rows, text, Uint32Array.of(0, 1))).toBe(0);

@@ -9,7 +9,7 @@ import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } f
 import { knownTokens, maxTokens, readTrainingTexts } from "./fit-text.ts";
 import { fitRows } from "./fit.ts";
 import { frequencyWeights } from "./frequency-weighting.ts";
-import { rowOf, toUnitLength } from "./matrix.ts";
+import { getRow, toUnitLength } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { principalComponents } from "./principal-components.ts";
 import { dequantizeRows, quantizeRows } from "./quantize.ts";
@@ -92,7 +92,7 @@ async function initialRows(
   for (const [id, flag] of include.entries()) {
     if (flag !== 1) continue;
     const weight = at(weights, rank++);
-    const row = rowOf(projected, id);
+    const row = getRow(projected, id);
     for (const [i, value] of row.entries()) row[i] = value * weight;
   }
   return { rows: projected, explainedVariance };
@@ -102,7 +102,7 @@ async function initialRows(
 function embed(teacher: Teacher, rows: Matrix, text: string): Float32Array {
   const sum = new Float64Array(rows.columns);
   for (const id of knownTokens(teacher, text)) {
-    for (const [i, value] of rowOf(rows, id).entries()) sum[i] = (sum[i] ?? 0) + value;
+    for (const [i, value] of getRow(rows, id).entries()) sum[i] = (sum[i] ?? 0) + value;
   }
   return toUnitLength(Float32Array.from(sum));
 }

@@ -2,7 +2,7 @@
 import { at } from "../contract/checked.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
 import { invalidOption } from "./distill-options.ts";
-import { forEachRow, rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
+import { forEachRow, getRow, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 import { checkVector } from "./vocabulary-vectors.ts";
 
@@ -36,7 +36,7 @@ export async function readTrainingTexts(
   );
   const vectors = zeroMatrix(usable.length, teacher.dimensions);
   for (const [index, { text }] of usable.entries()) {
-    rowOf(vectors, index).set(toUnitLength(checkVector(teacher, embedded[index], `the text "${text.slice(0, 40)}"`)));
+    getRow(vectors, index).set(toUnitLength(checkVector(teacher, embedded[index], `the text "${text.slice(0, 40)}"`)));
   }
   return { tokens: usable.map(({ tokens }) => tokens), teacher: vectors };
 }

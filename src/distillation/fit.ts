@@ -5,7 +5,7 @@ import { throwIfAborted } from "../contract/errors.ts";
 import { Adam } from "./adam.ts";
 import { CosineLoss } from "./cosine-loss.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
-import { rowOf, zeroMatrix } from "./matrix.ts";
+import { getRow, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers, shuffledIndices } from "./random.ts";
 
@@ -34,7 +34,7 @@ export async function fitRows(rows: Matrix, text: TrainingTexts, options: FitOpt
   const used = [...new Set(text.tokens.flatMap((tokens) => [...tokens]))].sort((a, b) => a - b);
   const indexOfRow = new Map(used.map((row, index) => [row, index]));
   const trained = zeroMatrix(used.length, rows.columns);
-  for (const [index, row] of used.entries()) rowOf(trained, index).set(rowOf(rows, row));
+  for (const [index, row] of used.entries()) getRow(trained, index).set(getRow(rows, row));
   const local: TrainingTexts = {
     ...text,
     tokens: text.tokens.map((tokens) => tokens.map((row) => required(indexOfRow.get(row), "a row of the training texts"))),
@@ -59,6 +59,6 @@ export async function fitRows(rows: Matrix, text: TrainingTexts, options: FitOpt
     }
     losses.push(sum / batchesPerPass);
   }
-  for (const [index, row] of used.entries()) rowOf(rows, row).set(rowOf(trained, index));
+  for (const [index, row] of used.entries()) getRow(rows, row).set(getRow(trained, index));
   return losses;
 }

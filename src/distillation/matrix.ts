@@ -16,12 +16,12 @@ export function zeroMatrix(rows: number, columns: number): Matrix {
 }
 
 /** A view of one row of the matrix, not a copy. `row` counts from 0. */
-export function rowOf(matrix: Matrix, row: number): Float32Array {
+export function getRow(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns);
 }
 
 /** Euclidean length of a vector. */
-export function lengthOf(vector: Float32Array | Float64Array): number {
+export function getLength(vector: Float32Array | Float64Array): number {
   let sum = 0;
   for (const value of vector) sum += value * value;
   return Math.sqrt(sum);
@@ -29,7 +29,7 @@ export function lengthOf(vector: Float32Array | Float64Array): number {
 
 /** A new vector of the same direction with Euclidean length 1. A vector of zeros stays zero. */
 export function toUnitLength(vector: Float32Array): Float32Array {
-  const length = lengthOf(vector);
+  const length = getLength(vector);
   return length === 0 ? vector.slice() : vector.map((value) => value / length);
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rowOf, zeroMatrix } from "./matrix.ts";
+import { getRow, zeroMatrix } from "./matrix.ts";
 import { principalComponents } from "./principal-components.ts";
 
 /** sin(1 + 3ij + i + 2j) (1 + j), with a row of large numbers in between that is not included. */
@@ -29,5 +29,5 @@ it("projects as numpy.linalg.eigh does, up to the sign of each direction", async
     row.map((value, j) => Math.abs(value - (signs[j] ?? 0) * (projected.data[i * 4 + j] ?? 0))),
   );
   expect(Math.max(...difference)).toBeLessThan(1e-5);
-  expect([...rowOf(projected, 5)]).toEqual([0, 0, 0, 0]);
+  expect([...getRow(projected, 5)]).toEqual([0, 0, 0, 0]);
 });

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { EVD, Matrix as DenseMatrix } from "ml-matrix";
 import { throwIfAborted } from "../contract/errors.ts";
 import { dotProducts } from "./dot-products.ts";
-import { rowOf, zeroMatrix } from "./matrix.ts";
+import { getRow, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
 /** Vectors projected on their principal components (PCA). */
@@ -41,7 +41,7 @@ export async function principalComponents(
     const size = { rows: rowsPerSlice, columns: count, length: centred.columns };
     dotProducts(slice, components.subarray(0, count * centred.columns), products, size, false);
     for (const [i, row] of included.slice(start, start + rowsPerSlice).entries()) {
-      rowOf(projected, row).set(products.subarray(i * count, (i + 1) * count));
+      getRow(projected, row).set(products.subarray(i * count, (i + 1) * count));
     }
     await setImmediate();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rowOf, zeroMatrix } from "./matrix.ts";
+import { getRow, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { encodeFloat16 } from "../contract/float16.ts";
 import { dequantizeRows, packNibbles, quantizeRows } from "./quantize.ts";
@@ -21,8 +21,8 @@ function bellShaped(rows: number, columns: number): Matrix {
 function relativeError(exact: Matrix, approximate: Matrix, row: number, factor: number): number {
   let error = 0;
   let norm = 0;
-  for (const [i, value] of rowOf(exact, row).entries()) {
-    error += (value * factor - (rowOf(approximate, row)[i] ?? 0)) ** 2;
+  for (const [i, value] of getRow(exact, row).entries()) {
+    error += (value * factor - (getRow(approximate, row)[i] ?? 0)) ** 2;
     norm += (value * factor) ** 2;
   }
   return Math.sqrt(error / norm);
@@ -41,7 +41,7 @@ describe("quantized rows", () => {
     const factor = bits === 4 ? 256 / largest : 1;
     const errors = Array.from({ length: 39 }, (_, index) => relativeError(matrix, result, index + 1, factor));
     expect(Math.max(...errors)).toBeLessThan(allowed);
-    expect([...rowOf(result, 0)]).toEqual(Array(64).fill(0));
+    expect([...getRow(result, 0)]).toEqual(Array(64).fill(0));
     const limit = bits === 8 ? 128 : 8;
     expect(quantized.codes.every((code) => code >= -limit && code < limit)).toBe(true);
   });

@@ -1,6 +1,6 @@
 /** Quantizes rows to integers of 8 or 4 bits with one scale per row, which is chosen to minimize the squared error. */
 import { decodeFloat16, encodeFloat16 } from "../contract/float16.ts";
-import { forEachRow, rowOf, zeroMatrix } from "./matrix.ts";
+import { forEachRow, getRow, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
 /** Bits per value of a quantized embedding matrix. */
@@ -38,11 +38,11 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
   const storable = bits === 4 ? roundToFloat16 : Math.fround;
   const values = new Float64Array(rows.columns);
   await forEachRow(rows.rows, rowsPerSlice, signal, (row) => {
-    for (const [i, value] of rowOf(rows, row).entries()) values[i] = value * factor;
+    for (const [i, value] of getRow(rows, row).entries()) values[i] = value * factor;
     const scale = bestScale(values, low, high, storable);
     scales[row] = scale;
     if (scale === 0) return;
-    for (const [i, value] of values.entries()) codes[row * rows.columns + i] = codeOf(value * (1 / scale), low, high);
+    for (const [i, value] of values.entries()) codes[row * rows.columns + i] = getCode(value * (1 / scale), low, high);
   });
   return { bits, rows: rows.rows, dimensions: rows.columns, codes, scales };
 }
@@ -61,7 +61,7 @@ export function packNibbles(codes: Int8Array): Uint8Array {
   return packed;
 }
 
-function codeOf(value: number, low: number, high: number): number {
+function getCode(value: number, low: number, high: number): number {
   const rounded = Math.round(value);
   return rounded > high ? high : rounded < -low ? -low : rounded;
 }
@@ -83,7 +83,7 @@ function bestScale(values: Float64Array, low: number, high: number, storable: (s
       let error = 0;
       for (let i = 0; i < values.length; i++) {
         const value = values[i] ?? 0;
-        const difference = value - scale * codeOf(value * inverse, low, high);
+        const difference = value - scale * getCode(value * inverse, low, high);
         error += difference * difference;
       }
       if (error < smallestError) {

@@ -1,4 +1,5 @@
 /** A teacher that is an embedding model loaded in a runtime. */
+import { omitUndefined } from "../contract/checked.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
@@ -40,8 +41,8 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   }
   return {
     reference: handle.reference,
-    vocabulary: Array.from({ length: tokenizer.vocabularySize }, (_token, id) => tokenizer.tokenOf(id) ?? ""),
-    ...(tokenizer.unknownId === undefined ? {} : { unknownTokenId: tokenizer.unknownId }),
+    vocabulary: Array.from({ length: tokenizer.vocabularySize }, (_token, id) => tokenizer.idToToken(id) ?? ""),
+    ...omitUndefined({ unknownTokenId: tokenizer.unknownId }),
     dimensions,
     tokenizerPath: textSettings(manifest).tokenizerPath,
     tokenize(text) {
@@ -60,7 +61,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
       inBatches(texts, options, async (part) => {
         const { embeddings } = await runtime.embed(part, {
           model: handle,
-          ...(options.signal === undefined ? {} : { signal: options.signal }),
+          ...omitUndefined({ signal: options.signal }),
         });
         return embeddings;
       }),

@@ -1,4 +1,5 @@
 /** Measures the stages of a distillation and reports their progress. */
+import { omitUndefined } from "../contract/checked.ts";
 import type { DistillProgress, DistillStage } from "./distill-options.ts";
 
 /** Runs the stages of a distillation one after the other, measures their durations and reports progress. */
@@ -21,7 +22,7 @@ export class StageTimer {
     this.#report({ stage, done: 0, total: 1 });
     const result = await work((done, total, loss) => {
       steps++;
-      this.#report({ stage, done, total, ...(loss === undefined ? {} : { loss }) });
+      this.#report({ stage, done, total, ...omitUndefined({ loss }) });
     });
     if (steps === 0) this.#report({ stage, done: 1, total: 1 });
     this.milliseconds[stage] = performance.now() - start;

@@ -5,7 +5,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { InferyardError, messageOf, wrapError } from "../contract/errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError, getMessage, wrapError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
 import type { Tensor } from "../contract/tensor.ts";
@@ -77,7 +78,7 @@ export async function writeModel(staging: Staging, rows: QuantizedRows, descript
   const weights = join(directory, "model.safetensors");
   const tokenizer = await bareTokenizer(description.tokenizerPath);
   await disk(target, async () => {
-    await writeSafetensors(weights, tensorsOf(rows), { bits: String(rows.bits) });
+    await writeSafetensors(weights, toTensors(rows), { bits: String(rows.bits) });
     await writeFile(join(directory, "tokenizer.json"), tokenizer);
     await writeJson(join(directory, "config.json"), configJson(rows, description));
     await writeJson(join(directory, "modules.json"), modulesJson);
@@ -89,7 +90,7 @@ export async function writeModel(staging: Staging, rows: QuantizedRows, descript
 }
 
 /** Rows of 8 bits can be read by model2vec, which multiplies them by `weights`; rows of 4 bits only by the backend `native`. */
-function tensorsOf({ bits, rows, dimensions, codes, scales }: QuantizedRows): Record<string, Tensor> {
+function toTensors({ bits, rows, dimensions, codes, scales }: QuantizedRows): Record<string, Tensor> {
   if (bits === 8) {
     return {
       embeddings: { dataType: "int8", shape: [rows, dimensions], data: codes },
@@ -143,7 +144,7 @@ async function inferyardJson(weights: string, rows: QuantizedRows, description: 
     pooling: "mean",
     normalize: true,
     maxTokens: description.maxTokens,
-    ...(description.license === undefined ? {} : { license: description.license }),
+    ...omitUndefined({ license: description.license }),
     provenance: description.provenance,
     probe: {
       texts: description.answers.map(({ text, embedding }) => ({
@@ -180,7 +181,7 @@ async function disk<T>(target: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write the model ${target}: ${messageOf(cause)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `cannot write the model ${target}: ${getMessage(cause)}`, {
       cause,
       remedy: "check that the folder above it is writable and has space left",
     });

@@ -1,7 +1,7 @@
 /** The engine: ONNX models read, traced and computed with nothing but TypeScript. ARCHITECTURE.md has the picture. */
 export type { OnnxModel, OnnxType, OnnxValueInfo } from "./onnx/onnx-model.ts";
 export { readOnnxModel } from "./onnx/read-model.ts";
-export { byteSourceOf, type ByteSource } from "../formats/byte-source.ts";
+export { toByteSource, type ByteSource } from "../formats/byte-source.ts";
 export type { ExternalData } from "./onnx/read-tensor.ts";
 export { detectWasmFeatures } from "./codegen/wasm/index.ts";
 export { checkOperators } from "./onnx/check-operators.ts";

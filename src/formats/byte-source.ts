@@ -9,7 +9,7 @@ export interface ByteSource {
 }
 
 /** A ByteSource over bytes that are in memory. The bytes are not copied. Reading past their end throws Error. */
-export function byteSourceOf(bytes: Uint8Array): ByteSource {
+export function toByteSource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
     read(target, position) {

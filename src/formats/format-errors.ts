@@ -1,12 +1,13 @@
 /** Errors that the readers of model files throw. `displayName` is always the path as the user wrote it. */
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 
 /**
  * Creates a MODEL_INVALID error: a model file is damaged or contradicts itself. `remedy` tells the user what to do. The error is
  * returned, not thrown.
  */
 export function modelInvalid(message: string, remedy: string, cause?: unknown): InferyardError {
-  return new InferyardError("MODEL_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
+  return new InferyardError("MODEL_INVALID", message, { remedy, ...omitUndefined({ cause }) });
 }
 
 /**
@@ -17,7 +18,7 @@ export function unreadable(displayName: string, error: unknown): InferyardError 
   const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
   const message = isFolder
     ? `${displayName} is a folder, and a file was expected`
-    : `${displayName} cannot be read: ${messageOf(error)}`;
+    : `${displayName} cannot be read: ${getMessage(error)}`;
   return modelInvalid(
     message,
     isFolder ? "put the file in its place" : "check the permissions of the file and of its folder",
@@ -33,7 +34,7 @@ export function unreadable(displayName: string, error: unknown): InferyardError 
 export function parseError(displayName: string, format: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   if ((error as NodeJS.ErrnoException).code !== undefined) return unreadable(displayName, error);
-  return modelInvalid(`${displayName} is not a whole ${format} file: ${messageOf(error)}`, "download it again", error);
+  return modelInvalid(`${displayName} is not a whole ${format} file: ${getMessage(error)}`, "download it again", error);
 }
 
 /** Characters of a name that a message shows. */

@@ -266,12 +266,12 @@ export class CallQueue {
   #endHungPeer(reason: string): void {
     if (this.#running === undefined) return;
     if (this.#death !== undefined) return void this.kill(); // it was being ended
-    this.#fail(this.#deathOf(`the ${this.#peer.kind} was ended, since ${reason}`, { facts: { hung: true } }, this.runningMs));
+    this.#fail(this.#getDeath(`the ${this.#peer.kind} was ended, since ${reason}`, { facts: { hung: true } }, this.runningMs));
     void this.kill();
   }
 
   #die(reason: string, details?: DeathDetails): void {
-    const death = this.#deathOf(reason, details);
+    const death = this.#getDeath(reason, details);
     this.#fail(death);
     this.#gone();
   }
@@ -282,7 +282,7 @@ export class CallQueue {
     for (const tell of this.#idleListeners.splice(0)) tell();
   }
 
-  #deathOf(reason: string, { cause, facts = {} }: DeathDetails = {}, hungMs?: number): InferyardError {
+  #getDeath(reason: string, { cause, facts = {} }: DeathDetails = {}, hungMs?: number): InferyardError {
     const waitMs = this.#death === undefined ? this.#supervision.died(reason, hungMs) : 0;
     const death = hostDied(reason, this.#peer.kind, waitMs, { cause, data: facts });
     this.#death ??= death;

@@ -69,7 +69,7 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
     if (ranges.length !== batch || ranges.some(({ first, end }) => !isWithin(first, tokens + 1) || !isWithin(end, tokens + 1)))
       throw reductionMismatch(name, `${ranges.length} ranges do not fit a batch of ${batch} rows of ${tokens} tokens`);
     const means = new Float32Array(batch * values);
-    for (const [row, range] of ranges.entries()) means.set(meanOf(data, row * tokens * values, values, range), row * values);
+    for (const [row, range] of ranges.entries()) means.set(computeMean(data, row * tokens * values, values, range), row * values);
     return { dataType: "float32", shape: [batch, values], data: means };
   }
   const { positions } = reduction;
@@ -88,7 +88,7 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
 }
 
 /** Mean over the tokens of a range, in the row that begins at `offset` of `data`. Returns `values` elements. */
-export function meanOf(data: Float32Array, offset: number, values: number, { first, end }: TokenRange): Float32Array {
+export function computeMean(data: Float32Array, offset: number, values: number, { first, end }: TokenRange): Float32Array {
   const sum = new Float64Array(values);
   for (let token = first; token < end; token += 1) {
     const start = offset + token * values;

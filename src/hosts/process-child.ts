@@ -1,4 +1,5 @@
 /** Program of a child process of the process host. It exits when its parent disconnects or has ended. */
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { startIdleCollection } from "../platform/node/idle-collection.ts";
 import { lowerPriority } from "../platform/node/lower-priority.ts";
@@ -43,5 +44,5 @@ function reply(answer: AnswerMessage): void {
 function withFigures(answer: AnswerMessage): AnswerMessage {
   const { programs } = server;
   const memory = { bytes: process.memoryUsage.rss(), measure: "resident" } as const;
-  return { ...answer, memory, ...(programs === undefined ? {} : { programs }) };
+  return { ...answer, memory, ...omitUndefined({ programs }) };
 }

@@ -131,7 +131,7 @@ export interface WorkerData {
 }
 
 /** The ports in a message, for the transfer list. */
-export function portsOf(message: Call): readonly PeerPort[] {
+export function getPorts(message: Call): readonly PeerPort[] {
   if (message.operation === "export") return [message.port];
   return message.operation === "load" && message.replica?.sharedState !== undefined ? [message.replica.sharedState] : [];
 }

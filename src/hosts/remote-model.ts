@@ -1,7 +1,8 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
 import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
-import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
+import { getCapabilities } from "../contract/shapes/held-contract.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
@@ -49,14 +50,14 @@ async function queueFor(
   { kind, backend, model, device, options, supervision, shared }: Start,
 ): Promise<CallQueue> {
   const { signal: _signal, ...settings } = options;
-  const load = { operation: "load", kind, entry: entryOf(backend), model, device, settings } as const;
-  const { interruptible = false } = capabilitiesOf(backend, device);
+  const load = { operation: "load", kind, entry: getEntry(backend), model, device, settings } as const;
+  const { interruptible = false } = getCapabilities(backend, device);
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
   const { queue } = await replicas.start((sharedState) => {
     const member = replicas.enter();
     if (member === undefined) sharedState?.close();
-    const replica = member && { ...member.slot, ...(sharedState === undefined ? {} : { sharedState }) };
+    const replica = member && { ...member.slot, ...omitUndefined({ sharedState }) };
     const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() }, interruptible);
     const started = new CallQueue(startMember, replica === undefined ? load : { ...load, replica }, supervision, interruptible);
     const exportState = async (): Promise<PeerPort | undefined> => {
@@ -73,7 +74,7 @@ async function queueFor(
   return queue;
 }
 
-function entryOf(backend: Backend): BackendEntry {
+function getEntry(backend: Backend): BackendEntry {
   if (backend.entry !== undefined) return backend.entry;
   throw new InferyardError(
     "CONTRACT_VIOLATION",

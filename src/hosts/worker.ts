@@ -1,12 +1,12 @@
 /** The worker host: each loaded model has a worker thread of its own, so that the event loop stays free. */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
 import { workerArguments } from "./node-arguments.ts";
 import type { DeathDetails, Peer, PeerEvents } from "./peer.ts";
-import { type AnswerMessage, portsOf, type WorkerData } from "./protocol.ts";
+import { type AnswerMessage, getPorts, type WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
 /** A worker thread that has no model yet. */
@@ -21,7 +21,7 @@ export function workerHost(program: URL = new URL("./worker-thread.ts", import.m
   const spares = new SpareThread(program, gates);
   const host = remoteHost(
     "worker",
-    (events, interruptible) => peerOf(spares.take() ?? startThread(program, gates), gates, events, interruptible),
+    (events, interruptible) => getPeer(spares.take() ?? startThread(program, gates), gates, events, interruptible),
     () => {
       const { port1, port2 } = new MessageChannel();
       return [port1, port2];
@@ -85,7 +85,7 @@ function startThread(program: URL, gates: ExitGates): StartedThread {
   return { worker, gate };
 }
 
-function peerOf(
+function getPeer(
   { worker, gate }: StartedThread,
   gates: ExitGates,
   { onAnswer, onDeath, onEnd }: PeerEvents,
@@ -96,7 +96,7 @@ function peerOf(
     onDeath(reason, details);
   };
   worker.on("message", (message: AnswerMessage) => onAnswer(message));
-  worker.on("error", (cause: unknown) => die(`the worker failed: ${messageOf(cause)}`, { cause }));
+  worker.on("error", (cause: unknown) => die(`the worker failed: ${getMessage(cause)}`, { cause }));
   worker.on("exit", (code) => {
     onEnd();
     die(`the worker ended with code ${code}`, { facts: { exitCode: code } });
@@ -108,7 +108,7 @@ function peerOf(
   return {
     kind: "worker",
     interruptible,
-    send: (message) => worker.postMessage(message, portsOf(message) as readonly MessagePort[]),
+    send: (message) => worker.postMessage(message, getPorts(message) as readonly MessagePort[]),
     setBusy: (state) => (state === "busy" ? worker.ref() : worker.unref()),
     markHung() {
       worker.unref();

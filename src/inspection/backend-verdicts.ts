@@ -6,7 +6,7 @@ import { type EngineSupports, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
 import { abbreviatedList } from "../contract/errors.ts";
-import { capabilitiesOf } from "../contract/shapes/held-contract.ts";
+import { getCapabilities } from "../contract/shapes/held-contract.ts";
 
 /** The inspected file, as far as the verdicts of backends are based on it. */
 export interface VerdictSubject {
@@ -28,11 +28,11 @@ const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
 
 /** Predicts for each backend whether it can run the inspected file. Nothing is loaded. */
 export function backendVerdicts(backends: readonly Backend[], subject: VerdictSubject): BackendVerdict[] {
-  return backends.map((backend) => ({ backend: backend.name, ...verdictOf(backend, subject) }));
+  return backends.map((backend) => ({ backend: backend.name, ...getVerdict(backend, subject) }));
 }
 
-function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubject): Omit<BackendVerdict, "backend"> {
-  const formats = formatsOf(backend);
+function getVerdict(backend: Backend, { format, architecture, onnx }: VerdictSubject): Omit<BackendVerdict, "backend"> {
+  const formats = getFormats(backend);
   const known = formats[format];
   if (known === undefined) return { verdict: "no", reason: `it reads ${describe(formats)}, not ${format}` };
   if (known !== "any" && !known.includes(architecture ?? "")) {
@@ -56,9 +56,9 @@ function xlaVerdict(engine: Omit<BackendVerdict, "backend">): Omit<BackendVerdic
 }
 
 /** The formats of the first device type that has any, for models of all kinds. */
-function formatsOf(backend: Backend): Capabilities["formats"] {
+function getFormats(backend: Backend): Capabilities["formats"] {
   for (const type of deviceTypes) {
-    const { formats, languageFormats = {} } = capabilitiesOf(backend, { type, index: 0 });
+    const { formats, languageFormats = {} } = getCapabilities(backend, { type, index: 0 });
     const both = mergedFormats(formats, languageFormats);
     if (Object.keys(both).length > 0) return both;
   }

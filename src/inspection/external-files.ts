@@ -1,8 +1,8 @@
 /** Checks the files with external data of an ONNX graph. */
 import { basename, dirname } from "node:path";
 import { InferyardError } from "../contract/errors.ts";
-import { type Folder, pathInside, statOf } from "../models/model-folder.ts";
-import { externalFilesOf } from "../formats/onnx/external-files.ts";
+import { type Folder, pathInside, readStatus } from "../models/model-folder.ts";
+import { getExternalFiles } from "../formats/onnx/external-files.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
 /** A file with external data of an inspected ONNX graph. */
@@ -23,13 +23,13 @@ export interface ExternalFile {
 export async function findExternalFiles(outline: OnnxOutline, path: string, displayName: string): Promise<ExternalFile[]> {
   const folder: Folder = { path: dirname(path), displayName: dirname(displayName) };
   const files: ExternalFile[] = [];
-  for (const [name, neededBytes] of externalFilesOf(outline)) {
+  for (const [name, neededBytes] of getExternalFiles(outline)) {
     const file = pathInFolder(folder, name, basename(displayName));
     if (file === undefined) {
       files.push({ name, state: "outside the folder", neededBytes });
       continue;
     }
-    const status = await statOf(file, name);
+    const status = await readStatus(file, name);
     if (status === undefined || !status.isFile()) files.push({ name, state: "missing", neededBytes });
     else files.push({ name, state: status.size < neededBytes ? "too short" : "present", neededBytes, bytes: status.size });
   }

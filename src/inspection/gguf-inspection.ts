@@ -5,7 +5,7 @@ import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
 import { huggingFaceModel } from "../formats/gguf/models/architectures.ts";
-import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
+import { type BackendVerdict, countTypes, type InspectedTensor, computeSum, type TypeCount } from "./inspection.ts";
 
 /** The content of a GGUF file without the elements of its tensors. */
 export interface GgufInspection {
@@ -90,8 +90,8 @@ export async function inspectGgufFile(
   const architecture = ggufText(metadata, "general.architecture");
   const name = ggufText(metadata, "general.name");
   const contextLength = ggufNumber(metadata, `${architecture}.context_length`);
-  const quantization = quantizationOf(file);
-  const tokenizer = tokenizerOf(file);
+  const quantization = getQuantization(file);
+  const tokenizer = getTokenizer(file);
   const parts = ggufNumber(metadata, "split.count") ?? 1;
   return {
     format: "gguf",
@@ -101,19 +101,19 @@ export async function inspectGgufFile(
     byteOrder: file.byteOrder,
     alignment: file.alignment,
     ...omitUndefined({ architecture, name }),
-    parameters: sumOf(tensors, ({ elements }) => elements),
+    parameters: computeSum(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
     ...omitUndefined({ quantization, tokenizer, contextLength }),
     ...estimateMemory(file, context),
     ...(parts > 1 ? { split: { part: (ggufNumber(metadata, "split.no") ?? 0) + 1, of: parts } } : {}),
-    metadata: [...metadata].map(([key, value]) => ({ key, ...entryOf(value) })),
-    backends: verdicts((await classOf(file, path)) ?? architecture),
+    metadata: [...metadata].map(([key, value]) => ({ key, ...getEntry(value) })),
+    backends: verdicts((await getClass(file, path)) ?? architecture),
     tensors: tensors.map(({ name: tensor, type, shape, bytes }) => ({ name: tensor, type, shape, bytes })),
   };
 }
 
 /** The class in Hugging Face transformers, by which the engine knows a model; undefined if it has none. Inspection does not fail for what the metadata lacks. */
-async function classOf({ metadata, tensors, bytes }: GgufFile, path: string): Promise<string | undefined> {
+async function getClass({ metadata, tensors, bytes }: GgufFile, path: string): Promise<string | undefined> {
   const architecture = ggufText(metadata, "general.architecture");
   if (architecture === undefined) return undefined;
   const byName = new Map(tensors.map((tensor) => [tensor.name, { ...tensor, path }]));
@@ -121,12 +121,12 @@ async function classOf({ metadata, tensors, bytes }: GgufFile, path: string): Pr
   return (await huggingFaceModel(model).catch(() => undefined))?.className;
 }
 
-function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefined {
-  const parameters = sumOf(tensors, ({ elements }) => elements);
+function getQuantization({ metadata, tensors }: GgufFile): Quantization | undefined {
+  const parameters = computeSum(tensors, ({ elements }) => elements);
   const [largest] = countTypes(tensors).sort((a, b) => b.parameters - a.parameters);
   if (largest === undefined || parameters === 0) return undefined;
   const stated = ggufNumber(metadata, "general.file_type");
-  const bits = (sumOf(tensors, ({ bytes }) => bytes) * 8) / parameters;
+  const bits = (computeSum(tensors, ({ bytes }) => bytes) * 8) / parameters;
   return {
     ...(stated === undefined ? {} : { stated: ggmlFileType(stated, new Set(tensors.map(({ type }) => type))) }),
     majority: largest.type,
@@ -134,20 +134,20 @@ function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefin
   };
 }
 
-function tokenizerOf({ metadata }: GgufFile): GgufTokenizer | undefined {
+function getTokenizer({ metadata }: GgufFile): GgufTokenizer | undefined {
   const model = ggufText(metadata, "tokenizer.ggml.model");
   if (model === undefined) return undefined;
   const pretokenizer = ggufText(metadata, "tokenizer.ggml.pre");
   const tokens = metadata.get("tokenizer.ggml.tokens");
   return {
     model,
-    ...(pretokenizer === undefined ? {} : { pretokenizer }),
+    ...omitUndefined({ pretokenizer }),
     ...(tokens?.type === "array" ? { vocabulary: tokens.length } : {}),
     hasChatTemplate: metadata.has("tokenizer.chat_template"),
   };
 }
 
-function entryOf(value: GgufValue): Omit<GgufEntry, "key"> {
+function getEntry(value: GgufValue): Omit<GgufEntry, "key"> {
   if (value.type === "array") {
     return { type: `array of ${value.of}`, items: value.items.slice(0, maxShownItems), length: value.length };
   }

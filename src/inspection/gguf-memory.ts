@@ -76,7 +76,7 @@ export function estimateMemory(file: GgufFile, wanted: number | undefined): Memo
       weightBytes,
       cacheBytes,
       totalBytes: weightBytes + cacheBytes,
-      formula: `${countOf(context, "token")} × ${cache.formula} × ${bytesPerElement} bytes (keys and values in half precision)`,
+      formula: `${getCount(context, "token")} × ${cache.formula} × ${bytesPerElement} bytes (keys and values in half precision)`,
       ...(note === "" ? {} : { note }),
     },
   };
@@ -104,14 +104,14 @@ function cachePerToken(file: GgufFile, architecture: string): { elements: number
   const total = keyValueHeads.reduce((sum, count) => sum + count, 0);
   const [first = 0] = keyValueHeads;
   const same = keyValueHeads.every((count) => count === first);
-  const layersWords = countOf(layers, "layer");
-  const headsWords = same ? `${layersWords} × ${countOf(first, "head")}` : `${countOf(total, "head")} in ${layersWords}`;
+  const layersWords = getCount(layers, "layer");
+  const headsWords = same ? `${layersWords} × ${getCount(first, "head")}` : `${getCount(total, "head")} in ${layersWords}`;
   const elements = total * (keyLength + valueLength);
   if (!Number.isSafeInteger(elements) || elements < 0) return { missing: "attention.key_length in a usable size" };
   return { elements, formula: `${headsWords} × (${keyLength} + ${valueLength})` };
 }
 
-function countOf(count: number, noun: string): string {
+function getCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 

@@ -4,11 +4,12 @@
  */
 import { basename } from "node:path";
 import type { Backend } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { type Manifest, type ModelReference, readManifestOf, resolveReference } from "../models/index.ts";
-import { sizeOfFile, statOf } from "../models/model-folder.ts";
+import { type Manifest, type ModelReference, readResolvedManifest, resolveReference } from "../models/index.ts";
+import { sizeOfFile, readStatus } from "../models/model-folder.ts";
 import { isHubReference, isRemote } from "../models/reference/remote-reference.ts";
-import { formatOf } from "../models/manifest/weights.ts";
+import { getFormat } from "../models/manifest/weights.ts";
 import { standardBackends } from "../composition/node/standard-backends.ts";
 import { backendVerdicts } from "./backend-verdicts.ts";
 import { type GgufInspection, inspectGgufFile } from "./gguf-inspection.ts";
@@ -41,13 +42,13 @@ export interface ModelInspection {
  */
 export async function inspectFile(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const displayName = options.displayName ?? path;
-  const format = formatOf(path);
+  const format = getFormat(path);
   if (format === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the name of ${displayName} ends in none of .onnx, .gguf, .safetensors`, {
       remedy: "give a file with one of these endings, or the folder of a model",
     });
   }
-  if ((await statOf(path, displayName)) === undefined) {
+  if ((await readStatus(path, displayName)) === undefined) {
     throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${displayName}`, { remedy: "check the path" });
   }
   const bytes = await sizeOfFile(path, displayName, "give a file");
@@ -59,7 +60,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
     );
   }
   const verdicts = (architecture: string | undefined): ReturnType<typeof backendVerdicts> =>
-    backendVerdicts(backends, { format, ...(architecture === undefined ? {} : { architecture }) });
+    backendVerdicts(backends, { format, ...omitUndefined({ architecture }) });
   if (format === "gguf") return await inspectGgufFile(path, displayName, options.context, verdicts);
   return await inspectSafetensorsFile(path, displayName, options.architecture, verdicts);
 }
@@ -72,10 +73,10 @@ export async function inspectModel(reference: string, options: InspectOptions = 
     const inspection = await inspectFile(file, { ...options, displayName: reference });
     return { reference, name: basename(file), files: [inspection] };
   }
-  const manifest = await readManifestOf(resolved);
+  const manifest = await readResolvedManifest(resolved);
   const files: Inspection[] = [];
   for (const { path, architecture } of uniquePaths(manifest)) {
-    const own = { displayName: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
+    const own = { displayName: shownPath(manifest, path), ...omitUndefined({ architecture }) };
     files.push(await inspectFile(path, { ...options, ...own }));
   }
   return { reference, name: manifest.name, tasks: manifest.tasks, files };
@@ -84,10 +85,10 @@ export async function inspectModel(reference: string, options: InspectOptions = 
 /** The path of the file if the reference names a file of weights. Its manifest would also read the other files of its folder. */
 async function singleFile(reference: ModelReference): Promise<string | undefined> {
   const { text } = reference;
-  if (isHubReference(text) || (formatOf(text) === undefined && !isRemote(text))) return undefined;
+  if (isHubReference(text) || (getFormat(text) === undefined && !isRemote(text))) return undefined;
   const { path, displayName } = await reference.locate();
-  if (formatOf(path) === undefined) return undefined;
-  const status = await statOf(path, displayName);
+  if (getFormat(path) === undefined) return undefined;
+  const status = await readStatus(path, displayName);
   return status?.isFile() === true ? path : undefined;
 }
 

@@ -78,6 +78,6 @@ export function countTypes(tensors: readonly (InspectedTensor & { readonly eleme
 }
 
 /** The sum of `number(item)` over all items; 0 for an empty list. */
-export function sumOf<Item>(items: readonly Item[], number: (item: Item) => number): number {
+export function computeSum<Item>(items: readonly Item[], number: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + number(item), 0);
 }

@@ -6,7 +6,7 @@ import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
 import type { OnnxValue } from "../formats/onnx/onnx-value.ts";
 import { type ExternalFile, findExternalFiles } from "./external-files.ts";
 import { type BackendVerdict, type InspectedTensor, type InspectedText, type TypeCount, countTypes } from "./inspection.ts";
-import { inspectedText, sumOf } from "./inspection.ts";
+import { inspectedText, computeSum } from "./inspection.ts";
 
 /** The content of an ONNX file without the elements of its tensors. */
 export interface OnnxInspection {
@@ -72,7 +72,7 @@ export async function inspectOnnxFile(
     outputs: graph.outputs,
     nodes: graph.nodes,
     operators: countOperators(outline),
-    parameters: sumOf(weights, ({ elements }) => elements),
+    parameters: computeSum(weights, ({ elements }) => elements),
     types: countTypes(weights),
     constants: countTypes(graph.constants.map(inspected)),
     externalFiles,

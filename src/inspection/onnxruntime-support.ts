@@ -78,7 +78,7 @@ function uncertainty(outline: OnnxOutline): Verdict | undefined {
       reason: `not known without loading: operator set ai.onnx ${standard} is older than ${minOpset}`,
     };
   }
-  const rare = typesOf(outline).find((type) => !type.split(/[(), ]+/).every((part) => part === "" || isCommon(part)));
+  const rare = getTypes(outline).find((type) => !type.split(/[(), ]+/).every((part) => part === "" || isCommon(part)));
   if (rare === undefined) return undefined;
   return {
     verdict: "unknown",
@@ -90,7 +90,7 @@ function isCommon(part: string): boolean {
   return commonTypes.has(part) || part === "sequence" || part === "map" || part === "optional" || part === "unknown";
 }
 
-function typesOf({ graph }: OnnxOutline): string[] {
+function getTypes({ graph }: OnnxOutline): string[] {
   const values = [...graph.inputs, ...graph.outputs].map(({ type }) => type);
   const tensors = [...graph.initializers, ...graph.constants].map(({ type }) => onnxTypeName(type));
   return [...new Set([...values, ...graph.intermediateTypes, ...tensors])];

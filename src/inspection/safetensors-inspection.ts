@@ -1,12 +1,13 @@
 /** Inspects safetensors files. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { architectureOf } from "../models/huggingface/model-card.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { getArchitecture } from "../models/huggingface/model-card.ts";
 import { readHeader } from "../models/manifest/weights.ts";
 import { readJsonObject } from "../models/model-folder.ts";
 import { elementCount } from "../contract/tensor.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, type InspectedText, type TypeCount } from "./inspection.ts";
-import { inspectedText, sumOf } from "./inspection.ts";
+import { inspectedText, computeSum } from "./inspection.ts";
 
 /** The content of a safetensors file without the elements of its tensors. */
 export interface SafetensorsInspection {
@@ -45,9 +46,9 @@ export async function inspectSafetensorsFile(
   return {
     format: "safetensors",
     path: displayName,
-    bytes: sumOf(sizes, ({ size }) => size),
-    ...(architecture === undefined ? {} : { architecture }),
-    parameters: sumOf(tensors, ({ elements }) => elements),
+    bytes: computeSum(sizes, ({ size }) => size),
+    ...omitUndefined({ architecture }),
+    parameters: computeSum(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
     metadata: Object.fromEntries([...header.metadata].map(([key, value]) => [key, inspectedText(value)])),
     backends: verdicts(architecture),
@@ -59,5 +60,5 @@ export async function inspectSafetensorsFile(
 async function architectureBeside(path: string, displayName: string): Promise<string | undefined> {
   const config = await readJsonObject({ path: dirname(path), displayName: dirname(displayName) }, "config.json");
   if (config === undefined) return undefined;
-  return config["model_type"] === "model2vec" ? "StaticModel" : architectureOf(config);
+  return config["model_type"] === "model2vec" ? "StaticModel" : getArchitecture(config);
 }

@@ -33,10 +33,10 @@ export async function isCapableOf(kernelId: string, options: IsCapableOfOptions 
   const { here, reason, selfTest } = testKernel(kernel, machine, facts);
   if (!here) return { capable: false, reason: reason ?? "this machine does not run it" };
   if (selfTest?.passed === false) return { capable: false, reason: `its self-test failed: ${selfTest.problem}` };
-  return { capable: true, reason: [proofOf(kernel, selfTest), reason].filter((part) => part !== undefined).join("; ") };
+  return { capable: true, reason: [getProof(kernel, selfTest), reason].filter((part) => part !== undefined).join("; ") };
 }
 
-function proofOf({ implementation }: KernelEntry, selfTest: { readonly passed: true } | undefined): string {
+function getProof({ implementation }: KernelEntry, selfTest: { readonly passed: true } | undefined): string {
   if (selfTest !== undefined) return "its self-test passed";
   return implementation.kind === "llama" ? "llama.cpp's own, which `inferyard doctor` runs" : "it has no self-test";
 }

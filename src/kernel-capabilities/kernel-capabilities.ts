@@ -95,7 +95,7 @@ export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}
     machine: report,
     ...omitUndefined({ models }),
     kernels,
-    ...(memory === undefined ? {} : { memoryGigabytesPerSecond: memory }),
+    ...omitUndefined({ memoryGigabytesPerSecond: memory }),
     closest: Object.fromEntries(closest),
   };
 }

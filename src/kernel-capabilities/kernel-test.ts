@@ -1,4 +1,5 @@
 /** Whether this machine runs a kernel, with the result of the kernel's known-answer test. */
+import { omitUndefined } from "../contract/checked.ts";
 import { hasBuild, installedVersion } from "../backends/llamacpp/package.ts";
 import type { KernelFacts } from "../backends/native/kernel-facts.ts";
 import type { KernelEntry, KernelSelfTest } from "../kernels/kernel-entry.ts";
@@ -21,7 +22,7 @@ export function testKernel(kernel: KernelEntry, machine: KernelMachine, facts: K
   if (absence !== undefined) return { here: false, reason: absence };
   const reason = reasonFor(kernel, machine);
   const selfTest = facts.selfTest(kernel);
-  return { here: true, ...(reason === undefined ? {} : { reason }), ...(selfTest === undefined ? {} : { selfTest }) };
+  return { here: true, ...omitUndefined({ reason, selfTest }) };
 }
 
 /** Why the kernels of llama.cpp are not available, as far as is known without loading llama.cpp. Undefined for other kernels. */

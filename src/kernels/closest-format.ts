@@ -43,11 +43,11 @@ const numberFormats: ReadonlySet<string> = new Set(["F64", "F32", "F16", "BF16"]
 /** The closest format: of the same family if one fits the rows; otherwise the one with the fewest bits that has at least as many. */
 export function closestFormat({ format, rows, columns }: KernelRequest): ClosestFormat {
   const fitting = convertible.filter(({ elements }) => columns % elements === 0);
-  const askedBits = bitsOf(format);
+  const askedBits = getBits(format);
   const isTernary = isTernaryFormat(format);
-  const family = fitting.filter((each) => (isTernary ? each.isTernary === true : familyOf(each.format) === familyOf(format)));
+  const family = fitting.filter((each) => (isTernary ? each.isTernary === true : getFamily(each.format) === getFamily(format)));
   const dense = fitting.filter((each) => each.isTernary === undefined);
-  const wide = dense.filter((each) => askedBits !== undefined && (bitsOf(each.format) ?? 0) >= Math.floor(askedBits));
+  const wide = dense.filter((each) => askedBits !== undefined && (getBits(each.format) ?? 0) >= Math.floor(askedBits));
   const quantized = dense.filter((each) => !numberFormats.has(each.format)).reverse(); // the one that loses the least first
   const [found] = numberFormats.has(format) ? quantized : [...family, ...wide, ...dense.slice(-2)];
   const chosen = found?.format ?? "F16";
@@ -80,11 +80,11 @@ function reasonFor(asked: string, chosen: string, isFamily: boolean, askedBits: 
 }
 
 function bitsText(format: string): string {
-  return `${Number((bitsOf(format) ?? 0).toFixed(3))} bits`;
+  return `${Number((getBits(format) ?? 0).toFixed(3))} bits`;
 }
 
 /** Bits of a weight, scales included; undefined if the size of a block is not known. */
-function bitsOf(format: string): number | undefined {
+function getBits(format: string): number | undefined {
   const type = ggmlTypeNamed(format);
   return type === undefined || type.blockBytes === 0 ? undefined : (8 * type.blockBytes) / type.blockElements;
 }
@@ -94,7 +94,7 @@ function isTernaryFormat(format: string): boolean {
 }
 
 /** "Q4_0_4_8 (given up)" is of the family of Q4_0; "IQ4_XS" and "Q4_K" are families of their own. */
-function familyOf(format: string): string {
+function getFamily(format: string): string {
   return /^Q\d_\d/.exec(format)?.[0] ?? format;
 }
 

@@ -48,7 +48,7 @@ function nameRefusal(name: string, facts: PreferenceFacts): NameRefusal {
   const named = kernelsNamed(name, facts.kernels);
   const [first] = named;
   if (first === undefined) return {};
-  const reasons = named.map((kernel) => refusalOf(kernel, facts));
+  const reasons = named.map((kernel) => getRefusal(kernel, facts));
   if (reasons.includes(undefined)) return {};
   const { implementation } = first;
   return implementation.kind === "none"
@@ -59,10 +59,10 @@ function nameRefusal(name: string, facts: PreferenceFacts): NameRefusal {
 /** Ids of the kernels that can be preferred. */
 export function usableKernelIds(facts: PreferenceFacts): readonly string[] {
   const { kernels = kernelRegistry } = facts;
-  return kernels.filter((kernel) => refusalOf(kernel, facts) === undefined).map(({ id }) => id);
+  return kernels.filter((kernel) => getRefusal(kernel, facts) === undefined).map(({ id }) => id);
 }
 
-function refusalOf(kernel: KernelEntry, { machine, selfTests }: PreferenceFacts): string | undefined {
+function getRefusal(kernel: KernelEntry, { machine, selfTests }: PreferenceFacts): string | undefined {
   if (kernel.implementation.kind === "llama") return "it is called by the backend llamacpp: choose that target";
   if (!isSelectable(kernel)) return "it is not built";
   if (machine !== undefined) {

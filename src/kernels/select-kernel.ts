@@ -45,7 +45,7 @@ export function selectKernel(request: KernelRequest, facts: KernelFacts): Kernel
   const considered = orderedCandidates(kernels, request.format, preference);
   let selected: KernelEntry | undefined;
   const candidates = considered.map((kernel): KernelCandidate => {
-    const refusal = refusalOf(kernel, request, facts);
+    const refusal = getRefusal(kernel, request, facts);
     if (refusal !== undefined) return { id: kernel.id, verdict: "refused", ...refusal };
     const verdict = selected === undefined ? "selected" : "eligible";
     selected ??= kernel;
@@ -82,7 +82,7 @@ export function machineRefusal(
   return undefined;
 }
 
-function refusalOf(
+function getRefusal(
   kernel: KernelEntry,
   { format, rows, columns }: KernelRequest,
   { machine, selfTests, preference = [] }: KernelFacts,

@@ -69,7 +69,7 @@ export function levelRefusal(level: KernelLevel, { architecture, features, wasm,
   const processor = processorLevels[level];
   if (processor !== undefined) {
     if (architecture !== processor.architecture)
-      return `this is an ${nameOf(architecture)} machine, not an ${nameOf(processor.architecture)} one`;
+      return `this is an ${getName(architecture)} machine, not an ${getName(processor.architecture)} one`;
     const missing = processor.needs.filter((each) => !features.includes(each));
     return missing.length === 0 ? undefined : `the processor has no ${missing.join(", no ")}`;
   }
@@ -96,6 +96,6 @@ export function kernelMachine(
   };
 }
 
-function nameOf(architecture: string): string {
+function getName(architecture: string): string {
   return architecture === "x64" ? "x86-64" : architecture;
 }

@@ -19,7 +19,7 @@ import type { ChatRequest } from "../api/task-requests.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
-import { messageFrom, messageTo, metadataOf, toolChoiceFrom, toolFrom, usageOf } from "./messages.ts";
+import { messageFrom, messageTo, toMetadata, toolChoiceFrom, toolFrom, toUsage } from "./messages.ts";
 
 /** Options of `runtime.chat`, for all calls of a model or for one; LangChain's own fields say the rest. */
 export type ChatInferyardOptions = Omit<ChatOptions, "tools" | "toolChoice" | "stream" | "stop" | "signal" | "n">;
@@ -115,11 +115,11 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
   }
 
   override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    const { results } = await this.#runtime.chat(messages.map(messageFrom), this.#requestOf(options));
+    const { results } = await this.#runtime.chat(messages.map(messageFrom), this.#toRequest(options));
     const generations = results.map((answer) => ({
       text: answer.message.content,
       message: messageTo(answer, this.model),
-      generationInfo: metadataOf(answer, this.model),
+      generationInfo: toMetadata(answer, this.model),
     }));
     return { generations };
   }
@@ -129,11 +129,11 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    const stream = await this.#runtime.chat(messages.map(messageFrom), { ...this.#requestOf(options), stream: true });
+    const stream = await this.#runtime.chat(messages.map(messageFrom), { ...this.#toRequest(options), stream: true });
     let calls = 0;
     try {
       for await (const event of stream) {
-        const message = this.#chunkOf(event, calls);
+        const message = this.#getChunk(event, calls);
         if (event.type === "toolCall") calls += 1;
         const text = event.type === "text" ? event.text : "";
         const chunk = new ChatGenerationChunk({ text, message });
@@ -146,14 +146,14 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
   }
 
   /** `calls`: number of calls before the event. */
-  #chunkOf(event: ChatEvent, calls: number): AIMessageChunk {
+  #getChunk(event: ChatEvent, calls: number): AIMessageChunk {
     if (event.type === "text") return new AIMessageChunk(event.text);
     if (event.type === "reasoning")
       return new AIMessageChunk({ content: "", additional_kwargs: { reasoning_content: event.text } });
     if (event.type === "finish") {
       const { result } = event;
-      const message = new AIMessageChunk({ content: "", response_metadata: metadataOf(result, this.model) });
-      return Object.assign(message, { usage_metadata: usageOf(result) });
+      const message = new AIMessageChunk({ content: "", response_metadata: toMetadata(result, this.model) });
+      return Object.assign(message, { usage_metadata: toUsage(result) });
     }
     const { id, name, arguments: args } = event.call;
     return new AIMessageChunk({
@@ -162,7 +162,7 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
     });
   }
 
-  #requestOf({ tools = [], tool_choice: choice, stop = [], signal, ...given }: this["ParsedCallOptions"]): ChatRequest {
+  #toRequest({ tools = [], tool_choice: choice, stop = [], signal, ...given }: this["ParsedCallOptions"]): ChatRequest {
     const options = Object.fromEntries(Object.entries(omitUndefined(given)).filter(([name]) => !ownFields.has(name)));
     return {
       ...this.#options,
@@ -171,7 +171,7 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
       ...(tools.length === 0 ? {} : { tools: tools.map(toolFrom) }),
       ...(choice === undefined ? {} : { toolChoice: toolChoiceFrom(choice) }),
       ...(stop.length === 0 ? {} : { stop }),
-      ...(signal === undefined ? {} : { signal }),
+      ...omitUndefined({ signal }),
     };
   }
 }

@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage, type OpenAIToolCall, type ToolMessage, typ
 import type { ToolCall as LangChainCall, ToolCallChunk } from "@langchain/core/messages/tool";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/core/language_models/chat_models";
+import { omitUndefined } from "../contract/checked.ts";
 import { parseObject } from "../formats/json/complete-json.ts";
 import { isTextOf, jsonText } from "../formats/json/exact-json.ts";
 import { InferyardError } from "../contract/errors.ts";
@@ -67,8 +68,7 @@ export function toolFrom(tool: BindToolsInput): Tool {
   const { function: given } = convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
   return {
     name: given.name,
-    ...(given.description === undefined ? {} : { description: given.description }),
-    ...(given.parameters === undefined ? {} : { parameters: given.parameters }),
+    ...omitUndefined({ description: given.description, parameters: given.parameters }),
   };
 }
 
@@ -90,12 +90,12 @@ export function messageTo(answer: ChatAnswer, model: string): AIMessage {
     content,
     tool_calls: toolCalls.map(callTo),
     additional_kwargs: {
-      ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+      ...omitUndefined({ reasoning_content: reasoning }),
       ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(writtenCall) }),
     },
-    response_metadata: metadataOf(answer, model),
+    response_metadata: toMetadata(answer, model),
   });
-  return Object.assign(message, { usage_metadata: usageOf(answer) });
+  return Object.assign(message, { usage_metadata: toUsage(answer) });
 }
 
 function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
@@ -108,7 +108,7 @@ function writtenCall({ id, name, arguments: written }: ToolCall): OpenAIToolCall
 }
 
 /** Numbers of tokens. */
-export function usageOf({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
+export function toUsage({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
   return {
     input_tokens: promptTokens,
     output_tokens: tokens.length,
@@ -118,6 +118,6 @@ export function usageOf({ promptTokens, tokens, cachedTokens }: ChatAnswer): Usa
 }
 
 /** Why an answer ends, and which model gave it. */
-export function metadataOf({ finishReason }: ChatAnswer, model: string): Record<string, string> {
+export function toMetadata({ finishReason }: ChatAnswer, model: string): Record<string, string> {
   return { finish_reason: finishReason === "toolCalls" ? "tool_calls" : finishReason, model_name: model };
 }

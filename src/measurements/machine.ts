@@ -1,5 +1,6 @@
 /** The facts about a machine that determine how fast a model runs on it. Measurements are compared by them. */
 import type { MachineFacts } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 
 /** Facts about the machine that a measurement was taken on. */
 export interface MeasuredMachine {
@@ -37,7 +38,7 @@ export function measuredMachine(facts: MachineFacts, node: string = process.vers
     accelerators: accelerators.map(({ device, name, driverVersion }) => ({
       device: `${device.type}:${device.index}`,
       name,
-      ...(driverVersion === undefined ? {} : { driver: driverVersion }),
+      ...omitUndefined({ driver: driverVersion }),
     })),
   };
 }

@@ -69,9 +69,9 @@ export function speedSettings({ threads: _threads, ...others }: LoadSettings): S
 
 /** Whether one measurement replaces the other: the same model, target, library, threads and settings on the same machine. */
 export function isSameSubject(a: Measurement, b: Measurement): boolean {
-  return subjectOf(a) === subjectOf(b) && machineDifference(a.machine, b.machine, false) === undefined;
+  return getSubject(a) === getSubject(b) && machineDifference(a.machine, b.machine, false) === undefined;
 }
 
-function subjectOf({ model, target, library, threads, settings }: Measurement): string {
+function getSubject({ model, target, library, threads, settings }: Measurement): string {
   return JSON.stringify([model.digest, target, library.name, library.version, threads, speedSettings(settings)]);
 }

@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { dataFolder } from "../storage/data-folder.ts";
 import { withLock } from "../storage/lock.ts";
 import { sweepAbandoned } from "../storage/staging.ts";
@@ -40,7 +40,7 @@ export async function readMeasurements(folder: string = measurementsFolder()): P
     names = await readdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { measurements: [], problems: [] };
-    return { measurements: [], problems: [{ digest: "", reason: `${folder} cannot be read: ${messageOf(error)}` }] };
+    return { measurements: [], problems: [{ digest: "", reason: `${folder} cannot be read: ${getMessage(error)}` }] };
   }
   const digests = names.flatMap((name) => fileName.exec(name)?.groups?.["digest"] ?? []);
   const files = await Promise.all(digests.map((digest) => readOne(folder, digest)));
@@ -81,7 +81,7 @@ export async function recordMeasurements(
     return paths;
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("OUTPUT_FAILED", `measurements cannot be kept in ${folder}: ${messageOf(error)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `measurements cannot be kept in ${folder}: ${getMessage(error)}`, {
       remedy: "make the folder writable, or set INFERYARD_HOME to one that is",
       cause: error,
     });

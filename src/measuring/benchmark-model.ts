@@ -5,8 +5,8 @@ import { InferyardError } from "../contract/errors.ts";
 import { type Figures, type Measurement, measuredMachine, recordMeasurements } from "../measurements/index.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { kindOfFiles } from "./kinds/index.ts";
-import { type PlacementOptions, targetsOf } from "./on-targets.ts";
-import { figuresOf, type RoundOptions, runRounds, type RoundsOutcome } from "./rounds.ts";
+import { type PlacementOptions, getTargets } from "./on-targets.ts";
+import { getFigures, type RoundOptions, runRounds, type RoundsOutcome } from "./rounds.ts";
 import type { ModelReport, TargetReport } from "./target-report.ts";
 
 /**
@@ -64,19 +64,19 @@ export async function benchmarkModel(options: BenchmarkOptions): Promise<Benchma
   const { model, variant, settings = {}, rounds = defaultRounds, count, batchTokens, record = false, onRound, signal } = options;
   const runtime = await createRuntime(settings);
   try {
-    const { able, skipped, manifest } = await targetsOf(runtime, options);
+    const { able, skipped, manifest } = await getTargets(runtime, options);
     const subjects = able.map((target) => ({
       name: `${model} on ${target}`,
       request: { model, target, settings, ...omitUndefined({ variant, count, batchTokens }) },
     }));
     const outcomes = await runRounds(subjects, { rounds, onRound, signal });
     const machine = measuredMachine(await runtime.machine());
-    const measured = outcomes.flatMap((outcome, index) => measurementOf(outcome, able[index] ?? "", machine));
+    const measured = outcomes.flatMap((outcome, index) => getMeasurement(outcome, able[index] ?? "", machine));
     const kind = outcomes.find((outcome) => outcome.rounds !== undefined)?.rounds?.[0]?.kind ?? kindOfFiles(manifest).name;
     return {
       model,
       kind,
-      targets: [...outcomes.map((outcome, index) => reportOf(outcome, able[index] ?? "")), ...skipped],
+      targets: [...outcomes.map((outcome, index) => getReport(outcome, able[index] ?? "")), ...skipped],
       recorded: record && measured.length > 0 ? await recordMeasurements(measured) : [],
     };
   } finally {
@@ -84,15 +84,15 @@ export async function benchmarkModel(options: BenchmarkOptions): Promise<Benchma
   }
 }
 
-function reportOf({ rounds, failure }: RoundsOutcome, target: string): TargetReport<Figures> {
-  return failure ?? { target, verdict: "pass", figures: figuresOf(rounds) };
+function getReport({ rounds, failure }: RoundsOutcome, target: string): TargetReport<Figures> {
+  return failure ?? { target, verdict: "pass", figures: getFigures(rounds) };
 }
 
-function measurementOf({ rounds }: RoundsOutcome, target: string, machine: Measurement["machine"]): Measurement[] {
+function getMeasurement({ rounds }: RoundsOutcome, target: string, machine: Measurement["machine"]): Measurement[] {
   const last = rounds?.at(-1);
   if (rounds === undefined || last === undefined) return [];
   const { model, library, threads, settings } = last;
-  return [{ at: new Date().toISOString(), machine, model, target, library, threads, settings, figures: figuresOf(rounds) }];
+  return [{ at: new Date().toISOString(), machine, model, target, library, threads, settings, figures: getFigures(rounds) }];
 }
 
 /** Throws INPUT_INVALID for numbers out of range, and for settings that cannot be passed to the measuring processes. */

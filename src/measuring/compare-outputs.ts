@@ -35,7 +35,7 @@ const tolerances: Readonly<Record<Precision | "unknown", Tolerance>> = {
 };
 
 /** The tolerance for weights of a precision. Undefined precision: the file does not state one, as in GGUF files with several weight types. */
-export function toleranceOf(precision: Precision | undefined): Tolerance {
+export function getTolerance(precision: Precision | undefined): Tolerance {
   return tolerances[precision ?? "unknown"];
 }
 

@@ -1,5 +1,5 @@
 /** Compares the outputs of one model on several targets, and says which of them are wrong. */
-import { compareOutputs, type OutputDifference, toleranceOf } from "./compare-outputs.ts";
+import { compareOutputs, type OutputDifference, getTolerance } from "./compare-outputs.ts";
 import { formatError, type Check, type TestedTarget } from "./test-target.ts";
 
 /**
@@ -9,7 +9,7 @@ import { formatError, type Check, type TestedTarget } from "./test-target.ts";
  */
 export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<string, readonly Check[]> {
   return new Map(
-    [...groupsOf(tested).values()].flatMap((group) => {
+    [...getGroups(tested).values()].flatMap((group) => {
       const judged = excuseModel(group);
       return judged.map((each) => {
         const { unaffected, checks } = each;
@@ -29,7 +29,7 @@ function excuseModel(group: readonly TestedTarget[]): readonly TestedTarget[] {
   if (first === undefined || others.length === 0 || !group.every(({ unaffected }) => unaffected?.verdict === "fail"))
     return group;
   const isSame = others.every(
-    (other) => compareOutputs(first.together ?? [], other.together ?? []).relativeError <= toleranceOf(first.precision).targets,
+    (other) => compareOutputs(first.together ?? [], other.together ?? []).relativeError <= getTolerance(first.precision).targets,
   );
   if (!isSame) return group;
   return group.map((each): TestedTarget => {
@@ -39,7 +39,7 @@ function excuseModel(group: readonly TestedTarget[]): readonly TestedTarget[] {
   });
 }
 
-function groupsOf(tested: readonly TestedTarget[]): Map<string, TestedTarget[]> {
+function getGroups(tested: readonly TestedTarget[]): Map<string, TestedTarget[]> {
   const groups = new Map<string, TestedTarget[]>();
   for (const each of tested) groups.set(each.weights, [...(groups.get(each.weights) ?? []), each]);
   return groups;
@@ -51,7 +51,7 @@ function checkIn(group: readonly TestedTarget[], tested: TestedTarget): Check {
   const candidates = group.filter(({ checks, unaffected }) => [...checks, unaffected].every((each) => each?.verdict !== "fail"));
   const others = candidates.filter(({ target }) => target !== tested.target);
   if (others.length === 0) return { name, verdict: "skipped", detail: "no other target ran these weights" };
-  const reference = referenceOf(candidates);
+  const reference = getReference(candidates);
   if (reference === undefined) {
     const [other = tested] = others;
     return { name, verdict: "fail", detail: `${describe(other, tested)}; nothing tells which of the two is right` };
@@ -68,7 +68,7 @@ function checkIn(group: readonly TestedTarget[], tested: TestedTarget): Check {
 }
 
 /** The reference target that the others are compared with; undefined if no two targets agree and none gives the known answers. */
-function referenceOf(candidates: readonly TestedTarget[]): TestedTarget | undefined {
+function getReference(candidates: readonly TestedTarget[]): TestedTarget | undefined {
   const known = candidates.find(({ hasAnswers }) => hasAnswers);
   if (known !== undefined) return known;
   const support = candidates.map((each) => candidates.filter((other) => other !== each && agrees(each, other)).length);
@@ -77,16 +77,16 @@ function referenceOf(candidates: readonly TestedTarget[]): TestedTarget | undefi
 }
 
 function agrees(reference: TestedTarget, tested: TestedTarget): boolean {
-  return differenceOf(reference, tested).relativeError <= toleranceOf(tested.precision).targets;
+  return computeDifference(reference, tested).relativeError <= getTolerance(tested.precision).targets;
 }
 
-function differenceOf(reference: TestedTarget, tested: TestedTarget): OutputDifference {
+function computeDifference(reference: TestedTarget, tested: TestedTarget): OutputDifference {
   return compareOutputs(reference.outputs, tested.outputs);
 }
 
 function describe(reference: TestedTarget, tested: TestedTarget): string {
-  const { relativeError, cosine, output } = differenceOf(reference, tested);
-  const tolerance = toleranceOf(tested.precision).targets;
+  const { relativeError, cosine, output } = computeDifference(reference, tested);
+  const tolerance = getTolerance(tested.precision).targets;
   const limit = relativeError <= tolerance ? "" : `, and the tolerance is ${tolerance}`;
   return `${reference.target}: largest relative error ${formatError(relativeError)}, cosine ${cosine.toFixed(6)}, in ${output}${limit}`;
 }

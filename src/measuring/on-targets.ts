@@ -1,7 +1,7 @@
 /** Finds the targets that can run a model, and the reasons why the other targets cannot. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { type ErrorCode, InferyardError, messageOf } from "../contract/errors.ts";
+import { type ErrorCode, InferyardError, getMessage } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
@@ -29,7 +29,7 @@ export interface ModelTargets {
 }
 
 /** Finds the targets of a model. Downloads the model if it is not on this machine. */
-export async function targetsOf(runtime: Runtime, { model, variant, target, signal }: PlacementOptions): Promise<ModelTargets> {
+export async function getTargets(runtime: Runtime, { model, variant, target, signal }: PlacementOptions): Promise<ModelTargets> {
   const manifest = await runtime.manifest(model, omitUndefined({ variant, signal }));
   const kind = usualKind(manifest);
   const loading = omitUndefined({ variant, kind, signal });
@@ -67,6 +67,6 @@ const callCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["ABORTED", "DISPOS
 export function reportFailure(target: string, error: unknown): TargetReport<never> {
   const cause = error instanceof InferyardError && error.cause instanceof InferyardError ? error.cause : error;
   if (!(cause instanceof InferyardError) || callCodes.has(cause.code)) throw error;
-  const reason = messageOf(cause).replaceAll(/\s*\n\s*/g, "; ");
+  const reason = getMessage(cause).replaceAll(/\s*\n\s*/g, "; ");
   return { target, verdict: wrongCodes.has(cause.code) ? "fail" : "skipped", reason };
 }

@@ -80,7 +80,7 @@ async function roundInProcess(request: RoundRequest, signal: AbortSignal | undef
 }
 
 /** The medians of the measured values over all rounds. `rounds`: at least one. */
-export function figuresOf(rounds: readonly Round[]): Figures {
+export function getFigures(rounds: readonly Round[]): Figures {
   const all = (name: "loadMs" | "latencyMs" | "perSecond" | "memoryBytes" | "tokensPerSecond"): number[] =>
     rounds.map((round) => round[name]);
   const rate = (name: "promptTokensPerSecond" | "decodeTokensPerSecond"): Partial<Figures> => {

@@ -2,6 +2,7 @@
  * The search of `inferyard tune`: coordinate descent over the knobs. Each value of a knob is measured beside the best one so far, and replaces it
  * only if it is better by more than the rounds differ among themselves. `measure` runs the processes.
  */
+import { omitUndefined } from "../contract/checked.ts";
 import { median, spread } from "./statistics.ts";
 
 /** A value of each knob. */
@@ -85,14 +86,14 @@ export async function search(plan: SearchPlan, measure: Measure): Promise<Search
     const points = [best, ...others.map((value): Point => ({ ...best, [knob]: value }))];
     const measured = await measure(points, plan.rounds);
     const chosen = choose(points, measured, primaryMetric[knob]);
-    trials.push(...trialsOf(knob, points, measured, chosen));
+    trials.push(...getTrials(knob, points, measured, chosen));
     best = chosen;
   }
   if (isSame(best, plan.start)) return { trials, best };
   const [before, after] = await measure([plan.start, best], plan.finalRounds);
   if (before === undefined || after === undefined) return { trials, best: plan.start };
-  const gain = gainOf(after, before);
-  const noise = noiseOf([before, after]);
+  const gain = getGain(after, before);
+  const noise = getNoise([before, after]);
   // The selection favors lucky measurements: the point must win again, by more than the noise, without losing elsewhere.
   const confirmed = isBetter(gain, noise, "latency") || isBetter(gain, noise, "bulk");
   return {
@@ -108,12 +109,12 @@ function choose(points: readonly Point[], measured: Awaited<ReturnType<Measure>>
   const [base] = measured;
   if (first === undefined) throw new TypeError("a search needs a point to start from");
   if (base === undefined) return first; // nothing to compare with
-  const noise = noiseOf(measured.filter((samples) => samples !== undefined));
+  const noise = getNoise(measured.filter((samples) => samples !== undefined));
   let chosen = { point: first, gain: 1 };
   for (const [index, point] of others.entries()) {
     const samples = measured[index + 1];
     if (samples === undefined) continue;
-    const gain = gainOf(samples, base);
+    const gain = getGain(samples, base);
     if (isBetter(gain, noise, aim) && gain[aim] > chosen.gain) chosen = { point, gain: gain[aim] };
   }
   return chosen.point;
@@ -125,7 +126,7 @@ function isBetter(gain: Gain, noise: Gain, aim: keyof Gain): boolean {
 }
 
 /** Median gain over the rounds. Gains are relative within a round, so load that slows a whole round cancels out. */
-function gainOf(samples: readonly Sample[], base: readonly Sample[]): Gain {
+function getGain(samples: readonly Sample[], base: readonly Sample[]): Gain {
   const ratios = (of: (sample: Sample, other: Sample) => number): number =>
     median(samples.flatMap((sample, round) => (base[round] === undefined ? [] : [of(sample, base[round])])));
   return {
@@ -135,20 +136,20 @@ function gainOf(samples: readonly Sample[], base: readonly Sample[]): Gain {
 }
 
 /** How much the rounds of one point differ: the median of the spreads of the points. */
-function noiseOf(measured: readonly (readonly Sample[])[]): Gain {
+function getNoise(measured: readonly (readonly Sample[])[]): Gain {
   const of = (figure: keyof Sample): number => median(measured.map((samples) => spread(samples.map((sample) => sample[figure]))));
   return { latency: of("latencyMs"), bulk: of("perSecond") };
 }
 
-function trialsOf(knob: Knob, points: readonly Point[], measured: Awaited<ReturnType<Measure>>, chosen: Point): Trial[] {
+function getTrials(knob: Knob, points: readonly Point[], measured: Awaited<ReturnType<Measure>>, chosen: Point): Trial[] {
   const [base] = measured;
   return points.map((point, index) => {
     const samples = measured[index];
     return {
       knob,
       point,
-      ...(samples === undefined ? {} : { samples }),
-      ...(samples === undefined || base === undefined ? {} : { gain: gainOf(samples, base) }),
+      ...omitUndefined({ samples }),
+      ...(samples === undefined || base === undefined ? {} : { gain: getGain(samples, base) }),
       chosen: point === chosen,
     };
   });

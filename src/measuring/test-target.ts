@@ -2,7 +2,7 @@
 import type { Precision } from "../contract/model-files.ts";
 import type { KnownAnswer } from "../models/manifest.ts";
 import { maxAbsDifference } from "../tasks/verification/known-answers.ts";
-import { compareOutputs, nonFiniteOutput, toleranceOf } from "./compare-outputs.ts";
+import { compareOutputs, nonFiniteOutput, getTolerance } from "./compare-outputs.ts";
 import type { KindTest, Output, Subject } from "./kinds/index.ts";
 
 /** One check of a target. */
@@ -57,7 +57,7 @@ export async function testTarget(subject: Subject, test: KindTest, given: readon
   ];
   const together = await test.together?.run(subject);
   const unaffected =
-    test.together && together && errorCheck(test.together.name, outputs, together, toleranceOf(precision).together);
+    test.together && together && errorCheck(test.together.name, outputs, together, getTolerance(precision).together);
   return {
     target,
     variant,

@@ -7,7 +7,7 @@ import { refuseUnknown, refuseUnlisted } from "../runtime/options/options.ts";
 import { defaultBatchTokens } from "../tasks/batching/plan-batches.ts";
 import { checkMeasuring, defaultRounds, type MeasuringOptions, measuringOptionNames } from "./benchmark-model.ts";
 import { kindOfFiles, type ModelKind } from "./kinds/index.ts";
-import { targetsOf } from "./on-targets.ts";
+import { getTargets } from "./on-targets.ts";
 import { runRounds } from "./rounds.ts";
 import { type Knob, knobs, type Point, search, type SearchPlan, type SearchResult } from "./search.ts";
 import type { ModelReport, TargetReport } from "./target-report.ts";
@@ -44,7 +44,7 @@ export async function tuneModel(options: TuneOptions): Promise<ModelReport<TuneF
   const { model, variant, settings = {}, rounds = defaultRounds, count, only, onRound, signal } = options;
   const runtime = await createRuntime(settings);
   try {
-    const { able, skipped, manifest } = await targetsOf(runtime, options);
+    const { able, skipped, manifest } = await getTargets(runtime, options);
     const kind = kindOfFiles(manifest);
     refuseWithoutEffect(kind, only, model);
     const { cpu } = await runtime.machine();

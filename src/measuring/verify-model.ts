@@ -5,7 +5,7 @@ import type { KnownAnswer } from "../models/manifest.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { compareTargets } from "./compare-targets.ts";
 import { kindOfFiles, kindOfLoaded, type KindTest, type ModelKind } from "./kinds/index.ts";
-import { type PlacementOptions, reportFailure, targetsOf } from "./on-targets.ts";
+import { type PlacementOptions, reportFailure, getTargets } from "./on-targets.ts";
 import type { ModelReport, TargetReport } from "./target-report.ts";
 import { type Check, testTarget, type TestedTarget } from "./test-target.ts";
 
@@ -40,7 +40,7 @@ const optionNames = ["model", "variant", "target", "answers", "onTarget", "signa
 export async function verifyModel(runtime: Runtime, options: VerifyOptions): Promise<ModelReport<VerifyFigures>> {
   refuseUnknown(options, optionNames, "verifyModel");
   const { model, answers = [], onTarget, signal } = options;
-  const { able, skipped, loading, manifest } = await targetsOf(runtime, options);
+  const { able, skipped, loading, manifest } = await getTargets(runtime, options);
   if (answers.length > 0 && kindOfFiles(manifest).name !== "embedding") {
     throw new InferyardError("INPUT_INVALID", `known answers are vectors of texts, and ${model} is not an embedding model`, {
       remedy: "leave them out: targets are compared with one another",
@@ -73,12 +73,12 @@ export async function verifyModel(runtime: Runtime, options: VerifyOptions): Pro
     const [result, checks] = [tested.get(target), checked.get(target)];
     if (result === undefined || checks === undefined) return failed.get(target) ?? [];
     const { variant, evidence, milliseconds } = result;
-    return reportOf(target, { variant, checks, evidence, milliseconds });
+    return getReport(target, { variant, checks, evidence, milliseconds });
   });
   return { model, kind: (kind ?? kindOfFiles(manifest)).name, targets: [...reports, ...skipped] };
 }
 
-function reportOf(target: string, figures: VerifyFigures): TargetReport<VerifyFigures> {
+function getReport(target: string, figures: VerifyFigures): TargetReport<VerifyFigures> {
   const broken = figures.checks.filter(({ verdict }) => verdict === "fail");
   if (broken.length === 0) return { target, verdict: "pass", figures };
   return { target, verdict: "fail", reason: broken.map(({ name, detail }) => `${name}: ${detail}`).join("; "), figures };

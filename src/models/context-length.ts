@@ -6,8 +6,8 @@ import type { Manifest } from "./manifest.ts";
 const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
 
 /** Maximum number of tokens of a text, or of a prompt and its answer together, as stated by the model's files; undefined if they state none. */
-export function contextLengthOf(manifest: Manifest): number | undefined {
-  const config = textConfigOf(manifest);
+export function getContextLength(manifest: Manifest): number | undefined {
+  const config = getTextConfig(manifest);
   const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
   const tokens = manifest.text?.maxTokens;
   // For a language model, engines enforce the maximum position in config.json, not the tokenizer's limit.
@@ -15,7 +15,7 @@ export function contextLengthOf(manifest: Manifest): number | undefined {
 }
 
 /** config.json of the text model. For a model for text and images, fields of the section `text_config` replace top-level fields of the same name. */
-export function textConfigOf(manifest: Manifest): Readonly<Record<string, unknown>> {
+export function getTextConfig(manifest: Manifest): Readonly<Record<string, unknown>> {
   const { config = {} } = manifest.variants[0] ?? {};
   const nested = config["text_config"];
   return typeof nested === "object" && nested !== null ? { ...config, ...nested } : config;

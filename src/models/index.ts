@@ -3,7 +3,7 @@ import { InferyardError } from "../contract/errors.ts";
 import { type FolderEntry, listFolder } from "../platform/node/files.ts";
 import { basename, dirname } from "../platform/node/paths.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Folder, statOf } from "./model-folder.ts";
+import { type Folder, readStatus } from "./model-folder.ts";
 import { modelInvalid } from "../formats/format-errors.ts";
 import { nearestName } from "./validation/nearest-name.ts";
 import { readManifestAt } from "./manifest/read-manifest-at.ts";
@@ -12,7 +12,7 @@ import { resolveReference } from "./reference/resolve-reference.ts";
 import type { ReadOptions } from "./manifest/variants.ts";
 
 export type { Manifest, Variant } from "./manifest.ts";
-export { type DigestCache, createDigestCache, digestOf } from "./digest.ts";
+export { type DigestCache, createDigestCache, computeDigest } from "./digest.ts";
 export type { ModelReference } from "./reference/model-location.ts";
 export { languageVariants } from "./manifest/language-variants.ts";
 export { refuseUnreadable, requireReadable } from "./manifest/unreadable-variants.ts";
@@ -25,13 +25,13 @@ export type { ReadOptions } from "./manifest/variants.ts";
  * damaged one, MODEL_UNSUPPORTED for one that this version cannot run and, with `options.fetch`, whatever fetching throws.
  */
 export async function readManifest(reference: string, options: ReadOptions = {}): Promise<Manifest> {
-  return await readManifestOf(await resolveReference(reference, options), options);
+  return await readResolvedManifest(await resolveReference(reference, options), options);
 }
 
 /** As `readManifest`, for a resolved reference. */
-export async function readManifestOf(reference: ModelReference, options: ReadOptions = {}): Promise<Manifest> {
+export async function readResolvedManifest(reference: ModelReference, options: ReadOptions = {}): Promise<Manifest> {
   const location = await reference.locate(options);
-  const status = await statOf(location.path, location.displayName);
+  const status = await readStatus(location.path, location.displayName);
   if (status === undefined) throw await missing(location);
   if (!status.isDirectory() && !status.isFile())
     throw modelInvalid(`${location.displayName} is neither a file nor a folder`, "give the path of a model");

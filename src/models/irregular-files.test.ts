@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { smallModel } from "../../test/fixtures/models/small-model.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { openBlocking, readText, sha256Of } from "../platform/node/files.ts";
+import { openBlocking, readText, computeSha256 } from "../platform/node/files.ts";
 import { canonicalReference, readManifest } from "./index.ts";
 
 let folder = "";
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === "win32")("in place of a file of a model", (
     const path = join(folder, "pipe");
     execFileSync("mkfifo", [path]);
     await expect(readText(path)).rejects.toMatchObject({ code: "EINVAL" });
-    await expect(sha256Of(path)).rejects.toMatchObject({ code: "EINVAL" });
+    await expect(computeSha256(path)).rejects.toMatchObject({ code: "EINVAL" });
     expect(() => openBlocking!(path)).toThrow(expect.objectContaining({ code: "EINVAL" }));
   });
 });

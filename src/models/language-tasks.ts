@@ -17,14 +17,14 @@ const media: readonly (readonly [pattern: RegExp, read: string])[] = [
 ];
 
 /** What a model reads that is not text, by its first task: "sound" or "pictures"; undefined for a model of texts, and for one whose task is not known. */
-export function mediumOf({ tasks }: Pick<Manifest, "tasks">): string | undefined {
+export function getMedium({ tasks }: Pick<Manifest, "tasks">): string | undefined {
   const [task = ""] = tasks;
   return media.find(([pattern]) => pattern.test(task))?.[1];
 }
 
 /** Throws MODEL_UNSUPPORTED for a model that reads sound or pictures, where it is to write text after a text. */
 export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks">): void {
-  const medium = mediumOf({ tasks });
+  const medium = getMedium({ tasks });
   if (medium === undefined) return;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks[0]}: it reads ${medium}, not text`, {
     remedy: "name a model for text-generation or text2text-generation",

@@ -1,5 +1,5 @@
 /** Files of a model's folder. Messages name every file by the path that the user would type. */
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
@@ -46,7 +46,7 @@ export function escapesFolder(file: string): boolean {
 
 /** Size of a file in bytes. Throws MODEL_INVALID if it is missing (`remedy` says what to do then), empty, not a regular file, or a Git LFS pointer. */
 export async function sizeOfFile(path: string, displayName: string, remedy: string): Promise<number> {
-  const status = await statOf(path, displayName);
+  const status = await readStatus(path, displayName);
   if (status === undefined) throw modelInvalid(`${displayName} is missing`, remedy);
   if (status.isDirectory()) throw modelInvalid(`${displayName} is a folder, and a file was expected`, remedy);
   if (!status.isFile()) throw modelInvalid(`${displayName} is no regular file`, "put the file itself in its place");
@@ -62,14 +62,14 @@ export async function sizeOfFile(path: string, displayName: string, remedy: stri
  * the message.
  */
 export async function isFile(path: string, displayName: string): Promise<boolean> {
-  return (await statOf(path, displayName))?.isFile() ?? false;
+  return (await readStatus(path, displayName))?.isFile() ?? false;
 }
 
 /**
  * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if the file system refuses to
  * tell; `displayName` is the path in the message.
  */
-export async function statOf(path: string, displayName: string): Promise<FileStatus | undefined> {
+export async function readStatus(path: string, displayName: string): Promise<FileStatus | undefined> {
   try {
     return await fileStatus(path);
   } catch (error) {
@@ -117,7 +117,7 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw modelInvalid(`${displayName} is not JSON: ${messageOf(error)}`, "download this file of the model again", error);
+    throw modelInvalid(`${displayName} is not JSON: ${getMessage(error)}`, "download this file of the model again", error);
   }
 }
 

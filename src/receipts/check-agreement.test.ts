@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digest, good, ownLibrary, verifiedAt as now } from "../../test/fixtures/good-receipt.ts";
 import { outputDigest } from "./create-receipt.ts";
-import { computePathOf } from "./kernel-class.ts";
+import { getComputePath } from "./kernel-class.ts";
 import { sha256 } from "./measured-run.ts";
 import type { Receipt } from "./receipt.ts";
 import { verifyReceipt } from "./verify-receipt.ts";
@@ -192,7 +192,7 @@ describe("a receipt that contradicts itself is refused:", () => {
           ...good,
           library,
           kernels: kernelCounts,
-          computePath: computePathOf(target, kernelCounts),
+          computePath: getComputePath(target, kernelCounts),
           decision: {
             ...good.decision,
             candidates: good.decision.candidates.map((each) => ({ ...each, target })),

@@ -1,5 +1,5 @@
 /** Compares the model described in a receipt with files on this machine. */
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import { type TokenFacts, promptTokens, readTokenFacts } from "../cross-validation/loaded-language.ts";
 import { encoderDecoderNames } from "../engine/transformers/architecture-names.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
@@ -31,7 +31,7 @@ export async function checkModel(receipt: Receipt, given: string | undefined): P
   } catch (error) {
     // A path in a receipt from elsewhere may lead to anything; a path that the caller gives must lead to a model.
     if (given !== undefined) throw error;
-    return unchecked(`the model ${reference} of this machine cannot be read: ${messageOf(error)}`);
+    return unchecked(`the model ${reference} of this machine cannot be read: ${getMessage(error)}`);
   }
 }
 

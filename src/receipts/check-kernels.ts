@@ -4,7 +4,7 @@ import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import type { KernelMachine } from "../kernels/simd-levels.ts";
 import { version } from "../version.ts";
-import { computePathOf, expectedKernel, isSlowKernel } from "./kernel-class.ts";
+import { getComputePath, expectedKernel, isSlowKernel } from "./kernel-class.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
@@ -22,7 +22,7 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
   const twice = kernels.find(({ id }, index) => kernels.findIndex((each) => each.id === id) < index);
   if (twice !== undefined) refuse("compute-path", `the kernel ${twice.id} is listed twice`);
   refusals.push(...impossibleKernels(receipt));
-  const measured = computePathOf(computePath.target, kernels);
+  const measured = getComputePath(computePath.target, kernels);
   if (
     measured.kind !== computePath.kind ||
     measured.fastCalls !== computePath.fastCalls ||

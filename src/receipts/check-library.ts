@@ -1,7 +1,7 @@
 /** Compares the library files listed in a receipt with the files on this machine. */
 import { basename, dirname, join } from "node:path";
 import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { findGgmlFiles, readGgmlDigests } from "../libraries/ggml/ggml-files.ts";
 import { type LoadedFile, readLoadedFiles } from "../libraries/ggml/loaded-files.ts";
 import { fileStatus } from "../platform/node/files.ts";
@@ -29,7 +29,7 @@ export async function checkLibrary({ library, computePath }: Receipt, given: str
     if ((await fileStatus(named)).isDirectory()) file = join(named, basename(path ?? library.name));
     found = await readLoadedFiles(file);
   } catch (error) {
-    const reason = `${file} cannot be read: ${messageOf(error)}`;
+    const reason = `${file} cannot be read: ${getMessage(error)}`;
     if (given !== undefined) throw new InferyardError("INPUT_INVALID", reason, { cause: error });
     return unchecked(`the library of the receipt was not compared: ${reason}`);
   }
@@ -54,7 +54,7 @@ async function checkBuild(files: Files, given: string | undefined, read: (folder
   try {
     found = await read((await fileStatus(given)).isDirectory() ? given : dirname(given));
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, { cause: error });
   }
   const reasons = differentFiles(found, files, given);
   if (reasons.length > 0) return refused(reasons);

@@ -13,8 +13,8 @@ import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { version } from "../version.ts";
-import { computePathOf, countsBetween } from "./kernel-class.ts";
-import { determinismOf, greedyRun, measuredRun, sha256, testRuns } from "./measured-run.ts";
+import { getComputePath, countsBetween } from "./kernel-class.ts";
+import { computeDeterminism, greedyRun, measuredRun, sha256, testRuns } from "./measured-run.ts";
 import { measureBandwidth } from "./memory-bandwidth.ts";
 import { type ModelFacts, readModelFacts } from "./model-facts.ts";
 import { type PeakMemory, type Receipt, type ReceiptMachine, receiptFormat, receiptVersion } from "./receipt.ts";
@@ -68,7 +68,7 @@ export async function createReceipt(runtime: Runtime, options: ReceiptOptions): 
     const run = await recordRuns(handle, read, { maxTokens: tokens, endTokens: tokenFacts.config.endTokens, signal });
     const finishedAt = new Date();
     const { measured, peakMemory, ...recorded } = run;
-    const files = await factsOf(manifest, handle);
+    const files = await getFacts(manifest, handle);
     const input = { prompt: typeof prompt === "string" ? prompt : null, tokens: read.source ?? read.tokens };
     const receipt: Receipt = {
       format: receiptFormat,
@@ -78,14 +78,14 @@ export async function createReceipt(runtime: Runtime, options: ReceiptOptions): 
       finishedAt: finishedAt.toISOString(),
       inferyardVersion: version,
       machine,
-      library: libraryOf(handle.decision),
+      library: getLibrary(handle.decision),
       model: { reference: model, name: manifest.name, ...files },
       decision: handle.decision,
-      computePath: computePathOf(handle.target, run.kernels),
+      computePath: getComputePath(handle.target, run.kernels),
       ...recorded,
       figures: { loadMs, ...measured.figures, peakMemory },
       input,
-      output: outputOf(input.tokens, measured.tokens, tokenFacts),
+      output: getOutput(input.tokens, measured.tokens, tokenFacts),
     };
     // Through JSON, as a file holds it: what is signed is what is read back.
     const plain = JSON.parse(JSON.stringify(receipt)) as Receipt;
@@ -119,11 +119,11 @@ async function recordRuns(
   const measured = await measuredRun(model, prompt, limits);
   const tests = await testRuns(model, prompt, [first, second], measured, limits.signal);
   const kernels = countsBetween(before, (await handle.kernelCounts()) ?? []);
-  return { kernels, tests, determinism: determinismOf([first, second]), measured, peakMemory: peakMemoryOf(handle) };
+  return { kernels, tests, determinism: computeDeterminism([first, second]), measured, peakMemory: getPeakMemory(handle) };
 }
 
 /** The library of a decision. The backend `library` gives the path and the digest of its file as evidence. */
-function libraryOf({ selected }: Decision): Receipt["library"] {
+function getLibrary({ selected }: Decision): Receipt["library"] {
   const library = selected?.library ?? { name: "unknown", version: "unknown" };
   for (const sentence of selected?.evidence ?? []) {
     const [, path, sha256] = /^(.+), sha256 ([0-9a-f]{64})\b/.exec(sentence) ?? [];
@@ -132,12 +132,12 @@ function libraryOf({ selected }: Decision): Receipt["library"] {
   return library;
 }
 
-function peakMemoryOf({ memory: { bytes, measure } }: ModelHandle): PeakMemory {
+function getPeakMemory({ memory: { bytes, measure } }: ModelHandle): PeakMemory {
   if (measure === "resident") return { bytes, of: "child process" };
   return { bytes: process.resourceUsage().maxRSS * 1024, of: "process" };
 }
 
-async function factsOf({ variants }: Manifest, { decision }: ModelHandle): Promise<ModelFacts> {
+async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Promise<ModelFacts> {
   const { variant: name } = decision.model;
   const variant = languageVariants(variants).find((each) => each.name === name);
   if (variant !== undefined) return readModelFacts(variant);
@@ -150,7 +150,7 @@ async function factsOf({ variants }: Manifest, { decision }: ModelHandle): Promi
   return readModelFacts({ ...source, packing: { to: name, from: source.name, bytes: 0 } });
 }
 
-function outputOf(input: readonly number[], tokens: readonly number[], { tokenizer }: TokenFacts): Receipt["output"] {
+function getOutput(input: readonly number[], tokens: readonly number[], { tokenizer }: TokenFacts): Receipt["output"] {
   const text = tokenizer === undefined ? null : tokenizer.decode(tokens, { skipSpecialTokens: false });
   return { tokens, text, sha256: outputDigest(input, tokens) };
 }

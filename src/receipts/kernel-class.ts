@@ -13,17 +13,17 @@ export function isSlowKernel(id: string): boolean {
 }
 
 /** The compute path that counted kernels show. */
-export function computePathOf(target: string, kernels: readonly KernelCount[]): ComputePath {
+export function getComputePath(target: string, kernels: readonly KernelCount[]): ComputePath {
   let fastCalls = 0;
   let slowCalls = 0;
   for (const { id, calls } of kernels) {
     if (isSlowKernel(id)) slowCalls += calls;
     else fastCalls += calls;
   }
-  return { target, kind: kindOf(fastCalls, slowCalls), fastCalls, slowCalls };
+  return { target, kind: getKind(fastCalls, slowCalls), fastCalls, slowCalls };
 }
 
-function kindOf(fastCalls: number, slowCalls: number): ComputePath["kind"] {
+function getKind(fastCalls: number, slowCalls: number): ComputePath["kind"] {
   if (fastCalls + slowCalls === 0) return "uncounted";
   if (slowCalls === 0) return "fast";
   return fastCalls === 0 ? "slow" : "mixed";

@@ -92,7 +92,7 @@ export async function measuredRun(model: TestedModel, prompt: PromptTokens, limi
 }
 
 /** Whether several runs gave the same tokens and logits. */
-export function determinismOf(runs: readonly GreedyRun[]): Determinism {
+export function computeDeterminism(runs: readonly GreedyRun[]): Determinism {
   const digests = runs.map(({ tokens, last }) => ({
     tokensSha256: sha256(JSON.stringify(tokens)),
     logitsSha256: sha256(new Uint8Array(last.buffer, last.byteOffset, last.byteLength)),

@@ -6,8 +6,8 @@ import { ggufNumber } from "../formats/gguf/gguf-metadata.ts";
 import { type GgufModel, readGgufModel } from "../formats/gguf/models/read-model.ts";
 import { readOnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import { pathsOfWeights, readWeightsHeader } from "../formats/safetensors/read-sharded.ts";
-import { createDigestCache, digestOf } from "../models/digest.ts";
-import { externalFilesOf } from "../formats/onnx/external-files.ts";
+import { createDigestCache, computeDigest } from "../models/digest.ts";
+import { getExternalFiles } from "../formats/onnx/external-files.ts";
 import type { Variant } from "../models/manifest.ts";
 import type { ReceiptFile, ReceiptModel } from "./receipt.ts";
 
@@ -16,11 +16,11 @@ export type ModelFacts = Pick<ReceiptModel, "files" | "weightTypes" | "weightByt
 
 /** Reads the files of a variant and computes their digests. Throws MODEL_INVALID for files that cannot be read. */
 export async function readModelFacts(variant: Variant & LanguageModelFiles): Promise<ModelFacts> {
-  const weights = await weightsOf(variant);
+  const weights = await getWeights(variant);
   const cache = createDigestCache();
   const files: ReceiptFile[] = [];
   for (const path of new Set(weights.paths)) {
-    const sha256 = await digestOf({ path }, cache);
+    const sha256 = await computeDigest({ path }, cache);
     files.push({ name: basename(path), bytes: (await stat(path)).size, sha256 });
   }
   const bytesByType = new Map<string, number>();
@@ -44,7 +44,7 @@ interface Weights {
   readonly expertShare: number;
 }
 
-async function weightsOf(variant: Variant & LanguageModelFiles): Promise<Weights> {
+async function getWeights(variant: Variant & LanguageModelFiles): Promise<Weights> {
   const { path, format, decoderWithPast, encoder } = variant;
   switch (format) {
     case "gguf": {
@@ -78,7 +78,7 @@ async function weightsOf(variant: Variant & LanguageModelFiles): Promise<Weights
 }
 
 async function externalPaths(path: string): Promise<string[]> {
-  const names = externalFilesOf(await readOnnxOutline(path, path)).keys();
+  const names = getExternalFiles(await readOnnxOutline(path, path)).keys();
   return [...names].map((name) => join(dirname(path), name));
 }
 

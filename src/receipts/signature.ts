@@ -1,6 +1,6 @@
 /** Ed25519 signatures of receipts (RFC 8032), over their canonical form (RFC 8785). Keys are PEM: PKCS #8 for private ones, SPKI for public ones. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Receipt, ReceiptSignature } from "./receipt.ts";
 
@@ -12,7 +12,7 @@ export function signReceipt(receipt: Receipt, privatePem: string): Receipt {
     algorithm: "Ed25519",
     canonicalization: "RFC8785",
     publicKey: publicKey.export({ type: "spki", format: "pem" }).toString(),
-    keyId: keyIdOf(publicKey),
+    keyId: getKeyId(publicKey),
   } as const;
   const value = sign(null, signedBytes({ ...receipt, signature }), key).toString("base64");
   return { ...receipt, signature: { ...signature, value } };
@@ -25,9 +25,9 @@ export function signatureProblem(receipt: Receipt, signature: ReceiptSignature):
   try {
     key = readKey(() => createPublicKey(signature.publicKey), "public");
   } catch (error) {
-    return `its public key cannot be read: ${messageOf(error)}`;
+    return `its public key cannot be read: ${getMessage(error)}`;
   }
-  if (keyIdOf(key) !== signature.keyId) return `its key id is ${signature.keyId}, and its public key has ${keyIdOf(key)}`;
+  if (getKeyId(key) !== signature.keyId) return `its key id is ${signature.keyId}, and its public key has ${getKeyId(key)}`;
   const bytes = Buffer.from(value, "base64");
   // Base64 that decodes to the same bytes in another spelling would be another file with the same signature.
   if (bytes.toString("base64") !== value) return "its value is not base64 in the usual spelling";
@@ -35,7 +35,7 @@ export function signatureProblem(receipt: Receipt, signature: ReceiptSignature):
   try {
     content = signedBytes({ ...receipt, signature: unsigned });
   } catch (error) {
-    return messageOf(error); // it is not JSON, so that it was never signed
+    return getMessage(error); // it is not JSON, so that it was never signed
   }
   if (verify(null, content, key, bytes)) return undefined;
   return "the signature does not fit the content: the receipt was altered, or signed with another key";
@@ -49,10 +49,10 @@ export function keyIdOfPem(pem: string): string {
       remedy: "openssl pkey -in key.pem -pubout -out public.pem",
     });
   }
-  return keyIdOf(readKey(() => createPublicKey(pem), "public"));
+  return getKeyId(readKey(() => createPublicKey(pem), "public"));
 }
 
-function keyIdOf(key: KeyObject): string {
+function getKeyId(key: KeyObject): string {
   return createHash("sha256")
     .update(key.export({ type: "spki", format: "der" }))
     .digest("hex");
@@ -69,7 +69,7 @@ function readKey(read: () => KeyObject, kind: "private" | "public"): KeyObject {
   try {
     key = read();
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `this is no ${kind} key in PEM, or it has a passphrase: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `this is no ${kind} key in PEM, or it has a passphrase: ${getMessage(error)}`, {
       cause: error,
       remedy,
     });

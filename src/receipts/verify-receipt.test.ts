@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { digest, good, goodKernels as kernels, verifiedAt as now, ownLibrary } from "../../test/fixtures/good-receipt.ts";
 import { amount } from "../../test/fixtures/slow.ts";
 import { namesKernel } from "../kernels/kernel-ids.ts";
-import { computePathOf, expectedKernel } from "./kernel-class.ts";
+import { getComputePath, expectedKernel } from "./kernel-class.ts";
 import { sha256 } from "./measured-run.ts";
 import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
@@ -22,7 +22,7 @@ const figures = (changed: Partial<Receipt["figures"]>): Receipt => ({ ...good, f
 const withKernels = (list: Receipt["kernels"]): Receipt => ({
   ...good,
   kernels: list,
-  computePath: computePathOf("native:cpu", list),
+  computePath: getComputePath("native:cpu", list),
 });
 
 describe("a receipt", () => {
@@ -59,7 +59,7 @@ describe("a receipt", () => {
       await codes({
         ...good,
         kernels: vulkan,
-        computePath: computePathOf("llamacpp:vulkan", vulkan),
+        computePath: getComputePath("llamacpp:vulkan", vulkan),
         decision: {
           ...good.decision,
           candidates: [{ target: "llamacpp:vulkan", verdict: "selected", stage: "verify", reason: "inferyard 0.1.0, Q4_K" }],

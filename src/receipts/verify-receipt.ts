@@ -1,5 +1,5 @@
 /** Verifies a receipt: everything that can be checked is, and every reason to refuse it is told. */
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { checkAgreement } from "./check-agreement.ts";
 import { checkSpeed, checkTimes } from "./check-figures.ts";
@@ -78,7 +78,7 @@ function parse(text: string): { readonly value: unknown } | { readonly refusal: 
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { refusal: { code: "invalid-schema", reason: `it is not JSON: ${messageOf(error)}` } };
+    return { refusal: { code: "invalid-schema", reason: `it is not JSON: ${getMessage(error)}` } };
   }
 }
 

@@ -43,7 +43,7 @@ describe("sequences of a handle", () => {
     current = fresh;
     const [after, fork] = [await sequences.createSequence(), await sequences.forkSequence(before)];
     const restored = await sequences.restoreSequence(new Uint8Array());
-    expect([holds.countOf(old), holds.countOf(fresh)]).toEqual([2, 2]);
+    expect([holds.getCount(old), holds.getCount(fresh)]).toEqual([2, 2]);
     const steps = [after, before, restored, fork].map((sequence) => ({ sequence, tokens: [0] }));
     expect((await sequences.decode(steps)).map((row) => [...row])).toEqual([
       [2, 1],
@@ -59,7 +59,7 @@ describe("sequences of a handle", () => {
     await sequences.releaseSequence(before);
     await expect(sequences.decode([{ sequence: before, tokens: [0] }])).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(sequences.forkSequence(99)).rejects.toMatchObject({ code: "INPUT_INVALID" });
-    expect(holds.countOf(old)).toBe(1);
+    expect(holds.getCount(old)).toBe(1);
     sequences.releaseAll();
     await Promise.all([holds.released(old), holds.released(fresh)]);
     expect([old.alive.size, fresh.alive.size]).toEqual([0, 0]);
@@ -77,6 +77,6 @@ describe("sequences of a handle", () => {
       return { loaded: {} as never, model, release: holds.hold(model), holdAgain: () => holds.hold(model) };
     });
     await expect(sequences.createSequence()).rejects.toThrow("no memory");
-    expect(holds.countOf(model)).toBe(0);
+    expect(holds.getCount(model)).toBe(0);
   });
 });

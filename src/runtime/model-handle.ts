@@ -54,7 +54,7 @@ export class ModelHandle {
 
   /** The decision that led to this target. */
   get decision(): Decision {
-    return this.#lease.decisionOf(this.#resident.loaded);
+    return this.#lease.getDecision(this.#resident.loaded);
   }
 
   /** Names, data types and shapes of the inputs. Throws MODEL_UNSUPPORTED for a model that was loaded with `kind: "language"`. */
@@ -85,7 +85,7 @@ export class ModelHandle {
   /** The language model for one call, and the decision that placed it. It is not freed before `release` is called, even if the library is reloaded. */
   holdLanguage(): HeldLanguage {
     const { loaded, model, release } = this.#resident.holdLanguage();
-    return { model, target: formatTarget(loaded.target), decision: this.#lease.decisionOf(loaded), release };
+    return { model, target: formatTarget(loaded.target), decision: this.#lease.getDecision(loaded), release };
   }
 
   /** Memory of the primary instance; see `TensorModel.memory`. */

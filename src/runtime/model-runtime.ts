@@ -92,7 +92,7 @@ export class ModelRuntime {
     });
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
     });
     this.#models = new SharedModels({ residency: this.#residency, settings, selector: this.#selector, loader });

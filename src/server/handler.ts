@@ -1,4 +1,5 @@
 /** The server without a socket: a function from Request to Response. */
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
@@ -67,7 +68,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     settings,
     storedNames,
     loadProgress,
-    ...(storedTime === undefined ? {} : { storedTime }),
+    ...omitUndefined({ storedTime }),
     onCall: (record) => metrics.call(record),
   });
   const metrics = new Metrics(service);

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
 import { serverDefaults } from "../settings/server-section.ts";
@@ -81,7 +82,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
   const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
   const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
-  const limits = { max, ...(maxPerClient === undefined ? {} : { maxPerClient }), isProxied: trustProxy };
+  const limits = { max, ...omitUndefined({ maxPerClient }), isProxied: trustProxy };
   const connections = new Connections(limits, (connection) => responses.forget(connection));
   handler.watchConnections(() => ({
     open: connections.size,
@@ -144,12 +145,12 @@ function startServer(
     await turns.wait(connection.client);
     if (connections.find(socket) === undefined) return gone();
     const refusal =
-      connection.refusalOf(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
+      connection.getRefusal(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
     return handler(request, {
       remoteAddress,
       listenAddress: hostname,
       httpVersion,
-      ...(refusal === undefined ? {} : { refusal }),
+      ...omitUndefined({ refusal }),
     });
   };
   return new Promise((resolve, reject) => {
@@ -162,7 +163,7 @@ function startServer(
       const connection = connections.find(socket);
       if (connection === undefined) return;
       follow(connections, connection, response);
-      if (handler.service.draining || connection.refusalOf(response) !== undefined) response.setHeader("connection", "close");
+      if (handler.service.draining || connection.getRefusal(response) !== undefined) response.setHeader("connection", "close");
     });
     server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(hostname, port, error)));
   });

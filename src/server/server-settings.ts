@@ -102,6 +102,6 @@ export interface ServedModel extends ModelLimits {
 }
 
 /** The reference of a configured model. */
-export function referenceOf(model: string | ServedModel): string {
+export function getReference(model: string | ServedModel): string {
   return typeof model === "string" ? model : model.reference;
 }

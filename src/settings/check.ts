@@ -1,11 +1,11 @@
 /** Validates settings against the schema. Errors list every problem; for an unknown key they suggest the nearest known one. */
 import { parse } from "yaml";
 import type * as z from "zod";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
-import { adapterOf } from "../runtime/options/adapters.ts";
+import { parseAdapter } from "../runtime/options/adapters.ts";
 import { foreignName } from "../runtime/options/foreign-names.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
@@ -26,7 +26,7 @@ export function checkYaml(text: string, path: string): Settings {
   try {
     values = parse(text) ?? {};
   } catch (error) {
-    throw invalid(path, [`not YAML: ${messageOf(error)}`], error);
+    throw invalid(path, [`not YAML: ${getMessage(error)}`], error);
   }
   return check(values, path);
 }
@@ -77,7 +77,7 @@ function fromText(field: z.ZodType, text: string): unknown {
   const digit = { "1": true, "0": false }[text]; // after the number, so that 1 is a number where numbers are allowed
   const list = text.split(",").map((part) => part.trim());
   return (
-    [Number(text), truth, digit, text, list, list.map(Number), list.map(adapterOf)].find(
+    [Number(text), truth, digit, text, list, list.map(Number), list.map(parseAdapter)].find(
       (reading) => field.safeParse(reading).success,
     ) ?? text
   );

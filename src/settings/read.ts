@@ -1,7 +1,7 @@
 /** Reads the effective settings from defaults, inferyard.yaml, the environment and flags, in this order; later sources win. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { isServiceVariable } from "./service-variables.ts";
 import {
   type SectionName,
@@ -45,7 +45,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   const layers: Layer[] = [
     { values: settingDefaults, origin: () => "default" },
     await fileLayer(sources),
-    { values: await environmentSettings(sources.environment), origin: (name) => variableOf(name, sources.environment) },
+    { values: await environmentSettings(sources.environment), origin: (name) => getVariable(name, sources.environment) },
     { values: sources.flags ?? {}, origin: flagName },
   ];
   const values: Record<string, unknown> = {};
@@ -98,7 +98,9 @@ async function fileLayer(sources: SettingsSources): Promise<Layer> {
     text = await readFile(path, "utf8");
   } catch (error) {
     if (nameGiven(sources) === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return { values: {}, origin };
-    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${getMessage(error)}`, {
+      cause: error,
+    });
   }
   const { checkYaml } = await import("./check.ts");
   return { values: checkYaml(text, path), origin };
@@ -133,7 +135,7 @@ function serviceVariables(environment: SettingsSources["environment"]): string[]
 }
 
 /** Variable that a setting came from; for a section, which has one variable per setting, all of them. */
-function variableOf(name: SettingName, environment: SettingsSources["environment"]): string {
+function getVariable(name: SettingName, environment: SettingsSources["environment"]): string {
   const variable = environmentName(name);
   if (!isSection(name)) return variable;
   const given = ours(environment).map(([other]) => other);

@@ -4,10 +4,10 @@
  * there are settings to check.
  */
 import * as z from "zod";
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import { hostNames } from "../hosts/host-name.ts";
 import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
-import { gpuModeOf, gpuModes, policies } from "../runtime/targets/constraints.ts";
+import { parseGpuMode, gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { whileCompilingModes } from "../runtime/options/runtime-settings.ts";
 import { findUnknownName } from "../runtime/targets/known-names.ts";
 import { duration } from "./duration-schema.ts";
@@ -24,7 +24,7 @@ function refuseUnknownTargets(written: string | readonly string[], context: z.Re
     if (unknown !== undefined)
       context.addIssue(`names the ${unknown.kind} "${unknown.name}", and there is none of this name; ${unknown.remedy}`);
   } catch (error) {
-    context.addIssue(messageOf(error));
+    context.addIssue(getMessage(error));
   }
 }
 
@@ -50,7 +50,7 @@ const constraintFields = {
     .describe("The only targets that may run; if none of them can, loading fails."),
   exclude: targets.describe("Targets never to run on."),
   gpu: z
-    .preprocess(gpuModeOf, z.enum(gpuModes))
+    .preprocess(parseGpuMode, z.enum(gpuModes))
     .describe(
       "Use of accelerators: `auto`, whatever the other settings give; `off`, the CPU alone; a device, that one alone, of any backend: loading fails where none can use it. Short for a `target` such as `*:cuda`.",
     ),

@@ -2,7 +2,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import { replaceFile } from "./replace-file.ts";
 import { checkYaml } from "./check.ts";
 import type { Settings } from "./settings.ts";
@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
  * OUTPUT_FAILED if it cannot be written.
  */
 export async function writeSettings(path: string, values: Settings): Promise<void> {
-  const before = await textOf(path);
+  const before = await toText(path);
   const wanted = { ...checkYaml(before, path), ...values };
   const after = [inPlace(before, values), rewritten(before, values)].find(
     (text) => text !== undefined && holds(text, path, wanted),
@@ -25,16 +25,18 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
   try {
     await replaceFile(await realpath(path).catch(() => path), after); // a symbolic link stays one
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, { cause: error });
   }
 }
 
-async function textOf(path: string): Promise<string> {
+async function toText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${getMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /** File system access of the store, with its errors as InferyardError. */
 import type { Stats } from "node:fs";
 import { readdir, stat, statfs } from "node:fs/promises";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 
 /** The `code` of an error of Node.js ("ENOENT"), or undefined if it has none. */
 export function errorCode(error: unknown): string | undefined {
@@ -15,12 +15,12 @@ export function errorCode(error: unknown): string | undefined {
 export function diskError(path: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   if (errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT") {
-    return new InferyardError("DISK_FULL", `there is no room for ${path}: ${messageOf(error)}`, {
+    return new InferyardError("DISK_FULL", `there is no room for ${path}: ${getMessage(error)}`, {
       remedy: diskFullRemedy,
       cause: error,
     });
   }
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
     remedy: "check the permissions, or set INFERYARD_HOME to a folder elsewhere",
     cause: error,
   });

@@ -1,4 +1,5 @@
 /** Results with the field names of Hugging Face's transformers pipelines, for `pipeline()` and for --json of the command line. */
+import { omitUndefined } from "../contract/checked.ts";
 import type { MaskFill } from "./fill-mask/fill-mask.ts";
 import type { Entity } from "./token-classification/entities.ts";
 
@@ -22,10 +23,9 @@ export interface HuggingFaceEntity {
 /** Converts entities to the fields of the transformers pipeline. */
 export function toHuggingFaceEntities(entities: readonly Entity[]): HuggingFaceEntity[] {
   return entities.map(({ entity, entityGroup, score, index, word, start, end }) => ({
-    ...(entity === undefined ? {} : { entity }),
-    ...(entityGroup === undefined ? {} : { entity_group: entityGroup }),
+    ...omitUndefined({ entity, entity_group: entityGroup }),
     score,
-    ...(index === undefined ? {} : { index }),
+    ...omitUndefined({ index }),
     word,
     start,
     end,

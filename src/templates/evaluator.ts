@@ -10,9 +10,9 @@ import type { Budget } from "./budget.ts";
 import { TemplateFailure, TemplateUnsupported } from "./errors.ts";
 import type { Scope } from "./scope.ts";
 import type { CallArguments, CallNode, ComparisonOperator, Expression } from "./syntax/nodes.ts";
-import { areEqual, compare, hashOf, isTrue } from "./values/comparison.ts";
+import { areEqual, compare, computeHash, isTrue } from "./values/comparison.ts";
 import type { Lookup } from "./values/formatting.ts";
-import { contains, itemsOf } from "./values/iteration.ts";
+import { contains, getItems } from "./values/iteration.ts";
 import { toText } from "./values/text.ts";
 import {
   type Arguments,
@@ -23,7 +23,7 @@ import {
   Tuple,
   Undefined,
   type Value,
-  textOf,
+  getText,
   typeName,
 } from "./values/values.ts";
 
@@ -161,7 +161,7 @@ export class Evaluator implements Environment {
     this.budget.items(4 * pairs.length);
     for (const [keyNode, valueNode] of pairs) {
       const key = this.evaluate(keyNode, scope);
-      dict.set(hashOf(key, this.budget), key, this.evaluate(valueNode, scope));
+      dict.set(computeHash(key, this.budget), key, this.evaluate(valueNode, scope));
     }
     return dict;
   }
@@ -215,7 +215,7 @@ export class Evaluator implements Environment {
       return noArguments;
     const values = this.#items(positional, scope);
     if (list !== undefined) {
-      const more = itemsOf(this.evaluate(list, scope), this.budget);
+      const more = getItems(this.evaluate(list, scope), this.budget);
       this.budget.items(more.length);
       for (const item of more) values.push(item);
     }
@@ -230,7 +230,7 @@ export class Evaluator implements Environment {
     if (!(value instanceof Dict)) throw new TemplateFailure(`argument after ** must be a mapping, not ${typeName(value)}`);
     this.budget.items(4 * value.size);
     for (const [key, each] of value.entries()) {
-      const name = textOf(key);
+      const name = getText(key);
       if (name === undefined) throw new TemplateFailure("keywords must be strings");
       this.#name(byName, name, each);
     }

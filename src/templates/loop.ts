@@ -2,7 +2,7 @@
 import type { Environment } from "./builtins/environment.ts";
 import { TemplateFailure } from "./errors.ts";
 import { areEqual } from "./values/comparison.ts";
-import { itemsOf, iterate, lengthOf } from "./values/iteration.ts";
+import { getItems, iterate, getLength } from "./values/iteration.ts";
 import { type Arguments, Callable, ObjectValue, Stream, Tuple, Undefined, type Value } from "./values/values.ts";
 
 /** One run of a loop: its items, and what `loop` says of the current one. */
@@ -99,9 +99,9 @@ export class Loop {
   /** Number of all items. Those of an iterator are read for it. */
   #total(): number {
     const { budget } = this.#environment;
-    this.#length ??= this.#over instanceof Stream ? undefined : lengthOf(this.#over, budget);
+    this.#length ??= this.#over instanceof Stream ? undefined : getLength(this.#over, budget);
     if (this.#length !== undefined) return this.#length;
-    const rest = itemsOf(new Stream("iterator", this.#next), budget);
+    const rest = getItems(new Stream("iterator", this.#next), budget);
     let at = 0;
     this.#next = () => rest[at++];
     const peeked = this.#peeked?.item === undefined ? 0 : 1;

@@ -1,4 +1,5 @@
 /** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
+import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal, TemplateUnsupported } from "./errors.ts";
 import { type Template, parseTemplate, renderTemplate } from "./template.ts";
@@ -86,6 +87,6 @@ export interface ExceededBound {
 
 /** The error of a template that goes beyond a bound: "takes more than 2000000 steps". */
 export function beyondBound(problem: string, { bound, limit, number }: ExceededBound): InferyardError {
-  const data = { bound, limit, ...(number === undefined ? {} : { number }) };
+  const data = { bound, limit, ...omitUndefined({ number }) };
   return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, { data, remedy: correction });
 }

@@ -5,7 +5,7 @@ import { Loop } from "./loop.ts";
 import { Scope } from "./scope.ts";
 import type { FilterChain, LoopNode, MacroNode, Statement, Target } from "./syntax/nodes.ts";
 import { isTrue } from "./values/comparison.ts";
-import { isIterable, itemsOf, iterate } from "./values/iteration.ts";
+import { isIterable, getItems, iterate } from "./values/iteration.ts";
 import { toText } from "./values/text.ts";
 import { type Arguments, Callable, Dict, Namespace, Stream, Tuple, Undefined, type Value, typeName } from "./values/values.ts";
 
@@ -154,7 +154,7 @@ export class Renderer extends Evaluator {
     } else {
       const { items: targets } = target;
       if (!isIterable(value)) throw new TemplateFailure(`cannot unpack non-iterable ${typeName(value)} object`);
-      const items = itemsOf(value, this.budget);
+      const items = getItems(value, this.budget);
       if (items.length < targets.length)
         throw new TemplateFailure(`not enough values to unpack (expected ${targets.length}, got ${items.length})`);
       if (items.length > targets.length) throw new TemplateFailure(`too many values to unpack (expected ${targets.length})`);
@@ -197,7 +197,7 @@ export class Renderer extends Evaluator {
       scope.set("caller", rest.get("caller") ?? new Undefined("No caller defined"));
       rest.delete("caller");
     }
-    if (reads.has("kwargs")) scope.set("kwargs", dictOf(rest));
+    if (reads.has("kwargs")) scope.set("kwargs", toDict(rest));
     else if (rest.size > 0) throw new TemplateFailure(`macro '${name}' takes no keyword argument '${[...rest.keys()][0] ?? ""}'`);
     if (reads.has("varargs")) scope.set("varargs", new Tuple(positional.slice(names.length)));
     else if (positional.length > names.length)
@@ -205,7 +205,7 @@ export class Renderer extends Evaluator {
   }
 }
 
-function dictOf(named: ReadonlyMap<string, Value>): Dict {
+function toDict(named: ReadonlyMap<string, Value>): Dict {
   const dict = new Dict();
   for (const [name, value] of named) dict.set(name, name, value);
   return dict;

@@ -48,7 +48,7 @@ export function renderTemplate(
   const renderer = new Renderer(new Budget(limits), now);
   return guarded(() => {
     try {
-      return renderer.render(body, variablesOf(parseJson(variables)));
+      return renderer.render(body, getVariables(parseJson(variables)));
     } catch (error) {
       if (error instanceof TemplateFailure) error.line ??= renderer.currentLine;
       throw error;
@@ -56,7 +56,7 @@ export function renderTemplate(
   });
 }
 
-function variablesOf(value: Value): Map<string, Value> {
+function getVariables(value: Value): Map<string, Value> {
   const variables = new Map<string, Value>();
   if (value instanceof Dict) for (const [name, each] of value.entries()) if (typeof name === "string") variables.set(name, each);
   return variables;

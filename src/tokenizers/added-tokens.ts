@@ -21,7 +21,7 @@ export class AddedTokenFinder {
   /** By UTF-16 code unit: 1 if a token starts with it. */
   readonly #opens = new Uint8Array(0x10000);
 
-  /** `textOf`: the text to match for a token, its content or its normalized content. */
+  /** `getText`: the text to match for a token, its content or its normalized content. */
   constructor(tokens: readonly AddedToken[], textOf: (token: AddedToken) => string) {
     this.#tokens = tokens;
     const texts = tokens.map((token, index): [string, number] => [textOf(token), index]).filter(([text]) => text !== "");

@@ -14,7 +14,7 @@ export interface EncodingSource {
   readonly addSpecialTokens: boolean;
   /** Offset trims to apply, in order. */
   readonly trimming: readonly OffsetTrimming[];
-  readonly tokenOf: (id: number) => string | undefined;
+  readonly idToToken: (id: number) => string | undefined;
   readonly wholeLength: number;
   readonly truncated: boolean;
 }
@@ -71,9 +71,9 @@ class WindowEncoding implements Encoding {
   }
 
   get tokens(): readonly string[] {
-    const { tokenOf } = this.#source;
+    const { idToToken } = this.#source;
     this.#tokens ??= this.#column(
-      (row, { from, to }) => Array.from({ length: to - from }, (_token, index) => shownToken(row, from + index, tokenOf)),
+      (row, { from, to }) => Array.from({ length: to - from }, (_token, index) => shownToken(row, from + index, idToToken)),
       (_ids, tokens) => [...tokens],
     );
     return this.#tokens;
@@ -112,12 +112,12 @@ class WindowEncoding implements Encoding {
   }
 
   get offsets(): Int32Array {
-    const { trimming, tokenOf } = this.#source;
+    const { trimming, idToToken } = this.#source;
     this.#offsets ??= Int32Array.from(
       this.#column(
         (row, { from, to }) => {
           const offsets = row.offsets.slice(2 * from, 2 * to);
-          for (const trim of trimming) trimOffsets(offsets, (index) => shownToken(row, from + index, tokenOf), trim);
+          for (const trim of trimming) trimOffsets(offsets, (index) => shownToken(row, from + index, idToToken), trim);
           return offsets;
         },
         (ids) => ids.flatMap(() => [0, 0]),

@@ -1,5 +1,5 @@
 /** Tokenizers in TypeScript, equal to Hugging Face's Rust library `tokenizers`: loaded from a model's tokenizer.json or GGUF file. */
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
 import { readTokenizerJson, type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
@@ -45,6 +45,6 @@ export async function loadTextTokenizer(settings: TextSettings, threads?: Tokeni
   try {
     return new TextTokenizer(applyTokenizerConfig(json, settings), settings, threads);
   } catch (error) {
-    throw tokenizerInvalid(settings.tokenizerShown, `cannot be used: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(settings.tokenizerShown, `cannot be used: ${getMessage(error)}`, error);
   }
 }

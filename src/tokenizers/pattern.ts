@@ -1,5 +1,5 @@
 /** Patterns and the split behaviors of the Rust library (`Pattern`, `SplitDelimiterBehavior`). */
-import { messageOf } from "../contract/errors.ts";
+import { getMessage } from "../contract/errors.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
 import { parseRegex, quoted } from "./regex/parse.ts";
 import { compileRegex } from "./regex/automaton.ts";
@@ -19,7 +19,7 @@ function searchedPattern(source: string): Pattern {
     const search = new RegexSearch(compileRegex(node));
     return (text) => search.matches(text);
   } catch (error) {
-    throw new Error(`the regular expression ${quoted(source)} is too large: ${messageOf(error)}`, { cause: error });
+    throw new Error(`the regular expression ${quoted(source)} is too large: ${getMessage(error)}`, { cause: error });
   }
 }
 

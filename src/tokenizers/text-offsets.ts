@@ -12,7 +12,7 @@ export type OffsetUnit = (typeof offsetUnits)[number];
  */
 export function convertOffsets(offsets: Int32Array, text: string, unit: OffsetUnit): Int32Array {
   if (unit === "utf16") return offsets;
-  const positions = positionsOf(text, unit);
+  const positions = getPositions(text, unit);
   return offsets.map((offset) => positions[offset] ?? 0); // outside of the text: an offset into the other text of a pair
 }
 
@@ -29,7 +29,7 @@ export function convertSpans(spans: readonly TextRange[], text: string, unit: Of
 }
 
 /** The position of every UTF-16 offset of a text, its end included, in another unit. Inside a surrogate pair it is that of the pair's start. */
-function positionsOf(text: string, unit: "codepoints" | "bytes"): Int32Array {
+function getPositions(text: string, unit: "codepoints" | "bytes"): Int32Array {
   const positions = new Int32Array(text.length + 1);
   let position = 0;
   for (let unitIndex = 0; unitIndex < text.length;) {

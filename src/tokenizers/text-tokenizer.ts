@@ -3,7 +3,7 @@
  * worker threads for long texts.
  */
 import { at } from "../contract/checked.ts";
-import { InferyardError, messageOf } from "../contract/errors.ts";
+import { InferyardError, getMessage } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { createDecoder } from "./decoders/index.ts";
 import type { Decoder } from "./decoders/decoder.ts";
@@ -77,9 +77,9 @@ export class TextTokenizer implements Tokenizer {
     this.unknownId = unknownId;
     // Static embeddings use no special tokens, and often have a reduced vocabulary with the original post-processor.
     checkSpecialTokens(this.#postProcessor, settings.specialTokens ? this.vocabularySize : Number.POSITIVE_INFINITY);
-    this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
+    this.frame = settings.specialTokens ? getFrame(this.#postProcessor.single) : { prefix: [], suffix: [] };
     this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
-    this.padId = this.#padIdOf(json);
+    this.padId = this.#getPadId(json);
     this.maskId = this.#idOfNamed("mask_token", ["[MASK]", "<mask>"]);
     // If tokenizer_config.json names a bos_token and no cls_token, "<s>" is the bos token, not a class token.
     this.clsId = this.#idOfNamed("cls_token", "bos_token" in settings.tokenizerConfig ? ["[CLS]"] : ["[CLS]", "<s>"]);
@@ -140,7 +140,7 @@ export class TextTokenizer implements Tokenizer {
       template,
       addSpecialTokens,
       trimming: this.#postProcessor.trimming,
-      tokenOf: (id: number) => this.#tokens.get(id),
+      idToToken: (id: number) => this.#tokens.get(id),
       wholeLength: content + special,
       truncated: content > room || read.some((one, index) => one !== whole[index]),
     };
@@ -181,7 +181,7 @@ export class TextTokenizer implements Tokenizer {
     try {
       return this.#decode(tokens).join("");
     } catch (error) {
-      throw tokenizerInvalid(this.#settings.tokenizerShown, `fails on ${tokens.length} tokens: ${messageOf(error)}`, error);
+      throw tokenizerInvalid(this.#settings.tokenizerShown, `fails on ${tokens.length} tokens: ${getMessage(error)}`, error);
     }
   }
 
@@ -189,11 +189,11 @@ export class TextTokenizer implements Tokenizer {
     return padEncodings(encodings, this.padId, options);
   }
 
-  tokenOf(id: number): string | undefined {
+  idToToken(id: number): string | undefined {
     return this.#tokens.get(id);
   }
 
-  idOf(token: string): number | undefined {
+  tokenToId(token: string): number | undefined {
     return this.#addedIds.get(token) ?? this.#pipeline.model.vocabulary.get(token);
   }
 
@@ -253,13 +253,13 @@ export class TextTokenizer implements Tokenizer {
       if (isSlow) this.#inlineUnits = Math.max(minInlineUnits, Math.floor(text.length / 2));
       return row;
     } catch (error) {
-      const problem = `fails on a text of ${text.length} characters: ${messageOf(error)}`;
+      const problem = `fails on a text of ${text.length} characters: ${getMessage(error)}`;
       throw tokenizerInvalid(this.#settings.tokenizerShown, problem, error);
     }
   }
 
   /** `pad_token` of tokenizer_config.json, otherwise `padding.pad_id` of tokenizer.json, otherwise a token with a usual name, otherwise 0. */
-  #padIdOf(json: TokenizerJson): number {
+  #getPadId(json: TokenizerJson): number {
     const inFile = json.padding?.pad_id;
     return (
       this.#idOfNamed("pad_token", []) ??
@@ -273,7 +273,7 @@ export class TextTokenizer implements Tokenizer {
   #idOfNamed(role: Parameters<typeof configuredSpecialToken>[1], usual: readonly string[]): number | undefined {
     const named = configuredSpecialToken(this.#settings, role);
     const names = named === undefined ? usual : [named, ...usual];
-    return names.map((name) => this.idOf(name)).find((id) => id !== undefined);
+    return names.map((name) => this.tokenToId(name)).find((id) => id !== undefined);
   }
 }
 
@@ -321,9 +321,9 @@ function checkSpecialTokens({ single, pair }: PostProcessor, vocabularySize: num
   }
 }
 
-function frameOf(single: Template): Frame {
+function getFrame(single: Template): Frame {
   const at = textPlace(single);
-  return { prefix: idsOf(single.slice(0, at)), suffix: idsOf(single.slice(at + 1)) };
+  return { prefix: getIds(single.slice(0, at)), suffix: getIds(single.slice(at + 1)) };
 }
 
 /** Index of the first text in a template. */
@@ -331,12 +331,12 @@ function textPlace(template: Template): number {
   return template.findIndex((part) => "sequence" in part && part.sequence === 0);
 }
 
-function idsOf(template: Template): number[] {
+function getIds(template: Template): number[] {
   return template.flatMap((part) => ("sequence" in part ? [] : part.ids));
 }
 
 function specialLength(template: Template): number {
-  return idsOf(template).length;
+  return getIds(template).length;
 }
 
 function notText(value: unknown): InferyardError {

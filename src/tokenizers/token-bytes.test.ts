@@ -23,9 +23,9 @@ describe.skipIf(skip)(name, () => {
   it("of a word have its space unless it is the first, and of a byte token the byte", async () => {
     const tokenizer = await sharedTokenizer("tiny-random-llama");
     const bytes = new TokenBytes(tokenizer);
-    const the = tokenizer.idOf("▁the")!;
+    const the = tokenizer.tokenToId("▁the")!;
     expect([bytes.added(the), bytes.addedFirst(the)].map((each) => Buffer.from(each!).toString())).toEqual([" the", "the"]);
-    expect([...bytes.of(tokenizer.idOf("<0xF0>")!)]).toEqual([0xf0]);
+    expect([...bytes.of(tokenizer.tokenToId("<0xF0>")!)]).toEqual([0xf0]);
     expect([bytes.added(1), Buffer.from(bytes.of(1)).toString()]).toEqual([undefined, "<s>"]);
   });
 });

@@ -3,7 +3,7 @@ import type { Tokenizer } from "./tokenizer.ts";
 import { byteOfCharacter } from "./unicode/byte-level-alphabet.ts";
 
 /** What is needed of a tokenizer. */
-export type TokenSource = Pick<Tokenizer, "decode" | "idOf" | "tokenOf">;
+export type TokenSource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken">;
 
 /** Tokens of which nearly every vocabulary has one. */
 export const commonTokens: readonly string[] = ["a", "▁a", "Ġa", "0"];
@@ -25,13 +25,13 @@ export class TokenBytes {
 
   constructor(tokenizer: TokenSource) {
     this.#tokenizer = tokenizer;
-    this.#anchor = commonTokens.map((token) => tokenizer.idOf(token)).find((id) => id !== undefined);
+    this.#anchor = commonTokens.map((token) => tokenizer.tokenToId(token)).find((id) => id !== undefined);
     this.#before = this.#anchor === undefined ? "" : tokenizer.decode([this.#anchor]);
   }
 
   /** The bytes that a token adds to a text where it is not the first one. Undefined for a special token and an id without a token. */
   added(id: number): Uint8Array | undefined {
-    const token = this.#tokenizer.tokenOf(id);
+    const token = this.#tokenizer.idToToken(id);
     if (token === undefined) return undefined;
     const text = this.#tokenizer.decode(this.#anchor === undefined ? [id] : [this.#anchor, id]).slice(this.#before.length);
     if (text !== "" && !text.includes("\uFFFD")) return encoder.encode(text);
@@ -52,7 +52,7 @@ export class TokenBytes {
 
   /** The bytes that a token stands for: the bytes it adds to a text, or the text of a special token. */
   of(id: number): Uint8Array {
-    return this.added(id) ?? encoder.encode(this.#tokenizer.tokenOf(id) ?? "");
+    return this.added(id) ?? encoder.encode(this.#tokenizer.idToToken(id) ?? "");
   }
 
   /** Whether a token adds the same text as the first one of a text as it does behind another one. */

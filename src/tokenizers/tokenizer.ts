@@ -112,9 +112,9 @@ export interface Tokenizer {
   /** Pads encodings to one length. */
   pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch;
   /** The token with an id; undefined if there is none. */
-  tokenOf(id: number): string | undefined;
+  idToToken(id: number): string | undefined;
   /** The id of a token, by its exact vocabulary entry; undefined if there is none. */
-  idOf(token: string): number | undefined;
+  tokenToId(token: string): number | undefined;
   /** Highest id plus 1, added tokens included. */
   readonly vocabularySize: number;
   /** Id of the padding token; 0 if the model's files name none. Padded positions are masked. */

@@ -98,7 +98,7 @@ describe.skipIf(absent)(`real tokenizers${absent}`, () => {
   it("knows its vocabulary", async () => {
     const tokenizer = await inShared("all-MiniLM-L6-v2");
     expect(tokenizer).toMatchObject({ vocabularySize: 30522, padId: 0, unknownId: 100, frame: { prefix: [101], suffix: [102] } });
-    expect([tokenizer.tokenOf(7592), tokenizer.tokenOf(30522)]).toEqual(["hello", undefined]);
+    expect([tokenizer.idToToken(7592), tokenizer.idToToken(30522)]).toEqual(["hello", undefined]);
     expect((await inShared("tiny-random-bart", { tokenizerConfig: { pad_token: { content: "<pad>" } } })).padId).toBe(1);
   });
 

@@ -76,7 +76,7 @@ describe.skipIf(skip)(name, () => {
     expect([printed.model, printed.target]).toEqual([model, "onnx:cpu"]);
     for (const [index, { indices, values }] of embeddings.entries()) {
       expect(printed.results[index]!.indices).toEqual([...indices]);
-      expect(printed.results[index]!.tokens).toEqual(Array.from(indices, (id) => tokenizer.tokenOf(id)));
+      expect(printed.results[index]!.tokens).toEqual(Array.from(indices, (id) => tokenizer.idToToken(id)));
       for (const [place, value] of values.entries()) expect(printed.results[index]!.values[place]).toBeCloseTo(value, 5);
     }
     const { stdout, stderr } = await run(...texts, "--model", model, "--sparse");

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tensor } from "../../src/contract/tensor.ts";
 import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
 import { decodeBlocks } from "../../src/formats/gguf/blocks/block-format.ts";
-import { packingOf, packValues } from "../../src/formats/scaled-blocks/encode.ts";
+import { getPacking, packValues } from "../../src/formats/scaled-blocks/encode.ts";
 import { encodeFloat } from "../../src/contract/small-floats.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { runsAll } from "../fixtures/slow.ts";
@@ -192,7 +192,7 @@ describe.skipIf(skip)(title, () => {
   it.each(precisions)("to %s hold the values of the definition, bit for bit", (precision) => {
     const values = tensors["lm_head.weight"]!;
     const held = new Float32Array(values.length);
-    decodeBlocks(packingOf(precision).format, packValues(precision, values), held);
+    decodeBlocks(getPacking(precision).format, packValues(precision, values), held);
     const expected = rounded(values, precision);
     expect(held.findIndex((value, index) => !Object.is(value + 0, expected[index]! + 0))).toBe(-1);
   });

@@ -220,7 +220,7 @@ describe.skipIf(skip)(title, () => {
       const tokenizer = await runtime.tokenizer(model);
       // Strings and lists come to an end.
       const closing = Array.from({ length: tokenizer.vocabularySize }, (_, id) => id).filter((id) =>
-        /["}\]]/.test(tokenizer.tokenOf(id) ?? ""),
+        /["}\]]/.test(tokenizer.idToToken(id) ?? ""),
       );
       models.push(model);
       biases.push(Object.fromEntries(closing.map((id) => [id, 4])));

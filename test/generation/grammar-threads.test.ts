@@ -22,8 +22,8 @@ afterEach(async () => {
 const words = [...Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index)), '{"', '":', '","', "abc", "12"];
 const tokenizer: TokenSource = {
   vocabularySize: words.length + 1,
-  idOf: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
-  tokenOf: (id) => words[id],
+  tokenToId: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
+  idToToken: (id) => words[id],
   decode: (ids) => Array.from(ids, (id) => words[id] ?? "").join(""),
 };
 const end = words.length;

@@ -99,6 +99,6 @@ describe("tokens that were tried and not chosen", () => {
     const tries = (from: number, to: number): number => drafts.slice(from, to).filter((count) => count > 0).length;
     expect(Math.max(...drafts)).toBe(7);
     expect(tries(0, 60)).toBeGreaterThan(tries(240, 300));
-    expect(speculation.countsOf(lookup).accepted).toBe(0);
+    expect(speculation.getCounts(lookup).accepted).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ import type { LanguageModel, LanguageModelFiles } from "../../src/contract/backe
 import {
   type SelfTestArchitecture,
   type SelfTestKind,
-  kindOf,
+  getKind,
   makeModel,
   sizes,
   usualKind,
@@ -107,9 +107,9 @@ describe("the self-test of engines for GGUF files", () => {
       ["blk.0.attn_norm.weight", { type: "F32" }],
       ["token_embd.weight", { type: "NVFP4" }],
     ]);
-    const model = { architecture: "phi3", tensors } as unknown as Parameters<typeof kindOf>[0] &
+    const model = { architecture: "phi3", tensors } as unknown as Parameters<typeof getKind>[0] &
       Parameters<typeof proveEngine>[0];
-    const kind = kindOf(model);
+    const kind = getKind(model);
     expect(kind).toMatchObject({
       architecture: "qwen2",
       types: { attn_q: ["Q4_K", "Q6_K"], ffn_up: ["Q4_K"], token_embd: ["Q4_K"] },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildResult, build } from "esbuild";
 import { createRuntime } from "inferyard";
 import type * as ClientModule from "inferyard/client";
-import { type Client, ServerError, type components, createClient, vectorsOf } from "inferyard/client";
+import { type Client, ServerError, type components, createClient, toVectors } from "inferyard/client";
 import type { OpenAPI3 } from "openapi-typescript";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
@@ -75,7 +75,7 @@ describe("what a call gives", () => {
     expect(response.headers.get("x-inferyard-target")).toBe("native:cpu");
     const bytes = await client.post("/api/embed", { body: { input: texts }, accept: "application/octet-stream" });
     expectTypeOf(bytes.data).toEqualTypeOf<ArrayBuffer>();
-    expect(vectorsOf(bytes.data)).toEqual(embeddings);
+    expect(toVectors(bytes.data)).toEqual(embeddings);
   });
 
   it("every protocol's answers have their types", async () => {
@@ -232,7 +232,7 @@ describe("in a page", () => {
         await page.goto(site.url);
         await page.addScriptTag({ content: (await bundle()).outputFiles[0]!.text });
         const found = await page.evaluate(async (url) => {
-          const { createClient, vectorsOf, ServerError } = (globalThis as unknown as { inferyard: typeof ClientModule })
+          const { createClient, toVectors, ServerError } = (globalThis as unknown as { inferyard: typeof ClientModule })
             .inferyard;
           const client = createClient({ url, key: "the-key" });
           const headers = { "x-inferyard-target": "require=native:cpu" };
@@ -240,7 +240,7 @@ describe("in a page", () => {
           const bytes = await client.post("/api/embed", { body: { input: "a cat" }, accept: "application/octet-stream" });
           const failed = await client.get("/v1/models/{model}", { path: { model: "nothing" } }).catch((error: unknown) => error);
           return {
-            same: JSON.stringify([...vectorsOf(bytes.data)[0]!]) === JSON.stringify(data.embeddings[0]),
+            same: JSON.stringify([...toVectors(bytes.data)[0]!]) === JSON.stringify(data.embeddings[0]),
             target: response.headers.get("x-inferyard-target"),
             code: failed instanceof ServerError ? failed.code : String(failed),
           };

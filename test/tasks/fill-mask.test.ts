@@ -97,7 +97,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
         attention_mask: int64(ids.map(() => 1)),
         token_type_ids: int64(ids.map(() => 0)),
       });
-      const places = ids.flatMap((id, place) => (id === tokenizer.idOf("[MASK]") ? [place] : []));
+      const places = ids.flatMap((id, place) => (id === tokenizer.tokenToId("[MASK]") ? [place] : []));
       for (const [number, place] of places.entries()) {
         const expected = softmax([...(logits!.data as Float32Array).subarray(place * 400, (place + 1) * 400)]);
         const fills = results[index]![number]!;

@@ -59,7 +59,7 @@ describe.skipIf(skip)(title, () => {
     const model = modelWith("pylate", "config_sentence_transformers.json", marked);
     const handle = await runtime.load(model);
     const tokenizer = await runtime.tokenizer(handle);
-    const [unknown, the, mask] = [tokenizer.idOf("[UNK]")!, tokenizer.idOf("the")!, tokenizer.idOf("[MASK]")!];
+    const [unknown, the, mask] = [tokenizer.tokenToId("[UNK]")!, tokenizer.tokenToId("the")!, tokenizer.tokenToId("[MASK]")!];
     const query = "What is it?";
     const document = "Paris is the capital. of France?";
 
@@ -74,7 +74,7 @@ describe.skipIf(skip)(title, () => {
     const cut = tokenizer.encode(document, { maxTokens: 9 }).ids;
     const documentIds = [cut[0]!, the, ...cut.slice(1)];
     const all = await vectorsOf(model, documentIds);
-    const skipped = new Set([tokenizer.idOf("."), tokenizer.idOf("?")]);
+    const skipped = new Set([tokenizer.tokenToId("."), tokenizer.tokenToId("?")]);
     const kept = all.filter((_vector, index) => !skipped.has(documentIds[index]));
     expect(kept.length).toBeLessThan(all.length);
     const given = await runtime.embed(document, { model });

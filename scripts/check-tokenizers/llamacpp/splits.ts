@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { GgufValue } from "../../../src/formats/gguf/gguf-metadata.ts";
 import { readGguf } from "../../../src/formats/gguf/read-gguf.ts";
-import { preTokenizationOf, preTokenizerNames } from "../../../src/tokenizers/gguf/pre-tokenizers.ts";
-import { tokenizerJsonOf } from "../../../src/tokenizers/gguf/tokenizer-json.ts";
+import { getPreTokenization, preTokenizerNames } from "../../../src/tokenizers/gguf/pre-tokenizers.ts";
+import { toTokenizerJson } from "../../../src/tokenizers/gguf/tokenizer-json.ts";
 import { TextTokenizer } from "../../../src/tokenizers/text-tokenizer.ts";
 import { randomTexts } from "../random-texts.ts";
 
@@ -15,7 +15,7 @@ const path = fileURLToPath(new URL("../../../../shared/data/gguf-vocab/ggml-voca
 export const splitNames: readonly string[] = existsSync(path) ? ["", ...distinctNames()] : [];
 
 function distinctNames(): readonly string[] {
-  const ways = new Map(preTokenizerNames.toReversed().map((name) => [JSON.stringify(preTokenizationOf(name)), name]));
+  const ways = new Map(preTokenizerNames.toReversed().map((name) => [JSON.stringify(getPreTokenization(name)), name]));
   return [...new Set([...ways.values(), "lfm2", "glm4", "exaone4"])];
 }
 
@@ -55,7 +55,7 @@ export function splitTexts(count: number): readonly string[] {
 
 /** Our token ids of texts. */
 export function idsOf(metadata: ReadonlyMap<string, GgufValue>, texts: readonly string[]): readonly (readonly number[])[] {
-  const tokenizer = new TextTokenizer(tokenizerJsonOf(metadata), {
+  const tokenizer = new TextTokenizer(toTokenizerJson(metadata), {
     tokenizerPath: path,
     tokenizerShown: path,
     tokenizerFormat: "gguf",

@@ -5,7 +5,7 @@ import { inlineHost } from "../../hosts/inline.ts";
 import type { RuntimeSettings } from "../../runtime/options/runtime-settings.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { Runtime, preloaded } from "../runtime.ts";
-import { addressOf, assetsFolder } from "../../platform/browser/assets.ts";
+import { getAddress, assetsFolder } from "../../platform/browser/assets.ts";
 import { fetchModel } from "../../composition/browser/download/fetch-model.ts";
 import { browserMachine } from "../../composition/browser/machine.ts";
 import { browserScope } from "../../platform/browser/global-scope.ts";
@@ -45,7 +45,7 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
     "constraintThreads",
   ] as const)
     if (settings[name] !== undefined) throw unsupportedSetting(name);
-  const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
+  const workers = browserWorkerHost(worker === undefined ? undefined : getAddress("worker", worker));
   const surroundings: Platform = {
     hosts: { inline: inlineHost(), worker: workers, process: workers },
     isolatingHost: "worker",

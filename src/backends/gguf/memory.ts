@@ -1,7 +1,7 @@
 /** What llama.cpp allocates besides the weights. */
 import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/backend.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
-import { estimateCache, numberOf } from "../sequences/cache-estimate.ts";
+import { estimateCache, getNumber } from "../sequences/cache-estimate.ts";
 
 /** Bytes of cache of one token of an architecture of which nothing is known; most take less. */
 export const unknownBytesPerToken: number = 2 ** 18;
@@ -10,12 +10,12 @@ export const unknownBytesPerToken: number = 2 ** 18;
 export const batchTokens = 512;
 
 /** "fp32" if all weights are in single precision; otherwise undefined, since files mix types. */
-export function precisionOf({ tensors }: Pick<GgufModel, "tensors">): "fp32" | undefined {
+export function getPrecision({ tensors }: Pick<GgufModel, "tensors">): "fp32" | undefined {
   return [...tensors.values()].every(({ type }) => type === "F32") ? "fp32" : undefined;
 }
 
 /** Precision of the cache. Default: half precision, but a model in single precision is not rounded by its cache. */
-export function cachePrecisionOf(
+export function getCachePrecision(
   weights: ModelFiles["precision"],
   { cachePrecision }: Pick<LoadSettings, "cachePrecision">,
 ): "fp32" | "fp16" {
@@ -27,13 +27,13 @@ export function cachePrecisionOf(
  * without fused attention, which single precision does without, the scores of all tokens as well.
  */
 export function estimateMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
-  const cachePrecision = cachePrecisionOf(precision, settings);
-  const vocabulary = numberOf(config, ["vocab_size"]) ?? 0;
-  const width = numberOf(config, ["hidden_size", "n_embd"]) ?? 0;
-  const inner = numberOf(config, ["intermediate_size", "n_inner"]) ?? 4 * width;
+  const cachePrecision = getCachePrecision(precision, settings);
+  const vocabulary = getNumber(config, ["vocab_size"]) ?? 0;
+  const width = getNumber(config, ["hidden_size", "n_embd"]) ?? 0;
+  const inner = getNumber(config, ["intermediate_size", "n_inner"]) ?? 4 * width;
   const computeBytes = batchTokens * 4 * Math.max(vocabulary + 2 * width, 3 * width + 2 * inner);
   const cache = estimateCache(config, cachePrecision, computeBytes);
   if (cache === undefined || cachePrecision === "fp16") return cache;
-  const heads = numberOf(config, ["num_attention_heads", "n_head"]) ?? 0;
+  const heads = getNumber(config, ["num_attention_heads", "n_head"]) ?? 0;
   return { ...cache, bytesPerToken: cache.bytesPerToken + batchTokens * 4 * heads };
 }

@@ -69,17 +69,17 @@ export const usualKind: SelfTestKind = {
  * Specification of the test model for a user's model: similar architecture and the same ggml types. Types for which no random weights can be
  * generated are left out.
  */
-export function kindOf({ architecture, tensors }: Pick<GgufModel, "architecture" | "tensors">): SelfTestKind {
+export function getKind({ architecture, tensors }: Pick<GgufModel, "architecture" | "tensors">): SelfTestKind {
   const names = [...tensors.keys()];
-  const typesOf = (pattern: RegExp): readonly string[] => {
+  const getTypes = (pattern: RegExp): readonly string[] => {
     const found = names.filter((name) => pattern.test(name)).map((name) => tensors.get(name)?.type ?? "");
     return [...new Set(found)].filter(isSelfTestType).toSorted();
   };
-  const main = typesOf(/^blk\.\d+\.(?:attn|ffn)_\w+\.weight$/)
+  const main = getTypes(/^blk\.\d+\.(?:attn|ffn)_\w+\.weight$/)
     .filter((type) => type !== "F32")
     .slice(0, 1);
   const matrix = (...patterns: readonly RegExp[]): readonly string[] => {
-    const found = patterns.map(typesOf).find((types) => types.length > 0) ?? main;
+    const found = patterns.map(getTypes).find((types) => types.length > 0) ?? main;
     return found.length === 0 ? ["F32"] : found;
   };
   const ofLayer = (name: string, fused: string): readonly string[] =>
@@ -144,7 +144,7 @@ export function makeModel(kind: SelfTestKind): SelfTestModel {
     const values = Float32Array.from({ length }, () => mean + random());
     add(name, "F32", [length], new Uint8Array(values.buffer));
   };
-  const typeOf = (name: MatrixName, layer: number): string => types[name][layer] ?? types[name].at(-1) ?? "F32";
+  const getType = (name: MatrixName, layer: number): string => types[name][layer] ?? types[name].at(-1) ?? "F32";
   const shapes = {
     attn_q: [width, heads * headSize],
     attn_k: [width, cachedHeads * headSize],
@@ -154,19 +154,19 @@ export function makeModel(kind: SelfTestKind): SelfTestModel {
     ffn_up: [width, inner],
     ffn_down: [inner, width],
   } as const;
-  matrix("token_embd", typeOf("token_embd", 0), width, vocabulary, 1);
+  matrix("token_embd", getType("token_embd", 0), width, vocabulary, 1);
   for (let layer = 0; layer < layers; layer += 1) {
     const prefix = `blk.${layer}.`;
     vector(`${prefix}attn_norm.weight`, width, 1);
     vector(`${prefix}ffn_norm.weight`, width, 1);
-    for (const name of layerMatrices) matrix(`${prefix}${name}`, typeOf(name, layer), shapes[name][0], shapes[name][1]);
+    for (const name of layerMatrices) matrix(`${prefix}${name}`, getType(name, layer), shapes[name][0], shapes[name][1]);
     if (architecture === "qwen2")
       for (const name of ["attn_q", "attn_k", "attn_v"] as const) vector(`${prefix}${name}.bias`, shapes[name][1], 0);
     if (architecture === "qwen3")
       for (const name of ["attn_q_norm", "attn_k_norm"]) vector(`${prefix}${name}.weight`, headSize, 1);
   }
   vector("output_norm.weight", width, 1);
-  matrix("output", typeOf("output", 0), width, vocabulary);
+  matrix("output", getType("output", 0), width, vocabulary);
   return { kind, layers, weights, file: Buffer.concat([...ggufParts(metadata(architecture, layers), tensors)]) };
 }
 
@@ -178,7 +178,7 @@ const list = (of: string, items: readonly (number | string)[]): GgufValue => ({ 
 function metadata(architecture: SelfTestArchitecture, layers: number): ReadonlyMap<string, GgufValue> {
   const ids = Array.from({ length: sizes.vocabulary }, (_, id) => id);
   const control = ["<unk>", "<s>", "</s>"];
-  const tokenOf = (id: number): string =>
+  const getToken = (id: number): string =>
     control[id] ?? (id < 259 ? `<0x${(id - 3).toString(16).toUpperCase().padStart(2, "0")}>` : `\u2581w${id}`);
   const settings: readonly (readonly [string, GgufValue])[] = [
     ["context_length", uint32(sizes.context)],
@@ -198,7 +198,7 @@ function metadata(architecture: SelfTestArchitecture, layers: number): ReadonlyM
     ["general.name", text("inferyard self-test")],
     ...settings.map(([name, value]) => [`${architecture}.${name}`, value] as const),
     ["tokenizer.ggml.model", text("llama")],
-    ["tokenizer.ggml.tokens", list("string", ids.map(tokenOf))],
+    ["tokenizer.ggml.tokens", list("string", ids.map(getToken))],
     [
       "tokenizer.ggml.scores",
       list(

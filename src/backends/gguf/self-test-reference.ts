@@ -54,8 +54,8 @@ export class ReferenceSequence {
 
   #attention(prefix: string, input: Vector, cache: Cached[]): Vector {
     const position = cache.length;
-    const queries = this.#headsOf(`${prefix}attn_q`, input, heads, position);
-    const keys = this.#headsOf(`${prefix}attn_k`, input, cachedHeads, position);
+    const queries = this.#getHeads(`${prefix}attn_q`, input, heads, position);
+    const keys = this.#getHeads(`${prefix}attn_k`, input, cachedHeads, position);
     const values = this.#projected(`${prefix}attn_v`, input, cachedHeads * headSize);
     cache.push({ keys, values });
     const mixed = new Float64Array(heads * headSize);
@@ -74,7 +74,7 @@ export class ReferenceSequence {
   }
 
   /** Queries or keys of all heads, after rotary position embedding. */
-  #headsOf(name: string, input: Vector, count: number, position: number): Vector {
+  #getHeads(name: string, input: Vector, count: number, position: number): Vector {
     const all = this.#projected(name, input, count * headSize);
     for (let head = 0; head < count; head += 1) {
       const one = all.subarray(head * headSize, (head + 1) * headSize);

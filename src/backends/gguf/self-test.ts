@@ -10,7 +10,7 @@ import type { LanguageModel, LanguageModelFiles } from "../../contract/backend.t
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import type { PassedTests } from "../../storage/passed-tests.ts";
-import { type SelfTestKind, kindOf, kindText, makeModel, sizes, typesText } from "./self-test-model.ts";
+import { type SelfTestKind, getKind, kindText, makeModel, sizes, typesText } from "./self-test-model.ts";
 import { ReferenceSequence } from "./self-test-reference.ts";
 
 /** Length of the prompt in tokens. Engines use different kernels for long prompts than for a few tokens, and both must be tested. */
@@ -61,7 +61,7 @@ export async function runSelfTest(kind: SelfTestKind, open: OpenModel): Promise<
  * undefined if results are not stored. Returns a sentence for the decision's evidence. Throws the errors of `runSelfTest`.
  */
 export async function proveEngine(model: GgufModel, record: PassedTests | undefined, open: OpenModel): Promise<string> {
-  const kind = kindOf(model);
+  const kind = getKind(model);
   const name = kindText(kind);
   const what = `a tiny ${kind.architecture} with weights in ${typesText(kind)} gives the right logits`;
   if (record?.names.includes(name) === true) return `${what} (remembered from ${record.since?.slice(0, 10) ?? ""})`;

@@ -42,7 +42,7 @@ export class GraphLanguageModel implements LanguageModel {
       vocabulary: sequences.vocabulary,
       cacheBytesPerToken: sequences.bytesPerToken,
       hasEncoder: parts.graph.encoder !== undefined,
-      ...(contextLength === undefined ? {} : { contextLength }),
+      ...omitUndefined({ contextLength }),
     };
   }
 

@@ -1,7 +1,7 @@
 /** ONNX files as graphs of the engine. */
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
-import { type DataType, type TensorInfo, dimensionOf } from "../../contract/tensor.ts";
+import { type DataType, type TensorInfo, getDimension } from "../../contract/tensor.ts";
 import {
   TraceBudget,
   checkOperators,
@@ -81,7 +81,7 @@ async function supplyExternalData(
     } catch (error) {
       throw new InferyardError(
         "MODEL_INVALID",
-        `${displayName} has tensor data in ${inside}, which cannot be read: ${messageOf(error)}`,
+        `${displayName} has tensor data in ${inside}, which cannot be read: ${getMessage(error)}`,
         {
           remedy: "download the whole model again, with all its files",
           cause: error,
@@ -98,7 +98,7 @@ function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
       `"${name}" is ${typeName(type)}, which is not a supported type of inputs and outputs`,
     );
   }
-  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map(dimensionOf) };
+  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map(getDimension) };
 }
 
 function typeName(type: OnnxType): string {

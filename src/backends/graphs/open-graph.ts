@@ -1,5 +1,6 @@
 /** Models as graphs of our engine, from ONNX files, safetensors and GGUF: what all backends that compile graphs load. */
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
 
@@ -59,13 +60,12 @@ export function describeBlocks({ weights }: GraphSource): string | undefined {
 /** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */
 export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
   return {
-    ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),
-    ...(maxTraceMemory === undefined ? {} : { bytes: maxTraceMemory }),
+    ...omitUndefined({ milliseconds: maxTraceTime, bytes: maxTraceMemory }),
   };
 }
 
 /** Limits of tracing and running one model. */
 export function runLimits(options: LoadOptions): RunLimits {
   const { maxRunMemory } = options;
-  return { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
+  return { trace: traceLimits(options), ...omitUndefined({ runBytes: maxRunMemory }) };
 }

@@ -1,6 +1,6 @@
 /** The files of a model while it is loaded. They are read in parts where blocking file access exists, else as a whole. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { byteSourceOf, type ByteSource } from "../../engine/index.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { toByteSource, type ByteSource } from "../../engine/index.ts";
 import { type BlockingFile, openBlocking, openFile } from "../../platform/node/files.ts";
 
 /** Milliseconds within which two changes of a file may get the same modification time. */
@@ -24,7 +24,7 @@ export class OpenModelFiles {
     if (known !== undefined) return known;
     try {
       if (openBlocking === undefined) this.#identities = undefined;
-      const bytes = openBlocking === undefined ? byteSourceOf(await readWhole(path)) : this.#pieces(openBlocking(path), path);
+      const bytes = openBlocking === undefined ? toByteSource(await readWhole(path)) : this.#pieces(openBlocking(path), path);
       this.#bytes.set(path, bytes);
       return bytes;
     } catch (error) {
@@ -69,7 +69,7 @@ export class OpenModelFiles {
             done += bytes;
           }
         } catch (error) {
-          problem = messageOf(error);
+          problem = getMessage(error);
         }
         const now = file.stat();
         if (problem === "" && now.size === size && now.mtimeMs === mtimeMs) return;

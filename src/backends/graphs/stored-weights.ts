@@ -51,7 +51,7 @@ export async function openGguf(
   const tables = tableMatrices(model, tlTiles);
   const weights = ggufWeights(model, { i2sLayout: choice?.layout, tables });
   const notes = [choice?.sentence, tables.sentence].filter((each) => each !== undefined);
-  const sourceOf = ({ path: part }: GgufModelTensor): ByteSource => required(opened.get(part), part);
+  const getSource = ({ path: part }: GgufModelTensor): ByteSource => required(opened.get(part), part);
   const tensors = [...weights].map(([name, weight]): readonly [string, StoredTensor] => {
     const { shape, isTransposed, tensor } = weight;
     const format = ggufBlockFormat(weight);
@@ -65,7 +65,7 @@ export async function openGguf(
     ...(notes.length === 0 ? {} : { notes }),
     read: async (name) => {
       const weight = required(weights.get(name), name);
-      return [() => readGgufWeight(sourceOf, weight), () => readGgufBlocks(sourceOf, weight)];
+      return [() => readGgufWeight(getSource, weight), () => readGgufBlocks(getSource, weight)];
     },
   };
 }

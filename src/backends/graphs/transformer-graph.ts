@@ -1,11 +1,12 @@
 /** Transformers from safetensors and GGUF as graphs of the engine. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
 import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { OpenGraph } from "./open-graph.ts";
 import type { OpenModelFiles } from "./open-model-files.ts";
-import { packingOf } from "../../formats/scaled-blocks/encode.ts";
+import { getPacking } from "../../formats/scaled-blocks/encode.ts";
 import type { PackedWeightNames } from "../../engine/index.ts";
 import { openGguf, openSafetensors } from "./stored-weights.ts";
 
@@ -29,7 +30,7 @@ export async function openTransformerGraph(files: OpenModelFiles, file: ModelFil
     source,
     inputs,
     outputs,
-    ...(headless === undefined ? {} : { headless }),
+    ...omitUndefined({ headless }),
     encoder: encoderDecoder,
     nonTensorOutputs: [],
     notes: [...notes, ...(packing === undefined ? [] : [packingNote(packing)])],
@@ -41,7 +42,7 @@ export async function openTransformerGraph(files: OpenModelFiles, file: ModelFil
 
 /** What was packed, for the evidence. */
 function packingNote({ type, packed, unfit }: PackedWeightNames): string {
-  const { format, maxError } = packingOf(type);
+  const { format, maxError } = getPacking(type);
   const error = `a weight differs by at most ${(100 * maxError).toFixed(1)} % of the largest in its block`;
   const kept = unfit.size === 0 ? "" : `; ${unfit.size} stay float32, since their rows are not a multiple of ${format.elements}`;
   return `${packed.size} matrices packed to ${type} in blocks of ${format.elements} while loading: ${error}${kept}`;

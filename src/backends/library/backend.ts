@@ -12,12 +12,12 @@ import type {
   ProbeOptions,
   Requirement,
 } from "../../contract/backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { estimateMemory } from "../gguf/memory.ts";
-import { deviceTypeOf } from "./device-types.ts";
+import { getDeviceType } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 import type { LibrarySource } from "./open-library.ts";
 
@@ -101,9 +101,9 @@ class LibraryBackend implements ReloadableBackend {
     if (!isKoffiInstalled())
       return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
     const file = await this.libraryFile().catch((error: unknown) => error);
-    if (!isLibraryFile(file)) return { present: false, reason: messageOf(file), remedy: libraryRemedy };
+    if (!isLibraryFile(file)) return { present: false, reason: getMessage(file), remedy: libraryRemedy };
     const devices: DeviceAvailability[] = [];
-    let validation: ReturnType<typeof problemOf> | undefined;
+    let validation: ReturnType<typeof getProblem> | undefined;
     for (const { device, absence } of await offeredDevices(file.path, machine)) {
       const isWanted = only === undefined || (only.type === device.type && only.index === device.index);
       if (!run || !isWanted || (absence !== undefined && !full)) {
@@ -111,9 +111,9 @@ class LibraryBackend implements ReloadableBackend {
         continue;
       }
       throwIfAborted(signal);
-      const problem = await (validation ??= problemOf(file.path, signal));
+      const problem = await (validation ??= getProblem(file.path, signal));
       if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
-      const outcome = await tinyRun({ source: this.#sourceOf(file), device }, signal);
+      const outcome = await tinyRun({ source: this.#getSource(file), device }, signal);
       const reason = outcome.ok ? outcome.sentence : [absence, outcome.reason].filter((part) => part !== undefined).join("; ");
       devices.push({ device, state: outcome.ok ? "available" : "absent", reason, milliseconds: outcome.milliseconds });
     }
@@ -121,7 +121,7 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   capabilities(device: Device): Capabilities {
-    const isKnown = deviceTypeOf(device) !== undefined;
+    const isKnown = getDeviceType(device) !== undefined;
     return {
       formats: {},
       languageFormats: isKnown ? { gguf: "any" } : {},
@@ -148,10 +148,10 @@ class LibraryBackend implements ReloadableBackend {
     if (file === undefined)
       throw new InferyardError("BACKEND_UNAVAILABLE", "no llama.cpp library is configured", { remedy: libraryRemedy });
     const { openLanguageModel } = await import("./open-language-model.ts");
-    return openLanguageModel(this.#sourceOf(file), model, device, options);
+    return openLanguageModel(this.#getSource(file), model, device, options);
   }
 
-  #sourceOf({ path }: LibraryFile): LibrarySource {
+  #getSource({ path }: LibraryFile): LibrarySource {
     return { path, sha256: this.#sha256, files: this.#files };
   }
 
@@ -165,7 +165,7 @@ function isLibraryFile(found: unknown): found is LibraryFile {
 }
 
 /** Why a library does not keep the contract of llama.cpp; undefined if it does. It is loaded in a child process. */
-async function problemOf(
+async function getProblem(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly reason: string; readonly remedy?: string } | undefined> {
@@ -182,7 +182,7 @@ async function problemOf(
         .split("\n")
         .map((line) => line.trim())
         .join("; "),
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     };
   }
 }

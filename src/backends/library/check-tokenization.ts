@@ -1,6 +1,6 @@
 /** Holds the tokenizer of this package against that of the library, on the same model. */
 import { basename } from "node:path";
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { loadTokenizer } from "../../tokenizers/index.ts";
 
@@ -28,6 +28,6 @@ export async function checkTokenization(
       ? `the library's tokenizer gives the same ids for ${texts.length} texts`
       : `warning: the library's tokenizer gives other ids for ${JSON.stringify(different)}`;
   } catch (error) {
-    return `tokenization not compared: ${messageOf(error)} (${basename(path)})`;
+    return `tokenization not compared: ${getMessage(error)} (${basename(path)})`;
   }
 }

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import type { Device, MachineFacts } from "../../contract/backend.ts";
 import { deviceTypes } from "./device-types.ts";
-import { folderOf } from "./find-library.ts";
+import { getFolder } from "./find-library.ts";
 
 /** A device that the library's files permit. */
 export interface OfferedDevice {
@@ -13,7 +13,7 @@ export interface OfferedDevice {
 
 /** The devices of the library at `path`, by the names of the files beside it. */
 export async function offeredDevices(path: string, { accelerators, absent }: MachineFacts): Promise<readonly OfferedDevice[]> {
-  const files = await readdir(await folderOf(path)).catch((): string[] => []);
+  const files = await readdir(await getFolder(path)).catch((): string[] => []);
   return deviceTypes
     .filter(({ name }) => name === "cpu" || files.some((file) => new RegExp(`ggml-${name}[.-]`).test(file)))
     .map(({ name }): OfferedDevice => {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { changeOf, describeLibrary, findLibrary } from "./find-library.ts";
+import { getChange, describeLibrary, findLibrary } from "./find-library.ts";
 
 let root = "";
 let folder = "";
@@ -117,5 +117,5 @@ it.each([
     { name: "a", sha256: "1" },
     { name: "b", sha256: "2" },
   ];
-  expect(changeOf(now, before)).toBe(change);
+  expect(getChange(now, before)).toBe(change);
 });

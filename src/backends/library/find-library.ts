@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
 import { type LoadedFile, digestOfFiles, readLoadedFiles } from "../../libraries/ggml/loaded-files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
@@ -51,7 +51,7 @@ export async function describeLibrary(path: string): Promise<DescribedLibrary> {
     const file = { name: basename(path), version: release === undefined ? digest : `${release} ${digest}`, path, sha256, files };
     return { file, loaded };
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${reasonOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${getReason(error)}`, {
       cause: error,
       remedy: libraryRemedy,
     });
@@ -61,7 +61,7 @@ export async function describeLibrary(path: string): Promise<DescribedLibrary> {
 /**
  * The first difference between the current files of a library and its earlier files, as a clause for an error message. Undefined if they are equal.
  */
-export function changeOf(now: readonly LibraryFileDigest[], before: readonly LibraryFileDigest[]): string | undefined {
+export function getChange(now: readonly LibraryFileDigest[], before: readonly LibraryFileDigest[]): string | undefined {
   const known = new Map(before.map(({ name, sha256 }) => [name, sha256]));
   for (const { name, sha256 } of now) {
     const expected = known.get(name);
@@ -73,12 +73,12 @@ export function changeOf(now: readonly LibraryFileDigest[], before: readonly Lib
   return gone === undefined ? undefined : `${gone} is gone`;
 }
 
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-  return isMissing ? "there is no such file" : messageOf(error);
+  return isMissing ? "there is no such file" : getMessage(error);
 }
 
 /** The folder in which the parts of ggml lie. */
-export async function folderOf(path: string): Promise<string> {
+export async function getFolder(path: string): Promise<string> {
   return dirname(await realpath(path));
 }

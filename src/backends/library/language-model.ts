@@ -110,7 +110,7 @@ export class LibraryLanguageModel implements LanguageModel {
       const extra = calls.reduce((sum, { held, step }) => sum + held.tokens.length + step.tokens.length, 0);
       await this.#makeRoom(new Set(calls.map(({ held }) => held)), extra);
       const work = calls.map(({ step: { tokens, logits = 1 }, held }): Work => {
-        const slot = this.#slotOf(held);
+        const slot = this.#getSlot(held);
         const pending = [...held.tokens.slice(held.cached), ...tokens];
         return { held, slot, pending, firstLogits: pending.length - logits, rows: new Float32Array(logits * vocabulary) };
       });
@@ -242,7 +242,7 @@ export class LibraryLanguageModel implements LanguageModel {
   }
 
   /** The slot of a sequence, with its cache in it. */
-  #slotOf(held: Sequence): number {
+  #getSlot(held: Sequence): number {
     if (held.slot !== undefined) return held.slot;
     const { context } = this.#parts;
     const slot = context.takeSlot();

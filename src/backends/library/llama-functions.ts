@@ -52,7 +52,7 @@ const freeing = { result: "void", parameters: ["pointer"] } as const;
 
 /** Binds the functions. Throws LIBRARY_INCOMPATIBLE if the library has none of a name. */
 export function bindLlama(library: NativeLibrary, { modelParams, contextParams, batch }: LlamaLayout): LlamaFunctions {
-  const name = (...names: readonly string[]): string => firstOf(library, names);
+  const name = (...names: readonly string[]): string => getFirst(library, names);
   const bind = library.bind.bind(library);
   const hasVocabulary = library.has("llama_model_get_vocab");
   const vocabularyOf = hasVocabulary ? bind("llama_model_get_vocab", pointers) : (model: Address) => model;
@@ -119,7 +119,7 @@ function stateFunction(call: (context: Address, bytes: Uint8Array, size: number,
   return (context: Address, bytes: Uint8Array, slot: number): number => call(context, bytes, bytes.length, slot);
 }
 
-function firstOf(library: NativeLibrary, names: readonly string[]): string {
+function getFirst(library: NativeLibrary, names: readonly string[]): string {
   const found = names.find((each) => library.has(each));
   if (found !== undefined) return found;
   throw new InferyardError("LIBRARY_INCOMPATIBLE", `${library.path} has none of the functions ${names.join(", ")}`, {

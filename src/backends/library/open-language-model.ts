@@ -6,17 +6,17 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
-import { batchTokens, cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
+import { batchTokens, getCachePrecision, getPrecision, unknownBytesPerToken } from "../gguf/memory.ts";
 import { usualKind } from "../gguf/self-test-model.ts";
 import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
 import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
 import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
-import { type LibraryDeviceType, deviceTypeOf } from "./device-types.ts";
+import { type LibraryDeviceType, getDeviceType } from "./device-types.ts";
 import { LibraryLanguageModel } from "./language-model.ts";
 import { LlamaContext } from "./llama-context.ts";
-import { type LibrarySource, type OpenedLibrary, nameOf, openLibrary } from "./open-library.ts";
+import { type LibrarySource, type OpenedLibrary, getName, openLibrary } from "./open-library.ts";
 import { TokenBatch } from "./token-batch.ts";
 
 /** Sequences of a context, and cells that it begins with. */
@@ -52,7 +52,7 @@ export async function openLanguageModel(
   const opened = await openLibrary(source);
   try {
     // Self-test results are stored for the CPU only: an update of a GPU driver cannot be detected.
-    const record = device.type === "cpu" ? openSelfTestRecord(recordOf(opened)) : undefined;
+    const record = device.type === "cpu" ? openSelfTestRecord(getRecord(opened)) : undefined;
     const proof = await proveEngine(gguf, record, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
     return await openModelIn(opened, files, device, settings, { close: () => opened.close(), proof: [proof] });
   } catch (error) {
@@ -61,7 +61,7 @@ export async function openLanguageModel(
   }
 }
 
-function recordOf({ file }: OpenedLibrary): SelfTestSubject {
+function getRecord({ file }: OpenedLibrary): SelfTestSubject {
   return { tests: "tiny models on library:cpu", module: import.meta.url, engine: { library: JSON.stringify(file.files) } };
 }
 
@@ -97,10 +97,10 @@ async function openModelIn(
     const model = await loadModel(opened, path, type);
     cleanups.push(() => functions.freeModel(model));
     throwIfAborted(signal);
-    const placement = placementOf(opened, type);
+    const placement = getPlacement(opened, type);
     const vocabulary = functions.vocabularySize(model);
     const contextLength = contextLengthFor(config, settings) ?? functions.contextLength(model);
-    const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
+    const cachePrecision = getCachePrecision(getPrecision(gguf), settings);
     const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
     let threads = maxThreads;
     const create = (cells: number): Promise<bigint> =>
@@ -120,7 +120,7 @@ async function openModelIn(
       context,
       batch,
       log: opened.log,
-      library: nameOf(opened.file),
+      library: getName(opened.file),
       device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       bytes: functions.modelBytes(model),
@@ -145,7 +145,7 @@ async function openModelIn(
 
 /** The kind of a device. Throws BACKEND_UNAVAILABLE if the library has none of it. */
 function deviceTypeFor({ devices, file }: OpenedLibrary, device: Device): LibraryDeviceType {
-  const type = deviceTypeOf(device);
+  const type = getDeviceType(device);
   const isThere = type !== undefined && (type.name === "cpu" || devices.some(({ name }) => name.startsWith(type.prefix)));
   if (isThere) return type;
   const known = devices.map(({ name }) => name).join(", ") || "no device";
@@ -165,7 +165,7 @@ async function loadModel(opened: OpenedLibrary, path: string, type: LibraryDevic
   const list = new BigUint64Array(new ArrayBuffer(8 * (own.length + 1)));
   list.set(own.map(({ address }) => address));
   const params = functions.modelParams();
-  setFields(structs.modelParams, params, { devices: ffi.addressOf(list), n_gpu_layers: own.length === 0 ? 0 : allLayers });
+  setFields(structs.modelParams, params, { devices: ffi.getAddress(list), n_gpu_layers: own.length === 0 ? 0 : allLayers });
   log.clear();
   const model = await functions.loadModel(path, params);
   if (list.length > 0 && model !== 0n) {
@@ -233,7 +233,7 @@ function setFields(layout: StructLayout, bytes: Uint8Array, values: Readonly<Rec
 }
 
 /** Where the library computes, by what it reports. Throws LOAD_FAILED if it put a layer elsewhere, and PLACEMENT_UNPROVEN if it does not say. */
-function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }: LibraryDeviceType): string {
+function getPlacement({ devices, functions, log, file }: OpenedLibrary, { name }: LibraryDeviceType): string {
   const reported = devices.map((device) => `${device.name} (${device.description})`).join(", ");
   const all = reported === "" ? "" : `; devices: ${reported}`;
   if (name === "cpu") {

@@ -7,7 +7,7 @@ import { explainRefusal, proveLoads } from "../../libraries/validation/first-loa
 import { proveLlamaLayout } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
-import { changeOf, describeLibrary, folderOf } from "./find-library.ts";
+import { getChange, describeLibrary, getFolder } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
 
@@ -36,7 +36,7 @@ export interface OpenedLibrary {
 }
 
 /** Name, version and files of the library, as recorded in a decision. */
-export const nameOf = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
+export const getName = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
 
 /**
  * Opens the library, after a child process has opened it without crashing: see `proveLoads`. Throws BACKEND_UNAVAILABLE if a file is not the one that
@@ -50,7 +50,7 @@ export async function openLibrary({ path, sha256, files }: LibrarySource): Promi
     ? `its sha256 is ${file.sha256}, not ${sha256}`
     : files === undefined
       ? undefined
-      : changeOf(file.files, files);
+      : getChange(file.files, files);
   if (change !== undefined) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `${path} is another library than the one that was validated: ${change}`, {
       remedy: "reload the library (runtime.reloadLibrary), so that it is validated",
@@ -64,7 +64,7 @@ export async function openLibrary({ path, sha256, files }: LibrarySource): Promi
   const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
   const log = new NativeLog(ffi, library);
-  functions.loadComputeLibraries(await folderOf(path));
+  functions.loadComputeLibraries(await getFolder(path));
   functions.start();
   return {
     ffi,

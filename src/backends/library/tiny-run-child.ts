@@ -1,5 +1,5 @@
 /** Program of the child process of `tiny-run.ts`. argv[2] is the request as JSON; the last line of stdout is the report. */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { testLibrary } from "./open-language-model.ts";
 import type { ChildReport, TinyRunRequest } from "./tiny-run.ts";
 
@@ -9,6 +9,6 @@ async function run({ source, device }: TinyRunRequest): Promise<ChildReport> {
 
 const report = await run(JSON.parse(process.argv[2] ?? "") as TinyRunRequest).catch((error: unknown): ChildReport => ({
   ok: false,
-  message: messageOf(error),
+  message: getMessage(error),
 }));
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit());

@@ -38,12 +38,12 @@ export class TokenBatch {
     const counts = new Int32Array(memory, at(16), capacity).fill(1);
     this.#slots = new Int32Array(memory, at(20), capacity);
     this.#logits = new Int8Array(memory, at(24), capacity);
-    const start = ffi.addressOf(memory);
-    const addressOf = (view: ArrayBufferView): bigint => start + BigInt(view.byteOffset);
-    for (let index = 0; index < capacity; index += 1) this.#pointers[index] = addressOf(this.#slots) + BigInt(4 * index);
+    const start = ffi.getAddress(memory);
+    const getAddress = (view: ArrayBufferView): bigint => start + BigInt(view.byteOffset);
+    for (let index = 0; index < capacity; index += 1) this.#pointers[index] = getAddress(this.#slots) + BigInt(4 * index);
     this.#struct = new Uint8Array(layout.size);
     const columns = { token: this.#tokens, pos: this.#positions, n_seq_id: counts, seq_id: this.#pointers, logits: this.#logits };
-    for (const [field, column] of Object.entries(columns)) writeField(layout, this.#struct, field, addressOf(column));
+    for (const [field, column] of Object.entries(columns)) writeField(layout, this.#struct, field, getAddress(column));
   }
 
   /** The struct with these tokens, at most `capacity`. Valid until the next call. */

@@ -12,7 +12,7 @@ import type {
   TensorModel,
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { deviceTypes, gpuOf } from "./devices.ts";
+import { deviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { tinyRun } from "./tiny-run.ts";
@@ -35,7 +35,7 @@ export function llamacpp(): Backend {
 }
 
 function capabilities(device: Device): Capabilities {
-  const isKnown = gpuOf(device) !== undefined;
+  const isKnown = getGpu(device) !== undefined;
   return {
     formats: isKnown ? { gguf: "any" } : {},
     languageFormats: isKnown ? { gguf: "any" } : {},

@@ -44,6 +44,6 @@ export const deviceTypes: readonly DeviceType[] = [
 ];
 
 /** The kind of GPU of a device; undefined for a device that llama.cpp does not compute on. */
-export function gpuOf({ type, index }: Device): LlamaGpu | undefined {
+export function getGpu({ type, index }: Device): LlamaGpu | undefined {
   return index === 0 ? deviceTypes.find(({ name }) => name === type)?.gpu : undefined;
 }

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
-import { sha256Of } from "../../platform/node/files.ts";
+import { computeSha256 } from "../../platform/node/files.ts";
 
 const nativeName = /\.(?:node|so|dylib|dll|metallib)$/;
 
@@ -23,7 +23,7 @@ export async function readNativeFiles(folder: string): Promise<readonly LibraryF
     for (const name of names.filter((each) => nativeName.test(each)).toSorted()) {
       // Sequential, so that only one file is read at a time.
       // oxlint-disable-next-line no-await-in-loop
-      files.push({ name: `${prefix}${name}`, sha256: await sha256Of(join(place, name)) });
+      files.push({ name: `${prefix}${name}`, sha256: await computeSha256(join(place, name)) });
     }
   }
   return files;

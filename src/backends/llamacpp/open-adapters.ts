@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { LoraAdapter } from "../../contract/backend.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { readGgufAdapter } from "../../formats/gguf/models/read-adapter.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import type { ContextAdapters, LlamaModel } from "./library.ts";
@@ -47,7 +47,7 @@ export async function loadAdapters(
     const context = await model.createContext({ ...sizes, swaFullCache: true, failedCreationRemedy: false, lora });
     await context.dispose();
   } catch (cause) {
-    const said = [messageOf(cause), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
+    const said = [getMessage(cause), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
     throw new InferyardError("LOAD_FAILED", `llama.cpp cannot load the adapters: ${said}`, { cause });
   }
 }

@@ -7,7 +7,7 @@ import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { LlamaLanguageModel } from "./language-model.ts";
-import { cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
+import { getCachePrecision, getPrecision, unknownBytesPerToken } from "../gguf/memory.ts";
 import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
 import type { LlamaBuilds } from "./package.ts";
@@ -52,14 +52,14 @@ export async function openUntested(
   const { threads: maxThreads = 1, adapters = [], signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
-  const vocabulary = vocabularyOf(gguf.tensors.get("token_embd.weight")?.shape[1]);
+  const vocabulary = getVocabulary(gguf.tensors.get("token_embd.weight")?.shape[1]);
   const read = await readAdapters(adapters, gguf);
   const wantedContext = contextLengthFor(config, settings);
   return await openModel(path, device, { ...settings, contextLength: wantedContext, builds }, async (opened) => {
     const { model, library, placement, takeErrors } = opened;
     await loadAdapters(model, read.lora, takeErrors);
     const contextLength = wantedContext ?? model.trainContextSize;
-    const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
+    const cachePrecision = getCachePrecision(getPrecision(gguf), settings);
     const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
     const calibration = await calibrateThreads(maxThreads, (threads) => timeTokens(model, threads, vocabulary, signal));
     const slots = new SequenceSlots(model, {
@@ -87,7 +87,7 @@ export async function openUntested(
   });
 }
 
-function vocabularyOf(rows: number | undefined): number {
+function getVocabulary(rows: number | undefined): number {
   if (rows !== undefined) return rows;
   throw new InferyardError("MODEL_UNSUPPORTED", "the file has no token embeddings, so it is no language model");
 }

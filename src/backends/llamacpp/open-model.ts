@@ -1,8 +1,9 @@
 /** Opens a GGUF file in llama.cpp on a device, whatever the model is used for. */
 import { basename } from "node:path";
 import type { Device, Library, LoadOptions } from "../../contract/backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
-import { gpuOf } from "./devices.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { getGpu } from "./devices.ts";
 import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
 import type { LlamaBuilds, OpenLlama } from "./package.ts";
 
@@ -36,7 +37,7 @@ export async function openModel<Loaded>(
   { cpuNodes = "refuse", signal, contextLength, builds }: OpenSettings,
   create: (opened: OpenedModel) => Promise<Loaded>,
 ): Promise<Loaded> {
-  const gpu = gpuOf(device);
+  const gpu = getGpu(device);
   if (gpu === undefined) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp does not compute on ${device.type}:${device.index}`, {
       remedy: "ask for llamacpp:cpu",
@@ -50,7 +51,7 @@ export async function openModel<Loaded>(
   try {
     if (gpu !== false && model.gpuLayers === 0)
       throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
-    return await create({ model, library, placement: await placementOf(opened, model), takeErrors });
+    return await create({ model, library, placement: await getPlacement(opened, model), takeErrors });
   } catch (error) {
     await model.dispose();
     throw error;
@@ -71,10 +72,10 @@ async function loadModel(
   signal: AbortSignal | undefined,
 ): Promise<LlamaModel> {
   try {
-    return await llama.loadModel({ modelPath: path, gpuLayers, ...(signal === undefined ? {} : { loadSignal: signal }) });
+    return await llama.loadModel({ modelPath: path, gpuLayers, ...omitUndefined({ loadSignal: signal }) });
   } catch (error) {
     throwIfAborted(signal);
-    const said = [messageOf(error), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
+    const said = [getMessage(error), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
     const isUnknown = /unknown model architecture|unsupported/i.test(said);
     throw new InferyardError(
       isUnknown ? "MODEL_UNSUPPORTED" : "LOAD_FAILED",
@@ -84,7 +85,7 @@ async function loadModel(
   }
 }
 
-async function placementOf({ llama }: OpenLlama, model: LlamaModel): Promise<string> {
+async function getPlacement({ llama }: OpenLlama, model: LlamaModel): Promise<string> {
   const { repo, release } = llama.llamaCppRelease;
   const build = `${repo} ${release}`;
   if (llama.gpu === false) return `${build}: no GPU was given to it; it computes on the CPU`;

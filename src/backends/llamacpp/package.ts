@@ -3,7 +3,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Library, LibraryFileDigest, Requirement } from "../../contract/backend.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
 import { readNativeFiles } from "./native-files.ts";
 
@@ -22,7 +23,7 @@ export function installedVersion(): string | undefined {
   try {
     return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `node-llama-cpp is installed but damaged: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `node-llama-cpp is installed but damaged: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });
@@ -101,7 +102,7 @@ export async function loadNativeCode({ addon }: LlamaBuild): Promise<void> {
 /** Loads a build. Throws BACKEND_UNAVAILABLE if the package has none for this machine or it cannot be loaded. */
 export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   const errors: string[] = [];
-  const reading = nativeFilesOf(gpu); // beside the load, which waits for a process
+  const reading = getNativeFiles(gpu); // beside the load, which waits for a process
   try {
     const module = (await import("node-llama-cpp")) as LlamaModule;
     const llama = await module.getLlama({
@@ -118,12 +119,12 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
     const files = await reading;
     return {
       llama,
-      library: { name: "node-llama-cpp", version: installedVersion() ?? release, ...(files === undefined ? {} : { files }) },
+      library: { name: "node-llama-cpp", version: installedVersion() ?? release, ...omitUndefined({ files }) },
       takeErrors: () => [...new Set(errors.splice(0))].join("; ") || undefined,
     };
   } catch (error) {
     const name = gpu === false ? "the CPU" : gpu;
-    const cause = [error instanceof Error ? error.constructor.name : "", messageOf(error), ...errors].filter(Boolean);
+    const cause = [error instanceof Error ? error.constructor.name : "", getMessage(error), ...errors].filter(Boolean);
     throw new InferyardError(
       "BACKEND_UNAVAILABLE",
       `node-llama-cpp has no build of llama.cpp for ${name} that loads here: ${[...new Set(cause)].join(": ")}`,
@@ -136,7 +137,7 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
  * Native files of the loaded build of llama.cpp; undefined if the build is not known to belong to the package node-llama-cpp, or if a file cannot be
  * read.
  */
-async function nativeFilesOf(gpu: LlamaGpu): Promise<readonly LibraryFileDigest[] | undefined> {
+async function getNativeFiles(gpu: LlamaGpu): Promise<readonly LibraryFileDigest[] | undefined> {
   const build = findBuild(process.platform, process.arch, gpu);
   return build === undefined ? undefined : await readNativeFiles(build.folder).catch(() => undefined);
 }

@@ -3,6 +3,7 @@
  * number, of any length. Contexts are therefore created when they are needed, for twice the tokens that are asked for. A context has several sequences,
  * which are computed together, unless these would take too much memory.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { batchTokens } from "../gguf/memory.ts";
 import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
@@ -109,8 +110,7 @@ export class SequenceSlots {
         swaFullCache: true,
         failedCreationRemedy: false,
         ...(isSinglePrecision ? singlePrecision : {}),
-        ...(lora === undefined ? {} : { lora }),
-        ...(signal === undefined ? {} : { createSignal: signal }),
+        ...omitUndefined({ lora, createSignal: signal }),
       });
     } catch (cause) {
       const what = `${sizes.sequences} sequences of ${sizes.contextSize} tokens`;

@@ -1,5 +1,5 @@
 /** Program of the child process of `tiny-run.ts`. argv[2] is the request as JSON; the last line of stdout is the report. */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { openUntested } from "./open-language-model.ts";
 import { LlamaBuilds, loadNativeCode } from "./package.ts";
 import { openRunRecord } from "./run-record.ts";
@@ -26,6 +26,6 @@ async function run({ device, full }: ChildRequest): Promise<ChildReport> {
 
 const report = await run(JSON.parse(process.argv[2] ?? "") as ChildRequest).catch((error: unknown): ChildReport => ({
   ok: false,
-  message: messageOf(error),
+  message: getMessage(error),
 }));
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit());

@@ -1,5 +1,5 @@
 /** The backend `native`: Inferyard's own engine behind the backend contract. */
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import type {
   Availability,
   Capabilities,
@@ -97,7 +97,7 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
     const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
     return { device: cpu, state: "available", reason, ...warning, milliseconds: performance.now() - start };
   } catch (error) {
-    const reason = `self-test failed: ${messageOf(error)}`;
+    const reason = `self-test failed: ${getMessage(error)}`;
     const remedy = "report this with the output of `inferyard doctor --json`";
     return { device: cpu, state: "absent", reason, remedy, milliseconds: performance.now() - start };
   }

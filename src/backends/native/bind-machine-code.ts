@@ -20,7 +20,7 @@ export function bindMachineKernels(ffi: ForeignFunctions): BindMachineKernel {
       const { buffer } = memory;
       if (buffer !== seen) {
         seen = buffer; // another one after the memory has grown, which may have moved it
-        base = Number(ffi.addressOf(buffer as ArrayBuffer));
+        base = Number(ffi.getAddress(buffer as ArrayBuffer));
       }
       call(...machineArguments(kernel, base, operands));
       return 0;

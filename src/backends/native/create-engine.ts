@@ -1,4 +1,5 @@
 /** Creates the engine of one loaded model from the user's settings, prepared for its smallest inputs. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LoadOptions } from "../../contract/backend.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
@@ -61,14 +62,12 @@ export async function createEngine(
   const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {
     const engine = new EngineModel(source, {
       features,
-      ...(graphOptimization === undefined ? {} : { graphOptimization }),
+      ...omitUndefined({ graphOptimization }),
       limits,
-      ...(kernelChecks === undefined ? {} : { kernelChecks }),
-      ...(kernels === undefined ? {} : { kernelPreference: kernels }),
+      ...omitUndefined({ kernelChecks, kernelPreference: kernels }),
       ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
-      ...(openPageDiscard === undefined ? {} : { openDiscard: openPageDiscard }),
-      ...(replica === undefined ? {} : { replica }),
+      ...omitUndefined({ openDiscard: openPageDiscard, replica }),
     });
     try {
       if (options.isUnprepared !== true) engine.prepare(inputs.map(withEmptyCache));
@@ -99,12 +98,12 @@ export async function createParts(graph: OpenGraph, options: NativeLoadOptions, 
     engine,
     engineName: "inferyard's own engine in WebAssembly",
     library: libraryOf(state, options.kernels),
-    sharing: () => sharingOf(engine, graph.identity, options),
+    sharing: () => getSharing(engine, graph.identity, options),
     readsSharedWeights: engine.readsSharedWeights,
   };
 }
 
-function sharingOf(
+function getSharing(
   engine: EngineModel,
   identity: string | undefined,
   { graphOptimization }: NativeLoadOptions,

@@ -73,7 +73,7 @@ export class KernelFacts {
 
   /** The result of a kernel's known-answer test, which runs once; undefined if it cannot be called here. */
   selfTest({ id, formats }: KernelEntry): KernelSelfTest | undefined {
-    const [type, format] = formatOf(formats);
+    const [type, format] = getFormat(formats);
     if (type !== undefined && format !== undefined && this.#features.simd)
       this.#checks.check([{ name: id, blocks: { type, format } }]);
     return this.#checks.selfTests.get(id);
@@ -81,8 +81,8 @@ export class KernelFacts {
 
   /** Measures a kernel on one thread with weights that lie in memory, not in caches. Undefined if it cannot be called here. */
   measure(entry: KernelEntry): KernelSpeed | undefined {
-    const [, format] = formatOf(entry.formats);
-    const kernel = this.#checks.blockKernels.kernelOf(entry);
+    const [, format] = getFormat(entry.formats);
+    const kernel = this.#checks.blockKernels.getKernel(entry);
     if (format === undefined || kernel === undefined || this.selfTest(entry)?.passed !== true) return undefined;
     const size = measuredSize;
     const { weights, activations } = sample(format, size);
@@ -91,7 +91,7 @@ export class KernelFacts {
     const all = Array.from({ length: copies }, () => weights.slice());
     const output = new Float32Array(size);
     const product = { format, m: 1, n: size, k: size };
-    return speedOf((call) => kernel.multiply(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
+    return getSpeed((call) => kernel.multiply(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
   }
 
   /** Gigabytes of memory that one thread reads each second at best, 16 bytes at a time. */
@@ -129,7 +129,7 @@ export class KernelFacts {
     packBlocks(new Uint8Array(memory.buffer, start, bytes), { format, k: size, n: size, bytes: weights });
     for (let copy = 1; copy < copies; copy += 1)
       new Uint8Array(memory.buffer).copyWithin(start + copy * stride, start, start + bytes);
-    return speedOf((call) => {
+    return getSpeed((call) => {
       run(quantize, [x, quantized]);
       run(multiply, [quantized, start + (call % copies) * stride, output]);
     }, bytes);
@@ -178,7 +178,7 @@ async function openMachine(checks: KernelChecks): Promise<MachineCode | string> 
   }
 }
 
-function formatOf(formats: KernelEntry["formats"]): readonly [type?: string, format?: BlockFormat | undefined] {
+function getFormat(formats: KernelEntry["formats"]): readonly [type?: string, format?: BlockFormat | undefined] {
   const [type] = formats === "any" ? [] : formats;
   return type === undefined ? [] : [type, multipliedFormats[type]];
 }
@@ -195,7 +195,7 @@ function sample(format: BlockFormat, size: number): { readonly weights: Uint8Arr
   return { weights, activations: answer.activations };
 }
 
-function speedOf(call: (index: number) => void, bytes: number): KernelSpeed {
+function getSpeed(call: (index: number) => void, bytes: number): KernelSpeed {
   const { median } = timed(call);
   return { milliseconds: median, gigabytesPerSecond: bytes / median / 1e6 };
 }

@@ -8,6 +8,7 @@
  * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (embedding-matrix.ts describes the bytes),
  * and `weights`, the scale of each row. The tensor has a name of its own so that readers which do not know the layout reject it.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { ModelFiles } from "../../contract/backend.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
@@ -42,7 +43,7 @@ export async function loadStaticEmbeddings(model: ModelFiles, signal?: AbortSign
   const weights = header.tensors.has("weights") ? await readWeights(header, tokenCount, signal) : undefined;
   if (matrix.precision === "int4" && weights === undefined)
     throw invalid(header, 'int4 rows need their scales in a tensor "weights"');
-  return { matrix, ...(mapping === undefined ? {} : { mapping }), ...(weights === undefined ? {} : { weights }) };
+  return { matrix, ...omitUndefined({ mapping, weights }) };
 }
 
 async function readMatrix(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<EmbeddingMatrix> {

@@ -21,7 +21,7 @@ async function open(): Promise<DiscardPages | undefined> {
   try {
     const ffi = await ForeignFunctions.load();
     const madvise = ffi.open(cLibraryPath()).bind("madvise", { result: "int32", parameters: ["pointer", "size", "int32"] });
-    return (buffer, start, bytes) => void madvise(ffi.addressOf(buffer as ArrayBuffer) + BigInt(start), bytes, dontNeed);
+    return (buffer, start, bytes) => void madvise(ffi.getAddress(buffer as ArrayBuffer) + BigInt(start), bytes, dontNeed);
   } catch {
     return undefined; // koffi is not installed
   }

@@ -63,7 +63,7 @@ export class StaticModel implements TensorModel {
     if (unknown !== undefined)
       throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
     throwIfAborted(options.signal);
-    this.#checkMemory(batchOf(inputs), embeddings.matrix.dimensions);
+    this.#checkMemory(getBatch(inputs), embeddings.matrix.dimensions);
     const running = embed(embeddings, inputs, options.signal);
     this.#running.add(running);
     try {
@@ -106,7 +106,7 @@ export class StaticModel implements TensorModel {
 }
 
 /** Number of texts: the first axis of `input_ids`, whose shape was checked. */
-function batchOf(inputs: TensorMap): number {
+function getBatch(inputs: TensorMap): number {
   return at(required(inputs["input_ids"], "the input input_ids").shape, 0);
 }
 

@@ -11,7 +11,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -19,7 +19,7 @@ import { SessionModel } from "../onnxruntime/session-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import { type InstalledPackage, findPackage, importLibrary, missingLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
-import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
+import { type Provider, getProvider, providers, sessionOptions } from "./providers.ts";
 import { disableTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
 
@@ -44,7 +44,7 @@ export function onnx(): Backend {
 const memoryOptions = ["memoryPattern", "memoryArena"] as const;
 
 function capabilities(device: Device): Capabilities {
-  const provider = providerOf(device);
+  const provider = getProvider(device);
   return {
     formats: provider === undefined ? {} : { onnx: "any" },
     languageFormats: provider === undefined ? {} : { onnx: "any" },
@@ -83,7 +83,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
       (provider.isUnpublished !== true || missingLibrary(provider, binaries) === undefined),
   );
   const reports = offered.flatMap((provider) =>
-    devicesOf(provider, options.machine).map((device) => report(provider, device, installed, options)),
+    getDevices(provider, options.machine).map((device) => report(provider, device, installed, options)),
   );
   return {
     present: true,
@@ -93,7 +93,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
 }
 
 /** The devices of a provider: each NVIDIA device for CUDA and TensorRT, one device for the others. */
-function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
+function getDevices(provider: Provider, machine: MachineFacts): Device[] {
   const type = provider.deviceType === "tensorrt" ? "cuda" : provider.deviceType;
   const found = machine.accelerators.filter(({ device }) => device.type === type).map(({ device }) => device.index);
   return (type === "cuda" && found.length > 0 ? found : [0]).map((index) => ({ type: provider.deviceType, index }));
@@ -127,7 +127,7 @@ async function report(
 
 async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<TensorModel> {
   throwIfAborted(options.signal);
-  const provider = providerOf(device);
+  const provider = getProvider(device);
   if (provider === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node has no provider for ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `onnx does not run ${model.format}`);
@@ -172,7 +172,7 @@ async function knownAnswer(runtime: OnnxRuntime, provider: Provider, device: Dev
     return tinyGraphSentence;
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    return `the tiny graph with a known answer did not run: ${cleanMessage(messageOf(error))}`;
+    return `the tiny graph with a known answer did not run: ${cleanMessage(getMessage(error))}`;
   }
 }
 

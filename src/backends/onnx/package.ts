@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Requirement } from "../../contract/backend.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Provider, providers } from "./providers.ts";
 import { findCutOffLibrary } from "../../platform/node/whole-library.ts";
 
@@ -34,7 +34,7 @@ export function findPackage(platform: string, architecture: string): InstalledPa
     return { version, binaries: findBinaries(dirname(manifest), platform, architecture) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });
@@ -76,7 +76,7 @@ export async function importLibrary(logLevel: "fatal" | "warning"): Promise<Onnx
     module.env.logLevel = logLevel;
     return module;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node could not be loaded: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node could not be loaded: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
-import { type Provider, providerOf } from "./providers.ts";
+import { type Provider, getProvider } from "./providers.ts";
 
-const provider = (type: string): Provider => providerOf({ type, index: 0 })!;
+const provider = (type: string): Provider => getProvider({ type, index: 0 })!;
 
 /** A profile as onnxruntime 1.30 writes it: a list of events, of which those of the category "Node" name a provider. */
 function profileOf(nodes: readonly string[]): string {

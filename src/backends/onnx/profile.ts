@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import type { LoadSettings } from "../../contract/backend.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Session } from "../onnxruntime/library.ts";
-import { type Provider, providerOf } from "./providers.ts";
+import { type Provider, getProvider } from "./providers.ts";
 
 /** Prefix of profile folders. All threads of a process share it. */
 const prefix = `inferyard-profile-${process.pid}-`;
 
-const cpuProfileName = providerOf({ type: "cpu", index: 0 })?.profileName;
+const cpuProfileName = getProvider({ type: "cpu", index: 0 })?.profileName;
 
 /** Where the profile of one session is written, or why there is none. */
 export type ProfileFolder = { readonly path: string } | { readonly failure: string };
@@ -22,7 +22,7 @@ export async function makeProfileFolder(): Promise<ProfileFolder> {
   try {
     return { path: await mkdtemp(join(tmpdir(), prefix)) };
   } catch (error) {
-    return { failure: `no folder for onnxruntime's profile can be created: ${messageOf(error)}` };
+    return { failure: `no folder for onnxruntime's profile can be created: ${getMessage(error)}` };
   }
 }
 
@@ -105,7 +105,7 @@ async function countNodes(
       }
     }
   } catch (error) {
-    throw unproven(`onnxruntime's profile of the first run cannot be read: ${messageOf(error)}`, error);
+    throw unproven(`onnxruntime's profile of the first run cannot be read: ${getMessage(error)}`, error);
   } finally {
     await removeProfileFolder(folder);
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { scriptedMachine } from "../../testing/scripted-backend.ts";
-import { providerOf, sessionOptions } from "./providers.ts";
+import { getProvider, sessionOptions } from "./providers.ts";
 
 const optionsFor = (type: string, index = 0, settings: Parameters<typeof sessionOptions>[2] = {}): Record<string, unknown> => {
   const device = { type, index };
-  return sessionOptions(providerOf(device)!, device, settings);
+  return sessionOptions(getProvider(device)!, device, settings);
 };
 
 describe("what a session is asked for", () => {
@@ -42,12 +42,12 @@ describe("what a session is asked for", () => {
 
   it("a machine without the device says why, in the words of whoever looked for it", () => {
     const machine = scriptedMachine({ absent: { cuda: "no NVIDIA driver on this machine" } });
-    expect(providerOf({ type: "cuda", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
-    expect(providerOf({ type: "tensorrt", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
-    expect(providerOf({ type: "webgpu", index: 0 })?.absenceReason?.({ ...machine, platform: "linux" })).toBe(
+    expect(getProvider({ type: "cuda", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(getProvider({ type: "tensorrt", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(getProvider({ type: "webgpu", index: 0 })?.absenceReason?.({ ...machine, platform: "linux" })).toBe(
       "no vulkan device was found on this machine",
     );
     const found = scriptedMachine({ accelerators: [{ device: { type: "cuda", index: 0 }, name: "H200", source: "test" }] });
-    expect(providerOf({ type: "cuda", index: 0 })?.absenceReason?.(found)).toBeUndefined();
+    expect(getProvider({ type: "cuda", index: 0 })?.absenceReason?.(found)).toBeUndefined();
   });
 });

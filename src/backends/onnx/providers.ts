@@ -113,7 +113,7 @@ function absence(machine: MachineFacts, type: string): string | undefined {
 }
 
 /** The provider of a device type. Undefined if there is none. */
-export function providerOf(device: Device): Provider | undefined {
+export function getProvider(device: Device): Provider | undefined {
   return providers.find((provider) => provider.deviceType === device.type);
 }
 

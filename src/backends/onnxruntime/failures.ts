@@ -1,5 +1,5 @@
 /** Classifies errors of onnxruntime by their message, since it throws plain Error objects. */
-import { type ErrorCode, InferyardError, messageOf } from "../../contract/errors.ts";
+import { type ErrorCode, InferyardError, getMessage } from "../../contract/errors.ts";
 
 interface ErrorRule {
   readonly code: ErrorCode;
@@ -57,7 +57,7 @@ export function runFailure(thrown: unknown): InferyardError {
 
 function translate(thrown: unknown, meanings: readonly ErrorRule[], otherwise: ErrorCode, context: string): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
-  const message = messageOf(thrown);
+  const message = getMessage(thrown);
   const meaning = meanings.find(({ pattern }) => pattern.test(message));
   return new InferyardError(meaning?.code ?? otherwise, `${context}: ${cleanMessage(message)}`, {
     cause: thrown,

@@ -7,7 +7,7 @@ import {
   type TensorInfo,
   type TensorMap,
   checkInputs,
-  dimensionOf,
+  getDimension,
 } from "../../contract/tensor.ts";
 import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts";
 import { runFailure } from "./failures.ts";
@@ -166,7 +166,7 @@ function describeValue(value: ValueMetadata, role: string): TensorInfo {
       },
     );
   }
-  const shape = (value.shape ?? []).map(dimensionOf);
+  const shape = (value.shape ?? []).map(getDimension);
   return { name: value.name, dataType: value.type as DataType, shape };
 }
 

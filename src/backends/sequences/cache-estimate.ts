@@ -13,13 +13,13 @@ const widthFields = ["hidden_size", "n_embd", "d_model"];
 const elementBytes = { fp32: 4, fp16: 2 } as const;
 
 /** Maximum number of tokens of a sequence, as config.json states it. Undefined for models without a limit, such as T5. */
-export function contextLengthOf(config: Config): number | undefined {
-  return numberOf(config, contextFields);
+export function getContextLength(config: Config): number | undefined {
+  return getNumber(config, contextFields);
 }
 
 /** Maximum number of tokens of a sequence: what the model states, or less where the settings say so. */
 export function contextLengthFor(config: Config, { contextLength }: Pick<LoadSettings, "contextLength">): number | undefined {
-  const lengths = [contextLengthOf(config), contextLength].filter((length) => length !== undefined);
+  const lengths = [getContextLength(config), contextLength].filter((length) => length !== undefined);
   return lengths.length === 0 ? undefined : Math.min(...lengths);
 }
 
@@ -32,18 +32,18 @@ export function estimateCache(
   precision: keyof typeof elementBytes,
   computeBytes: number,
 ): CacheEstimate | undefined {
-  const layers = numberOf(config, layerFields);
-  const heads = numberOf(config, headFields);
-  const width = numberOf(config, widthFields);
+  const layers = getNumber(config, layerFields);
+  const heads = getNumber(config, headFields);
+  const width = getNumber(config, widthFields);
   if (layers === undefined || heads === undefined || width === undefined) return undefined;
-  const keyValueHeads = numberOf(config, ["num_key_value_heads"]) ?? heads;
-  const headSize = numberOf(config, ["head_dim"]) ?? width / heads;
+  const keyValueHeads = getNumber(config, ["num_key_value_heads"]) ?? heads;
+  const headSize = getNumber(config, ["head_dim"]) ?? width / heads;
   const bytesPerToken = 2 * layers * keyValueHeads * headSize * elementBytes[precision];
-  return { contextLength: contextLengthOf(config), bytesPerToken, computeBytes };
+  return { contextLength: getContextLength(config), bytesPerToken, computeBytes };
 }
 
 /** The first of these fields that holds a positive integer, in the section of the language model if there is one. */
-export function numberOf(config: Config, fields: readonly string[]): number | undefined {
+export function getNumber(config: Config, fields: readonly string[]): number | undefined {
   const sections = [config["text_config"], config].filter((section) => typeof section === "object" && section !== null);
   for (const section of sections) {
     for (const field of fields) {

@@ -1,5 +1,5 @@
 /** A sequence's cache as bytes: a line of JSON that describes the tensors, then their data, each in the machine's byte order. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount, zeros } from "../../contract/tensor.ts";
 import type { CacheInput } from "./decoder-graph.ts";
 
@@ -33,7 +33,7 @@ export function writeSequence({ length, tensors, source, tokens }: SavedSequence
   const caches = Object.values(tensors);
   const sources = source === undefined ? [] : [source];
   const header: Header = { format, length, tensors: caches.map(describe), source: sources.map(describe), tokens };
-  const parts = [new TextEncoder().encode(`${JSON.stringify(header)}\n`), ...[...caches, ...sources].map(bytesOf)];
+  const parts = [new TextEncoder().encode(`${JSON.stringify(header)}\n`), ...[...caches, ...sources].map(getBytes)];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {
@@ -66,7 +66,7 @@ export function readSequence(bytes: Uint8Array, caches: readonly CachedTensor[],
   let offset = end + 1;
   const tensors = all.map(({ dataType, shape, bytes: count }): Tensor => {
     const tensor = zeros(dataType, shape);
-    bytesOf(tensor).set(bytes.subarray(offset, offset + count));
+    getBytes(tensor).set(bytes.subarray(offset, offset + count));
     offset += count;
     return tensor;
   });
@@ -79,7 +79,7 @@ function readHeader(line: Uint8Array): Header {
     const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line)) as Header;
     if (header.format === format && Array.isArray(header.tensors) && Array.isArray(header.source)) return header;
   } catch (error) {
-    throw invalid(`they do not begin with a description (${messageOf(error)})`);
+    throw invalid(`they do not begin with a description (${getMessage(error)})`);
   }
   throw invalid("they are of another version");
 }
@@ -103,10 +103,10 @@ function isTensorOf(
 }
 
 function elementBytes(dataType: Tensor["dataType"]): number {
-  return bytesOf(zeros(dataType, [1])).length;
+  return getBytes(zeros(dataType, [1])).length;
 }
 
-function bytesOf({ data }: Tensor): Uint8Array {
+function getBytes({ data }: Tensor): Uint8Array {
   if (!ArrayBuffer.isView(data)) throw new TypeError("a cache holds no strings");
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../contract/checked.ts";
 import type {
   Availability,
   Backend,
@@ -8,7 +9,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -73,7 +74,7 @@ async function tinyGraphFailure(engine: WasmOptions): Promise<string | undefined
     await runTinyGraph(await importLibrary({ ...engine, threads: 1 }), tinyGraphOptions);
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return getMessage(error);
   }
 }
 
@@ -82,13 +83,13 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions & Wa
   if (device.type !== "cpu") throw new InferyardError("BACKEND_UNAVAILABLE", `wasm runs on cpu, not on ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `wasm does not run ${model.format}`);
   const { threads = 1, assets } = options;
-  const runtime = await importLibrary({ threads, ...(assets === undefined ? {} : { assets }) });
+  const runtime = await importLibrary({ threads, ...omitUndefined({ assets }) });
   const version = runtime.env.versions["web"] ?? "unknown";
   try {
     await runTinyGraph(runtime, tinyGraphOptions);
     const { graph, externalData } = await graphSource(model.path);
     const session = await runtime.InferenceSession.create(graph, {
-      ...(externalData === undefined ? {} : { externalData }),
+      ...omitUndefined({ externalData }),
       executionProviders: ["wasm"],
       graphOptimizationLevel: options.graphOptimization ?? "all",
       logSeverityLevel: 4,

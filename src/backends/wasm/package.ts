@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import type { Requirement } from "../../contract/backend.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
-import { externalFilesOf } from "../../formats/onnx/external-files.ts";
+import { getExternalFiles } from "../../formats/onnx/external-files.ts";
 import type { EngineOptions, GraphSource } from "./engine-options.ts";
 
 /** The package that the backend `wasm` needs, with its version range and the command that installs it. */
@@ -27,7 +27,7 @@ export async function installedVersion(): Promise<string | undefined> {
     return (JSON.parse(readFileSync(join(dirname(entry), "..", "package.json"), "utf8")) as { version: string }).version;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web is installed but damaged: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web is installed but damaged: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });
@@ -43,7 +43,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
     if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
     return runtime;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });
@@ -52,7 +52,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
 
 /** What a session is created from: the path, which the library reads itself, and the files with external data that the graph names, which it does not look for. */
 export async function graphSource(path: string): Promise<GraphSource> {
-  const files = externalFilesOf(await readOnnxOutline(path, basename(path)));
+  const files = getExternalFiles(await readOnnxOutline(path, basename(path)));
   const externalData = [...files.keys()].map((file) => ({ path: file, data: join(dirname(path), file) }));
   return { graph: path, ...(externalData.length === 0 ? {} : { externalData }) };
 }

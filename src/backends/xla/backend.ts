@@ -110,7 +110,7 @@ class XlaBackend implements Backend {
   async #pluginFor(device: Device, { signal }: LoadOptions): Promise<PluginForDevice> {
     const plugins = await this.#openPlugins();
     const { path, facts } = await plugins.pluginFor(device, signal);
-    const [{ libraryOf }, { pluginDigest }] = await Promise.all([
+    const [{ getLibrary }, { pluginDigest }] = await Promise.all([
       import("./plugins/xla-plugins.ts"),
       import("./plugins/plugin-digest.ts"),
     ]);
@@ -118,7 +118,7 @@ class XlaBackend implements Backend {
     return {
       path,
       device,
-      library: { ...libraryOf(facts), files: [{ name: basename(path), sha256: await pluginDigest(path) }] },
+      library: { ...getLibrary(facts), files: [{ name: basename(path), sha256: await pluginDigest(path) }] },
       settings: { memoryFraction },
       buckets: { ...defaultBuckets, ...omitUndefined(buckets ?? {}) },
       programCacheBytes,

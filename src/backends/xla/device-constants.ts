@@ -29,7 +29,7 @@ export class DeviceConstants {
   }
 
   /** The tensor of a constant; see `XlaServices.constantOn`. */
-  tensorOf({ literal, type, isSwapped = false }: ConstantArgument, own: Set<DeviceTensor>): DeviceTensor {
+  getTensor({ literal, type, isSwapped = false }: ConstantArgument, own: Set<DeviceTensor>): DeviceTensor {
     const upload = (): DeviceTensor => {
       const { data } = literal;
       if (!ArrayBuffer.isView(data)) throw new InferyardError("MODEL_UNSUPPORTED", "XLA has no tensors of strings");

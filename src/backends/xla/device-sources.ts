@@ -21,7 +21,7 @@ export class DeviceSources {
   }
 
   /** A tensor of a source by its name. */
-  tensorOf(source: SourceStates, name: string, type: TensorType): DeviceTensor {
+  getTensor(source: SourceStates, name: string, type: TensorType): DeviceTensor {
     const tensors = this.#sources.get(source) ?? new Map<string, DeviceTensor>();
     this.#sources.set(source, tensors);
     const known = tensors.get(name);

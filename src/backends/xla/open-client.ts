@@ -24,7 +24,7 @@ export interface OpenClient {
 const deviceTypes: Readonly<Record<string, string>> = { cpu: "cpu", cuda: "cuda", rocm: "rocm", tpu: "tpu" };
 
 /** The type of device of a platform, as targets name it; undefined for platforms that are not known. */
-export function deviceTypeOf(platform: string): string | undefined {
+export function getDeviceType(platform: string): string | undefined {
   return deviceTypes[platform.toLowerCase()];
 }
 
@@ -33,9 +33,9 @@ export async function openClient(path: string, device: Device, settings: ClientS
   const ffi = await ForeignFunctions.load();
   const { plugin, client } = openWithVariables(ffi, settings, () => {
     const opened = PjrtPlugin.open(ffi, path);
-    return { plugin: opened, client: new PjrtClient(opened, optionsOf(device, settings)) };
+    return { plugin: opened, client: new PjrtClient(opened, toOptions(device, settings)) };
   });
-  const type = deviceTypeOf(client.platform);
+  const type = getDeviceType(client.platform);
   if (type === device.type) return { plugin, client };
   client.dispose();
   throw new InferyardError("BACKEND_UNAVAILABLE", `the plugin computes on ${client.platform}, not on ${device.type}`, {
@@ -55,7 +55,7 @@ function firstClient(plugin: PjrtPlugin): OpenClient {
   let refusal: unknown;
   for (const type of ["cpu", "cuda", "tpu"]) {
     try {
-      return { plugin, client: new PjrtClient(plugin, optionsOf({ type, index: 0 }, {})) };
+      return { plugin, client: new PjrtClient(plugin, toOptions({ type, index: 0 }, {})) };
     } catch (error) {
       refusal = error;
       if (!isRefusedOption(error)) throw error;
@@ -64,7 +64,7 @@ function firstClient(plugin: PjrtPlugin): OpenClient {
   throw refusal;
 }
 
-function optionsOf({ type, index }: Device, { memoryFraction }: ClientSettings): ClientOptions {
+function toOptions({ type, index }: Device, { memoryFraction }: ClientSettings): ClientOptions {
   if (type === "cpu") return { cpu_device_count: { integer: 1 } };
   if (type !== "cuda" && type !== "rocm") return {};
   return {

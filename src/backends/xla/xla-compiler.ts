@@ -77,8 +77,8 @@ export class XlaCompiler implements GraphCompiler {
     this.#services = {
       client,
       compileText,
-      constantOn: (...constant) => this.#constants.tensorOf(...constant),
-      sourceOn: (...source) => this.#sources.tensorOf(...source),
+      constantOn: (...constant) => this.#constants.getTensor(...constant),
+      sourceOn: (...source) => this.#sources.getTensor(...source),
       copyProgram: (...types) => this.#copies.programFor(...types),
     };
   }

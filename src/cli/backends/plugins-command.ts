@@ -27,7 +27,7 @@ export async function installBackend(backend: string | undefined, flags: PluginF
   const { offline } = await readHubConfig(environment, origins.offline === "default" ? undefined : values.offline);
   let received = "";
   const installing = installPlugin({
-    accelerator: acceleratorOf(flags),
+    accelerator: getAccelerator(flags),
     from: flags.from,
     offline,
     directory,
@@ -47,7 +47,7 @@ export async function installBackend(backend: string | undefined, flags: PluginF
 /** Removes the plugin of an accelerator, or all of a backend. */
 export async function removeBackend(backend: string | undefined, flags: PluginFlags, terminal: Terminal): Promise<void> {
   checkBackend("remove", backend);
-  const report = await removePlugins(acceleratorOf(flags), terminal.environment);
+  const report = await removePlugins(getAccelerator(flags), terminal.environment);
   const lines = report.removed.map(({ accelerator, version }) => `${backend} ${accelerator} ${version} removed`);
   const text = [...lines, `${formatBytes(report.freedBytes)} freed`].join("\n");
   writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : text);
@@ -95,7 +95,7 @@ function checkBackend(action: string, backend: string | undefined): void {
   throw new InferyardError("INPUT_INVALID", message, { remedy: `inferyard backends ${action} ${installable.join("|")}` });
 }
 
-function acceleratorOf({ accelerator }: PluginFlags): AcceleratorName | undefined {
+function getAccelerator({ accelerator }: PluginFlags): AcceleratorName | undefined {
   return accelerators.find((name) => name === accelerator);
 }
 

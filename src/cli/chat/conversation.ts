@@ -65,7 +65,7 @@ export async function converse(conversation: Conversation): Promise<void> {
       if (state.showsSpeed) writeLine(terminal.stderr, colorize(terminal, "quiet", describeAnswer(result)));
     } catch (error) {
       if (!(error instanceof InferyardError)) throw error;
-      writeLine(terminal.stderr, error.code === "ABORTED" ? "(stopped)" : `${error.message}${remedyOf(error)}`);
+      writeLine(terminal.stderr, error.code === "ABORTED" ? "(stopped)" : `${error.message}${getRemedy(error)}`);
     } finally {
       answering = undefined;
     }
@@ -81,7 +81,7 @@ export async function converse(conversation: Conversation): Promise<void> {
       lines.setPrompt("> ");
       if (message.startsWith("/") && !message.includes("\n")) {
         const outcome = await runChatCommand(message, state).catch((error: unknown) => {
-          if (error instanceof InferyardError) return { shown: `${error.message}${remedyOf(error)}` };
+          if (error instanceof InferyardError) return { shown: `${error.message}${getRemedy(error)}` };
           throw error;
         });
         if (outcome === undefined) await answer(undefined);
@@ -105,7 +105,7 @@ export function describeAnswer({ results }: ChatResult): string {
   return `${first}${whole} · ${promptTokens ?? 0} tokens of prompt${kept}`;
 }
 
-function remedyOf({ remedy }: InferyardError): string {
+function getRemedy({ remedy }: InferyardError): string {
   return remedy === undefined ? "" : `\n  ${remedy}`;
 }
 

@@ -1,6 +1,7 @@
 /** Shows the prompt that a conversation makes, without running a model. */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
@@ -77,9 +78,7 @@ async function promptOfModel(
       ...given,
       model: session.model,
       signal: terminal.signal,
-      ...(toolChoice === undefined ? {} : { toolChoice }),
-      ...(source === undefined ? {} : { template: source }),
-      ...(now === undefined ? {} : { date: now }),
+      ...omitUndefined({ toolChoice, template: source, date: now }),
     });
     return { prompt: text, tokens };
   } finally {
@@ -109,7 +108,7 @@ async function readTemplate(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, {
       cause: error,
       remedy: "give a file with a chat template (Jinja)",
     });

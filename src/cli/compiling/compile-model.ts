@@ -64,11 +64,11 @@ function tensorRuns(handle: ModelHandle, { shapes, context, sequences, signal }:
     throw refusal(
       hasLength
         ? `the shape ${given.batch} has no length, and the inputs of this model have one`
-        : `the shape ${nameOf(given)} has a length, and the inputs of this model have none`,
+        : `the shape ${getName(given)} has a length, and the inputs of this model have none`,
       hasLength ? "write --shapes 1x16,32x128: rows x tokens" : "write --shapes 1,8: rows alone",
     );
   return chosen.map((shape) => ({
-    shape: isFixed ? "fixed" : nameOf(shape),
+    shape: isFixed ? "fixed" : getName(shape),
     async run() {
       await handle.run(inputsFor(shape), { signal });
     },
@@ -142,7 +142,7 @@ function tokens(count: number): readonly number[] {
   return Array.from({ length: count }, () => 0);
 }
 
-function nameOf({ batch, sequence }: CompiledShape): string {
+function getName({ batch, sequence }: CompiledShape): string {
   return sequence === undefined ? String(batch) : `${batch}x${sequence}`;
 }
 

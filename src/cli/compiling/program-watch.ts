@@ -21,7 +21,7 @@ export class ProgramWatch {
   /** Notes the state before the model is loaded. */
   constructor(folder: ProgramFolder) {
     this.#folder = folder;
-    this.#used = timesOf(folder.files());
+    this.#used = getTimes(folder.files());
   }
 
   /** What happened since the last call. `counts`: those of the model now. */
@@ -29,7 +29,7 @@ export class ProgramWatch {
     const [before, known] = [this.#counts, this.#used];
     const programs = this.#folder.list();
     this.#counts = counts;
-    this.#used = timesOf(programs);
+    this.#used = getTimes(programs);
     return {
       shape,
       compiled: counts.compiled - before.compiled,
@@ -41,6 +41,6 @@ export class ProgramWatch {
   }
 }
 
-function timesOf(files: readonly { readonly key: string; readonly usedMs: number }[]): ReadonlyMap<string, number> {
+function getTimes(files: readonly { readonly key: string; readonly usedMs: number }[]): ReadonlyMap<string, number> {
   return new Map(files.map(({ key, usedMs }) => [key, usedMs]));
 }

@@ -1,7 +1,7 @@
 /** Flags that say what a generated text must be. */
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { parseJson } from "../../formats/json/exact-json.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
 
@@ -39,17 +39,17 @@ export async function readConstraint({
       remedy: "give one of them",
     });
   }
-  if (schema !== undefined) return { constraint: { type: "schema", schema: parsed(await textOf(schema), schema) } };
+  if (schema !== undefined) return { constraint: { type: "schema", schema: parsed(await toText(schema), schema) } };
   if (regex !== undefined) return { constraint: { type: "regex", pattern: regex } };
   if (choices !== undefined) return { constraint: { type: "choice", choices } };
-  return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await textOf(grammar) } };
+  return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await toText(grammar) } };
 }
 
-async function textOf(path: string): Promise<string> {
+async function toText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }
 
@@ -57,6 +57,6 @@ function parsed(text: string, path: string): object {
   try {
     return parseJson(text) as object; // what it is, is checked where it is compiled
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${getMessage(error)}`, { cause: error });
   }
 }

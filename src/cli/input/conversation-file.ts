@@ -1,6 +1,6 @@
 /** A conversation in a JSON file: a list of messages, or an object with `messages`, `tools` and further variables of the chat template. */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
 import { type ChatMessage, type Tool, type ToolCall, isObject } from "../../tasks/generation/chat/messages.ts";
 
@@ -18,22 +18,22 @@ export interface ConversationFile {
 export async function readConversationFile(path: string): Promise<ConversationFile> {
   const text = (await readJsonFile(path)).trim();
   const value: unknown = parse(path, text);
-  if (Array.isArray(value)) return { messages: messagesOf(value), tools: [], variables: {}, json: `"messages":${text}` };
+  if (Array.isArray(value)) return { messages: toMessages(value), tools: [], variables: {}, json: `"messages":${text}` };
   if (!isObject(value)) throw wrong(path, "holds neither a list of messages nor an object");
   const { messages, tools, ...variables } = value;
-  return { messages: messagesOf(messages), tools: toolsOf(tools), variables, json: membersOf(text, tools) };
+  return { messages: toMessages(messages), tools: toTools(tools), variables, json: getMembers(text, tools) };
 }
 
 /** Reads tools from a file: a list of `{ name, description, parameters }`, or of the same in OpenAI's form. */
 export async function readToolsFile(path: string): Promise<readonly Tool[]> {
-  return toolsOf(parse(path, await readJsonFile(path)));
+  return toTools(parse(path, await readJsonFile(path)));
 }
 
 async function readJsonFile(path: string): Promise<string> {
   try {
     return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   } catch (error) {
-    throw wrong(path, `cannot be read: ${messageOf(error)}`, error);
+    throw wrong(path, `cannot be read: ${getMessage(error)}`, error);
   }
 }
 
@@ -41,12 +41,12 @@ function parse(path: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw wrong(path, `cannot be read as JSON: ${messageOf(error)}`, error);
+    throw wrong(path, `cannot be read as JSON: ${getMessage(error)}`, error);
   }
 }
 
 /** The members as they are written. Tools without OpenAI's frame are written once more, in it: of equal names the last one counts. */
-function membersOf(text: string, tools: unknown): string {
+function getMembers(text: string, tools: unknown): string {
   const members = text.slice(1, -1).trim();
   if (!Array.isArray(tools) || tools.every(isFramed)) return members;
   return `${members},"tools":${framedTools(tools)}`;
@@ -62,7 +62,7 @@ function isFramed(tool: unknown): tool is { readonly function: Readonly<Record<s
 }
 
 /** Tools in either form. What is no tool stays as it is: the check of the conversation names it. */
-function toolsOf(tools: unknown): readonly Tool[] {
+function toTools(tools: unknown): readonly Tool[] {
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools)) return tools as never;
   return tools.map((tool: unknown) => {
@@ -73,7 +73,7 @@ function toolsOf(tools: unknown): readonly Tool[] {
 }
 
 /** Messages as the library has them, from those or from OpenAI's. What is no message stays as it is: the check of the conversation names it. */
-function messagesOf(messages: unknown): readonly ChatMessage[] {
+function toMessages(messages: unknown): readonly ChatMessage[] {
   if (messages === undefined) return [];
   if (!Array.isArray(messages)) return messages as never;
   return messages.map((message: unknown) => {
@@ -81,7 +81,7 @@ function messagesOf(messages: unknown): readonly ChatMessage[] {
     const { role, content, name } = message;
     const reasoning = message["reasoning_content"] ?? message["reasoning"];
     const calls = message["tool_calls"] ?? message["toolCalls"];
-    const toolCalls = Array.isArray(calls) && calls.length > 0 ? calls.map(callOf) : undefined;
+    const toolCalls = Array.isArray(calls) && calls.length > 0 ? calls.map(getCall) : undefined;
     const toolCallId = message["tool_call_id"] ?? message["toolCallId"];
     return present({
       role,
@@ -94,7 +94,7 @@ function messagesOf(messages: unknown): readonly ChatMessage[] {
   });
 }
 
-function callOf(call: unknown): ToolCall {
+function getCall(call: unknown): ToolCall {
   if (!isObject(call)) return call as never;
   const called = isObject(call["function"]) ? call["function"] : call;
   const { name, arguments: given } = called;

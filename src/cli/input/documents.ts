@@ -1,7 +1,7 @@
 /** Documents of a command: whole files, texts or stdin, unchanged, including line endings and byte order marks. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
 
@@ -54,7 +54,7 @@ async function readDocument(argument: string, isFile: boolean, terminal: Termina
   try {
     bytes = await readFile(path);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${argument} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `${argument} cannot be read: ${getMessage(error)}`, {
       remedy: "give a file; a text of one word is taken from stdin",
       cause: error,
     });

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linesOf } from "./lines.ts";
+import { getLines } from "./lines.ts";
 
 async function lines(...chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
   const all: string[] = [];
-  for await (const line of linesOf(Readable.from(chunks))) all.push(line);
+  for await (const line of getLines(Readable.from(chunks))) all.push(line);
   return all;
 }
 

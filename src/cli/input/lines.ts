@@ -2,7 +2,7 @@
  * The lines of a UTF-8 stream. They end at a line feed, with or without a carriage return before it. (readline of newer Node.js versions also
  * splits at U+2028, which JSON and ordinary text may contain.) A byte order mark at the start is removed.
  */
-export async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, void> {
+export async function* getLines(stream: NodeJS.ReadableStream): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of stream) {

@@ -1,7 +1,7 @@
 /** Texts of a command: from arguments, a file or stdin. */
 import { createReadStream } from "node:fs";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { linesOf } from "./lines.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where texts come from. */
@@ -32,27 +32,27 @@ async function readFileLines(path: string): Promise<string[]> {
     return await readLines(createReadStream(path), format, path);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }
 
 async function readLines(stream: NodeJS.ReadableStream, format: "text" | "json", name: string): Promise<string[]> {
   const texts: string[] = [];
   let number = 0;
-  for await (const line of linesOf(stream)) {
+  for await (const line of getLines(stream)) {
     number += 1;
     if (format === "text") texts.push(line);
-    else if (line.trim() !== "") texts.push(textOf(line, `${name} line ${number}`));
+    else if (line.trim() !== "") texts.push(toText(line, `${name} line ${number}`));
   }
   return texts;
 }
 
-function textOf(line: string, place: string): string {
+function toText(line: string, place: string): string {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${getMessage(error)}`, { cause: error });
   }
   const text = typeof value === "object" && value !== null && "text" in value ? value.text : value;
   if (typeof text === "string") return text;

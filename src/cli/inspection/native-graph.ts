@@ -19,7 +19,7 @@ export async function graphText(
       remedy: "give the path of an .onnx file",
     });
   }
-  const wanted = new Map(shapes.map(shapeOf));
+  const wanted = new Map(shapes.map(getShape));
   const { optimizedGraphText, readOnnxModel, stableHloText } = await import("../../engine/index.ts"); // large, and seldom asked for
   const { model, external } = readOnnxModel(await readFile(path), reference);
   if (external.length > 0) {
@@ -30,7 +30,7 @@ export async function graphText(
   return form === "graph" ? optimizedGraphText(model, wanted) : stableHloText(model, wanted);
 }
 
-function shapeOf(flag: string): readonly [string, readonly number[]] {
+function getShape(flag: string): readonly [string, readonly number[]] {
   const end = flag.lastIndexOf("=");
   const sizes = flag.slice(end + 1);
   if (end > 0 && /^(\d{1,9}(,\d{1,9})*)?$/.test(sizes))

@@ -16,7 +16,7 @@ export function formatLibraries({ libraries, locations }: LibraryInventory, all:
   const shown = all ? libraries : libraries.filter(({ fits }) => fits);
   const groups = all ? shown.map((library) => [library]) : groupBuilds(shown);
   const rows = groups.map(toRow);
-  const notes = groups.map(([first]) => (all && first !== undefined ? detailsOf(first) : undefined));
+  const notes = groups.map(([first]) => (all && first !== undefined ? getDetails(first) : undefined));
   const hidden = libraries.length - shown.length;
   return [
     rows.length === 0 ? "no library for inference was found" : formatTable(rows, ["library", "version", "from", "path"], notes),
@@ -30,7 +30,7 @@ export function formatLibraries({ libraries, locations }: LibraryInventory, all:
 function groupBuilds(libraries: readonly InstalledLibrary[]): readonly (readonly InstalledLibrary[])[] {
   const groups = new Map<string, InstalledLibrary[]>();
   for (const library of libraries) {
-    const key = JSON.stringify([titleOf(library), library.version?.value, dirname(library.path)]);
+    const key = JSON.stringify([getTitle(library), library.version?.value, dirname(library.path)]);
     groups.set(key, [...(groups.get(key) ?? []), library]);
   }
   return [...groups.values()];
@@ -43,17 +43,17 @@ function toRow(group: readonly InstalledLibrary[]): readonly string[] {
     const builds = group.length > 1 ? ` (${group.length} builds)` : variants.length > 0 ? ` (${variants.join(", ")})` : "";
     const from = owner === undefined ? foundBy.join(", ") : `${owner.name} ${owner.version}`;
     const shownPath = group.length > 1 ? `${dirname(path)}${sep}` : path;
-    return [`${titleOf(library)}${builds}`, version?.value ?? "-", from, shownPath].map((cell) => printable(cell, maxColumns));
+    return [`${getTitle(library)}${builds}`, version?.value ?? "-", from, shownPath].map((cell) => printable(cell, maxColumns));
   });
 }
 
 /** What the library is, or that only its name says so. */
-function titleOf({ classes: [first] }: InstalledLibrary): string {
+function getTitle({ classes: [first] }: InstalledLibrary): string {
   if (first === undefined) return "not known";
   return first.confidence === "possible" ? `${first.title}, by its name alone` : first.title;
 }
 
-function detailsOf({ path, paths, problems }: InstalledLibrary): string | undefined {
+function getDetails({ path, paths, problems }: InstalledLibrary): string | undefined {
   const details = [...problems, ...paths.filter((other) => other !== path).map((other) => `also ${other}`)];
   return details.length === 0 ? undefined : printable(details.join("; "), maxColumns);
 }

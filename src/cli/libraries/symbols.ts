@@ -6,12 +6,12 @@ import { formatTable, printable } from "../output/table.ts";
 /** A table for each kind of symbols that the library has: direction and name, those of C++ demangled. */
 export function formatSymbols({ symbols }: LibraryAnalysis): string[] {
   return Object.entries(symbols).flatMap(([group, { exported, imported }]) => {
-    const rows = [...rowsOf("exported", exported), ...rowsOf("imported", imported)];
+    const rows = [...getRows("exported", exported), ...getRows("imported", imported)];
     return rows.length === 0 ? [] : [`${group} symbols`, formatTable(rows)];
   });
 }
 
-function rowsOf(direction: string, names: readonly string[]): string[][] {
+function getRows(direction: string, names: readonly string[]): string[][] {
   return names
     .map((name) => printable(demangle(name), 200))
     .sort()

@@ -43,7 +43,7 @@ export async function verifyLibrary(
     if (flags[flag] !== undefined) throw usage(`libraries verify --${flag}`);
   }
   const file = resolve(directory, path);
-  const contract = flags.contract ?? (await contractOf(file, path, environment));
+  const contract = flags.contract ?? (await getContract(file, path, environment));
   try {
     const validating = validateLibrary(file, contract, { displayName: path, environment, signal });
     const validation = await withNotice(terminal, "loading the library in a child process", validating);
@@ -65,7 +65,7 @@ function usage(asked: string): InferyardError {
   });
 }
 
-async function contractOf(
+async function getContract(
   file: string,
   displayName: string,
   environment: Readonly<Record<string, string | undefined>>,

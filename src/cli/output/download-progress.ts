@@ -8,12 +8,12 @@ const defaultColumns = 80;
 
 /** Text of the download progress, at most `columns` columns wide. 80 if the terminal's width is unknown (undefined, or 0 as on a serial line). */
 export function describeProgress(progress: PullProgress, columns: number | undefined): string {
-  const line = partsOf(progress).join("  ");
+  const line = getParts(progress).join("  ");
   const width = columns === undefined || columns <= 0 ? defaultColumns : columns;
   return displayWidth(line) < width ? line : printable(line, Math.max(10, width - 1));
 }
 
-function partsOf({ reference, stage, note, bytes, totalBytes, bytesPerSecond, secondsLeft }: PullProgress): string[] {
+function getParts({ reference, stage, note, bytes, totalBytes, bytesPerSecond, secondsLeft }: PullProgress): string[] {
   if (stage === "listing") return [reference, "asking what there is"];
   if (note !== undefined) return [reference, note];
   const rate = bytesPerSecond === 0 ? [] : [`${formatBytes(bytesPerSecond)}/s`];

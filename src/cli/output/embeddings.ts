@@ -41,7 +41,7 @@ export async function writeMatrix(path: string, result: EmbeddingResult, termina
     });
   const columns = embeddings[0]?.length ?? dimensions;
   await writeNpy(path, embeddings, columns);
-  writeLine(terminal.stderr, `${headline(result)}   ${embeddings.length} x ${columns} ${kindOf(embeddings[0])} in ${path}`);
+  writeLine(terminal.stderr, `${headline(result)}   ${embeddings.length} x ${columns} ${getKind(embeddings[0])} in ${path}`);
   if (quantizedPart(result).scales !== undefined) writeLine(terminal.stderr, "the file has no scales; --json does");
 }
 
@@ -81,7 +81,7 @@ function listed({ pooling, dimensions }: EmbeddingResult, vector: NpyVector | un
   );
 }
 
-function kindOf(vector: NpyVector | undefined): string {
+function getKind(vector: NpyVector | undefined): string {
   if (vector instanceof Int8Array) return "int8";
   return vector instanceof Uint8Array ? "uint8" : "float32";
 }

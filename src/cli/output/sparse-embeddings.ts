@@ -1,4 +1,5 @@
 /** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { SparseEmbedding } from "../../tasks/sparse-embedding/sparse-vectors.ts";
 import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
@@ -27,11 +28,11 @@ export async function embedSparsely(
   const { runtime, model, notice } = session;
   const { variant, ...settings } = configured(session);
   const { signal } = terminal;
-  const work = runtime.use(model, { ...(variant === undefined ? {} : { variant }), signal }, async (handle) => {
+  const work = runtime.use(model, { ...omitUndefined({ variant }), signal }, async (handle) => {
     const options = optionsFromFlags(embedSparseOptions, flags);
     const result = await runtime.embedSparse(texts, { ...options, ...settings, signal, model: handle });
     const tokenizer = await runtime.tokenizer(handle);
-    return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.tokenOf(id) ?? String(id) };
+    return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.idToToken(id) ?? String(id) };
   });
   const { result, tokenOf } = await withNotice(terminal, notice(`loading and running ${model}`), work);
   await writeAll(terminal.stdout, `${flags.json === true ? toJson(result, tokenOf) : describe(result, texts, tokenOf)}\n`);

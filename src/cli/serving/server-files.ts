@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parse } from "yaml";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 import { keysSchema } from "../../settings/server-schema.ts";
 import type { ServerKey, ServerSection } from "../../settings/server-section.ts";
@@ -15,7 +15,7 @@ export async function readKeys({ keys = [], keysFile }: ServerSection, directory
   try {
     values = parse(text) ?? [];
   } catch (error) {
-    throw invalid(keysFile, `not YAML: ${messageOf(error)}`, error);
+    throw invalid(keysFile, `not YAML: ${getMessage(error)}`, error);
   }
   const problems = schemaProblems(keysSchema, values);
   if (problems.length > 0) throw invalid(keysFile, problems.join("; "));
@@ -40,7 +40,7 @@ async function read(path: string, directory: string, setting: string): Promise<s
   try {
     return await readFile(resolve(directory, path), "utf8");
   } catch (error) {
-    throw new InferyardError("CONFIG_INVALID", `${setting}: ${path} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("CONFIG_INVALID", `${setting}: ${path} cannot be read: ${getMessage(error)}`, {
       remedy: `correct ${setting}`,
       cause: error,
     });

@@ -3,7 +3,7 @@ import type { ModelStore } from "../../models/model-store.ts";
 import type { StoredNames } from "../../server/index.ts";
 
 /** A function that lists the names; it reports each damaged record once. */
-export function storedNamesOf(store: ModelStore, tell: (line: string) => void): StoredNames {
+export function getStoredNames(store: ModelStore, tell: (line: string) => void): StoredNames {
   const told = new Set<string>();
   return async () => {
     const { records, damaged } = await store.inventory();

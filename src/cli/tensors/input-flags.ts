@@ -1,6 +1,6 @@
 /** `--input name=value`: the input tensors of a run. */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
@@ -39,7 +39,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }
 
@@ -47,7 +47,7 @@ function parse(text: string, place: string, remedy: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${messageOf(error)}`, { cause: error, remedy });
+    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${getMessage(error)}`, { cause: error, remedy });
   }
 }
 

@@ -30,7 +30,7 @@ const ranges: Readonly<Partial<Record<DataType, readonly [min: number, max: numb
  * INPUT_INVALID, with the input's name and the index of the value, for ragged arrays and for values that the type cannot represent.
  */
 export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dataType">): Tensor {
-  const shape = shapeOf(json, info.name);
+  const shape = getShape(json, info.name);
   const leaves: unknown[] = [];
   flatten(json, shape, info.name, [], leaves);
   const wrong = (index: number): InferyardError => wrongValue(leaves[index], info, indexOfElement(index, shape));
@@ -46,12 +46,12 @@ export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dat
   const { data } = tensor;
   for (const [index, leaf] of leaves.entries()) {
     if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
-      const whole = wholeOf(leaf);
+      const whole = getWhole(leaf);
       if (whole === undefined) throw wrong(index);
       data[index] = whole;
       if (data[index] !== whole) throw wrong(index); // it wrapped
     } else if (ArrayBuffer.isView(data)) {
-      const bits = elementOf(leaf, dataType);
+      const bits = getElement(leaf, dataType);
       if (bits === undefined) throw wrong(index);
       data[index] = bits;
     }
@@ -60,7 +60,7 @@ export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dat
 }
 
 /** By the first element of each level; `flatten` holds the others against it. */
-function shapeOf(json: unknown, name: string): number[] {
+function getShape(json: unknown, name: string): number[] {
   const shape: number[] = [];
   for (let level = json; Array.isArray(level); level = level[0] as unknown) {
     shape.push(level.length);
@@ -89,7 +89,7 @@ function flatten(json: unknown, shape: readonly number[], name: string, place: r
 }
 
 /** undefined where the value is none of this type. */
-function elementOf(leaf: unknown, dataType: DataType): number | undefined {
+function getElement(leaf: unknown, dataType: DataType): number | undefined {
   if (dataType === "bool") return leaf === true || leaf === 1 ? 1 : leaf === false || leaf === 0 ? 0 : undefined;
   const value = typeof leaf === "number" ? leaf : dataType.startsWith("float") ? nonFiniteNumbers.get(leaf) : undefined;
   if (value === undefined) return undefined;
@@ -105,7 +105,7 @@ function fits(value: number, rounded: number): boolean {
   return !Number.isFinite(value) || Number.isFinite(rounded);
 }
 
-function wholeOf(leaf: unknown): bigint | undefined {
+function getWhole(leaf: unknown): bigint | undefined {
   if (typeof leaf === "number") return Number.isSafeInteger(leaf) ? BigInt(leaf) : undefined;
   return typeof leaf === "string" && /^-?\d{1,20}$/.test(leaf) ? BigInt(leaf) : undefined;
 }

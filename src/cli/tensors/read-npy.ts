@@ -3,7 +3,7 @@
  * Pickled objects are refused.
  */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
 
@@ -35,7 +35,7 @@ export async function readNpy(path: string): Promise<Tensor> {
   try {
     bytes = await readFile(path);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
   return parseNpy(bytes, path);
 }

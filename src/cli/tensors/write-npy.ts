@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
 
 /** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
@@ -26,7 +26,7 @@ export async function checkWritable(path: string): Promise<void> {
 
 /** Writes rows of equal length as a matrix, through a temporary file that is renamed. Throws OUTPUT_FAILED. */
 export async function writeNpy(path: string, rows: readonly NpyVector[], columns: number): Promise<void> {
-  await writeParts(path, npyHeader(typeOf(rows[0]), [rows.length, columns]), rows);
+  await writeParts(path, npyHeader(getType(rows[0]), [rows.length, columns]), rows);
 }
 
 /** Writes a tensor of any type but bfloat16, which NumPy lacks. Strings become NumPy's str of the length of the longest. Throws OUTPUT_FAILED. */
@@ -73,13 +73,13 @@ async function writeParts(path: string, header: Buffer, parts: readonly ArrayBuf
 }
 
 function cannotWrite(path: string, error: unknown): InferyardError {
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
     cause: error,
     remedy: "check the folder and the space on the disk",
   });
 }
 
-function typeOf(row: NpyVector | undefined): NpyType {
+function getType(row: NpyVector | undefined): NpyType {
   if (row instanceof Int8Array) return "|i1";
   return row instanceof Uint8Array ? "|u1" : "<f4";
 }

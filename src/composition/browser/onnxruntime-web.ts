@@ -5,7 +5,7 @@
 import type { Requirement } from "../../contract/backend.ts";
 import type { EngineOptions, GraphSource } from "../../backends/wasm/engine-options.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../../backends/onnxruntime/library.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { listCachedFiles } from "../../platform/browser/model-cache.ts";
 import { readBytes } from "../../platform/browser/files.ts";
 import { basename, dirname } from "../../platform/browser/paths.ts";
@@ -38,7 +38,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
     if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
     return runtime;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${getMessage(error)}`, {
       cause: error,
       remedy: requirement.install,
     });

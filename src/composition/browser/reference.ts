@@ -2,6 +2,7 @@
  * Model references in a browser: `builtin`, the address of a folder or of a file of weights, and `hf:owner/name[@revision][:variant]`.
  * Replaces src/models/reference/resolve-reference.ts. A model's path is the URL that its files are cached under.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
 import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
@@ -41,7 +42,7 @@ export function parseReference(reference: string): ModelLocation {
   const folder = { displayName: reference, partial: true };
   if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
   if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
-  const url = addressOf(reference);
+  const url = getAddress(reference);
   if (url.search !== "" || url.hash !== "")
     throw invalid(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
   if (isPackage(url.pathname)) throw packageRefusal(reference);
@@ -49,7 +50,7 @@ export function parseReference(reference: string): ModelLocation {
 }
 
 /** Resolves an address relative to the page. A bare name is refused, since it may be a misspelled reference. */
-function addressOf(reference: string): URL {
+function getAddress(reference: string): URL {
   const isAddress = /^https?:\/\//i.test(reference) || /^\.{0,2}\//.test(reference);
   if (!isAddress || !URL.canParse(reference, browserScope().location.href)) {
     throw new InferyardError("MODEL_NOT_FOUND", `"${reference}" is not a model a browser can find`, {
@@ -67,7 +68,7 @@ function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "
   return {
     path: `${hub}/${repository}/resolve/${encodeURIComponent(revision)}`,
     name: repository.split("/").at(-1) ?? repository,
-    ...(variant === undefined ? {} : { variant }),
+    ...omitUndefined({ variant }),
   };
 }
 

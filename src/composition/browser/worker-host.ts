@@ -1,5 +1,5 @@
 /** The worker host of a browser: each loaded model has a worker of its own, whose memory is freed when it ends. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Host } from "../../hosts/host.ts";
 import type { Peer, PeerEvents } from "../../hosts/peer.ts";
 import type { AnswerMessage } from "../../hosts/protocol.ts";
@@ -23,7 +23,7 @@ function startWorker(program: URL | undefined, { onAnswer, onDeath }: PeerEvents
   worker.addEventListener("error", ({ message = "" }) =>
     onDeath(
       message === ""
-        ? `the worker did not start: is inferyard-worker.js ${locationOf(program)}?`
+        ? `the worker did not start: is inferyard-worker.js ${getLocation(program)}?`
         : `the worker failed: ${message}`,
     ),
   );
@@ -46,7 +46,7 @@ function newWorker(program: URL | undefined): BrowserWorker {
   } catch (cause) {
     throw new InferyardError(
       "BACKEND_UNAVAILABLE",
-      `the browser refuses the worker ${locationOf(program)}: ${messageOf(cause)}`,
+      `the browser refuses the worker ${getLocation(program)}: ${getMessage(cause)}`,
       {
         cause,
         remedy: "serve inferyard-worker.js from the page's own origin and name it with the setting `worker`",
@@ -55,6 +55,6 @@ function newWorker(program: URL | undefined): BrowserWorker {
   }
 }
 
-function locationOf(program: URL | undefined): string {
+function getLocation(program: URL | undefined): string {
   return program === undefined ? "beside the bundle" : `at ${program.href}`;
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { scriptedBackend } from "../../testing/scripted-backend.ts";
 import type { Availability, LanguageModel, TensorModel } from "../backend.ts";
 import {
-  cacheEstimateOf,
-  capabilitiesOf,
+  getCacheEstimate,
+  getCapabilities,
   checkAvailability,
   checkBackend,
   checkLanguageModel,
@@ -61,11 +61,11 @@ const textMember: Permitted = ['"word"'];
 describe("backends are held to the contract", () => {
   it("in each member of their capabilities", () => {
     const right = { formats: { onnx: "any" }, precisions: ["fp32"], options: ["threads"], blocking: false };
-    refusesEach("capabilities(cpu:0)", right, { formats: [], precisions: [], options: [], blocking: [], languageFormats: optionalMember, packing: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, interruptible: optionalMember, needsProcess: optionalMember, compiles: optionalMember }, (value) => capabilitiesOf({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
+    refusesEach("capabilities(cpu:0)", right, { formats: [], precisions: [], options: [], blocking: [], languageFormats: optionalMember, packing: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, interruptible: optionalMember, needsProcess: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
     const nested =
       (capabilities: object): (() => unknown) =>
       () =>
-        capabilitiesOf({ name: "mine", capabilities: () => ({ ...right, ...capabilities }) as never }, cpu);
+        getCapabilities({ name: "mine", capabilities: () => ({ ...right, ...capabilities }) as never }, cpu);
     expect(nested({ formats: { onnx: [7] } })).toThrow("capabilities(cpu:0).formats.onnx[0] is 7, and must be a text");
     expect(nested({ formats: { onnx: "all" } })).toThrow('.formats.onnx is "all", and must be a list of architectures, or "any"');
     expect(nested({ precisions: ["fp8"] })).toThrow('.precisions[0] is "fp8", and must be one of "fp32"');
@@ -79,10 +79,10 @@ describe("backends are held to the contract", () => {
     const throwing = (): never => {
       throw new TypeError("no device");
     };
-    expect(() => capabilitiesOf({ name: "mine", capabilities: throwing }, cpu)).toThrow(
+    expect(() => getCapabilities({ name: "mine", capabilities: throwing }, cpu)).toThrow(
       'backend "mine" breaks its contract: capabilities(cpu:0) throws: no device',
     );
-    expect(() => capabilitiesOf({ name: "mine", capabilities: (async () => ({})) as never }, cpu)).toThrow(
+    expect(() => getCapabilities({ name: "mine", capabilities: (async () => ({})) as never }, cpu)).toThrow(
       "capabilities(cpu:0).formats is undefined",
     );
   });
@@ -167,7 +167,7 @@ describe("backends are held to the contract", () => {
 
   it("in what they estimate", () => {
     const estimate = (value: unknown) => () =>
-      cacheEstimateOf({ name: "mine", estimateCache: () => value as never }, {} as never, cpu, {});
+      getCacheEstimate({ name: "mine", estimateCache: () => value as never }, {} as never, cpu, {});
     expect(estimate(undefined)()).toBeUndefined();
     expect(estimate({ bytesPerToken: 1, computeBytes: 0 })()).toEqual({ bytesPerToken: 1, computeBytes: 0 });
     expect(estimate({ bytesPerToken: 1n, computeBytes: 0 })).toThrow("estimateCache().bytesPerToken is a bigint");

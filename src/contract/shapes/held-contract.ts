@@ -3,7 +3,7 @@
  * be attributed to it. Each function throws CONTRACT_VIOLATION, which names the backend, the member, its value and the expected type.
  */
 import type { Availability, Backend, CacheEstimate, Capabilities, Device, LanguageModel, TensorModel } from "../backend.ts";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, getMessage } from "../errors.ts";
 import {
   type Check,
   type Problem,
@@ -124,14 +124,14 @@ export function checkBackend(backend: unknown, position: number): asserts backen
 }
 
 /** The capabilities of a backend on a device, checked. */
-export function capabilitiesOf(backend: Pick<Backend, "name" | "capabilities">, device: Device): Capabilities {
+export function getCapabilities(backend: Pick<Backend, "name" | "capabilities">, device: Device): Capabilities {
   const call = `capabilities(${device.type}:${device.index})`;
   const found = orThrown(backend, call, () => backend.capabilities(device));
   return held(backend, call, capabilities, found);
 }
 
 /** A backend's estimate of the KV cache size of a language model, checked; undefined if the backend makes no estimate. */
-export function cacheEstimateOf(
+export function getCacheEstimate(
   backend: Pick<Backend, "name" | "estimateCache">,
   ...given: Parameters<NonNullable<Backend["estimateCache"]>>
 ): CacheEstimate | undefined {
@@ -170,10 +170,14 @@ function orThrown<Result>({ name }: Pick<Backend, "name">, call: string, work: (
     return work();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("CONTRACT_VIOLATION", `backend "${name}" breaks its contract: ${call} throws: ${messageOf(error)}`, {
-      cause: error,
-      remedy,
-    });
+    throw new InferyardError(
+      "CONTRACT_VIOLATION",
+      `backend "${name}" breaks its contract: ${call} throws: ${getMessage(error)}`,
+      {
+        cause: error,
+        remedy,
+      },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 /** NVIDIA devices, numbered as a CUDA program that is started now would see them. */
 import type { Accelerator } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
 import type { MachineSources, Output } from "../sources.ts";
@@ -143,12 +144,8 @@ function accelerator({ gpu, instance }: Candidate, index: number, cudaVersion: s
     device: { type: "cuda", index },
     name: instance === undefined ? gpu.name : `${gpu.name} MIG ${instance.profile}`,
     source,
-    ...(totalBytes === undefined
-      ? {}
-      : { memory: { totalBytes, ...(gpu.freeBytes === undefined ? {} : { freeBytes: gpu.freeBytes }) } }),
-    ...(gpu.computeCapability === undefined ? {} : { computeCapability: gpu.computeCapability }),
-    ...(cudaVersion === undefined ? {} : { cudaVersion }),
-    ...(gpu.driverVersion === undefined ? {} : { driverVersion: gpu.driverVersion }),
+    ...(totalBytes === undefined ? {} : { memory: { totalBytes, ...omitUndefined({ freeBytes: gpu.freeBytes }) } }),
+    ...omitUndefined({ computeCapability: gpu.computeCapability, cudaVersion, driverVersion: gpu.driverVersion }),
   };
 }
 

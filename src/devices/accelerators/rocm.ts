@@ -3,6 +3,7 @@
  * drivers/gpu/drm/amd/amdkfd/kfd_topology.c; ROCm documentation, "GPU isolation techniques".
  */
 import type { Accelerator } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
@@ -119,9 +120,7 @@ async function accelerator(sources: MachineSources, gpu: AmdGpu, index: number, 
     device: { type: "rocm", index },
     name: `${name ?? (product === "" || product === undefined ? "AMD GPU" : product)} (${gpu.target})`,
     source: `${topology}/${gpu.node}${name === undefined ? "" : ", rocminfo"}`,
-    ...(gpu.totalBytes === 0
-      ? {}
-      : { memory: { totalBytes: gpu.totalBytes, ...(freeBytes === undefined ? {} : { freeBytes }) } }),
+    ...(gpu.totalBytes === 0 ? {} : { memory: { totalBytes: gpu.totalBytes, ...omitUndefined({ freeBytes }) } }),
   };
 }
 

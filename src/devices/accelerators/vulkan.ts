@@ -4,6 +4,7 @@
  * --summary`.
  */
 import type { Accelerator } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
@@ -34,7 +35,7 @@ export async function probeVulkan(sources: MachineSources): Promise<ProbeResult>
   if (manifests?.every((manifest) => softwareManifest.test(manifest))) {
     return absent(`Vulkan has only a software driver here (${manifests.join(", ")}), which computes on the processor`);
   }
-  const program = await findProgram(sources, "vulkaninfo", sources.platform === "win32" ? [directoryOf(loader)] : []);
+  const program = await findProgram(sources, "vulkaninfo", sources.platform === "win32" ? [getDirectory(loader)] : []);
   if (program === undefined) return fromRenderNodes(sources, manifests ?? []);
   const output = await sources.run(program, ["--summary"]);
   if (!output.ok) return absent(`a Vulkan driver is installed, but vulkaninfo fails: ${output.reason}`);
@@ -77,7 +78,7 @@ function vulkanDevice({ name, driver }: SummaryDevice, index: number): Accelerat
     device: { type: "vulkan", index },
     name,
     source: "vulkaninfo --summary",
-    ...(driver === undefined ? {} : { driverVersion: driver }),
+    ...omitUndefined({ driverVersion: driver }),
   };
 }
 
@@ -129,6 +130,6 @@ async function renderNode(sources: MachineSources, node: string, vendors: readon
   };
 }
 
-function directoryOf(path: string): string {
+function getDirectory(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
 }

@@ -3,6 +3,7 @@
  * with reg.exe, which starts much faster than PowerShell; names and types of values are not localized.
  */
 import type { Accelerator } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources, Output } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
@@ -51,7 +52,7 @@ function neuralDevice(driver: RegistryKey, index: number): Accelerator {
     device: { type: "npu", index },
     name: driver.get("DriverDesc") ?? "neural processor",
     source: neuralKey,
-    ...(driverVersion === undefined ? {} : { driverVersion }),
+    ...omitUndefined({ driverVersion }),
   };
 }
 

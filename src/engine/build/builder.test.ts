@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { enableRelaxedSimd } from "../codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures } from "../codegen/wasm/index.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 import { EngineModel } from "../execute/engine-model.ts";
 import { Builder } from "./builder.ts";
 import type { GraphSource } from "./graph-source.ts";
@@ -9,7 +9,7 @@ import { isTensor } from "./traced-value.ts";
 
 const size = 128; // 2 million multiplications: more than are folded into a graph
 const matrix = (step: number): Literal =>
-  literalOf(
+  toLiteral(
     "float32",
     [size, size],
     Float32Array.from({ length: size * size }, (_, at) => ((at * step) % 7) - 3),

@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { required } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { TraceBudget, recordOverheadBytes, type TraceLimits } from "./trace-budget.ts";
-import { type Graph, type NamedValue, typeOf, type Value } from "../ir/graph.ts";
+import { type Graph, type NamedValue, getType, type Value } from "../ir/graph.ts";
 import { describeType, type TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
@@ -66,7 +66,7 @@ export class Builder {
   constant(literal: Literal): Value {
     // The model's large weights have lazy storage; they are not part of the memory of the trace.
     if (literal.storage === undefined) this.#own(literal);
-    return { type: typeOf(literal), constant: literal };
+    return { type: getType(literal), constant: literal };
   }
 
   /**
@@ -150,7 +150,7 @@ export class Builder {
       return this.#fold(operation, literals).map((literal): Value => {
         if (literal.storage === undefined) this.#own(literal);
         else this.budget.share(literal.storage, literalBytes(literal), describeType(literal)); // the constant-folding cache owns it
-        return { type: typeOf(literal), constant: literal };
+        return { type: getType(literal), constant: literal };
       });
     for (const literal of literals) if (literal !== undefined) this.budget.retain(storageIdentity(literal));
     return this.#log.node(() => {

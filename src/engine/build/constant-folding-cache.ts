@@ -70,7 +70,7 @@ export class ConstantFoldingCache {
   }
 
   /** The id of a weight or shared fold result; undefined for any other tensor. */
-  idOf(literal: Literal): number | undefined {
+  getId(literal: Literal): number | undefined {
     return this.#ids.get(storageIdentity(literal));
   }
 

@@ -58,6 +58,6 @@ export function captureName(name: string): string {
 }
 
 /** The dependency that the error states; undefined if nothing can resolve it and the model is unsupported. */
-export function dependencyOf({ dependency }: DataDependencyError): DataDependency | undefined {
+export function getDependency({ dependency }: DataDependencyError): DataDependency | undefined {
   return dependency as DataDependency | undefined; // only operators create these errors, and every `op` of theirs is an InterpretedOp
 }

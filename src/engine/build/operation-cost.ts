@@ -2,7 +2,7 @@
 import { elementCount } from "../../contract/tensor.ts";
 import { recordOverheadBytes } from "./trace-budget.ts";
 import { isBigIntType } from "../ir/element-types.ts";
-import { type Literal, stringsOf } from "../ir/literal.ts";
+import { type Literal, toStrings } from "../ir/literal.ts";
 import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Operation, OperationOf } from "../ir/operations.ts";
 
@@ -21,7 +21,7 @@ export function estimatedBytes(type: TensorType): number {
 
 /** Bytes that a folded tensor takes, the record around its elements included. With `literal`, strings count by their length. */
 export function literalBytes(type: TensorType, literal?: Literal): number {
-  const characters = literal?.dataType === "string" ? stringsOf(literal).reduce((sum, text) => sum + text.length, 0) : 0;
+  const characters = literal?.dataType === "string" ? toStrings(literal).reduce((sum, text) => sum + text.length, 0) : 0;
   return recordOverheadBytes.literal + estimatedBytes(type) + characters * characterBytes;
 }
 

@@ -1,7 +1,7 @@
 /** Short forms for the operations that operators and layers add most often. */
 import type { ElementType } from "../ir/element-types.ts";
 import type { Value } from "../ir/graph.ts";
-import { literalOf } from "../ir/literal.ts";
+import { toLiteral } from "../ir/literal.ts";
 import type { BinaryFunction, Operation, ReduceFunction, UnaryFunction } from "../ir/operations.ts";
 import type { Builder } from "./builder.ts";
 
@@ -76,7 +76,7 @@ export class TensorOps {
 
   /** A constant of shape `[]`, rounded to the type. */
   scalar(value: number, type: ElementType): Value {
-    return this.builder.constant(literalOf(type, [], [value]));
+    return this.builder.constant(toLiteral(type, [], [value]));
   }
 }
 

@@ -66,12 +66,12 @@ export class BlockKernels {
         multiplies(kernel, blocks.type) &&
         isSelectable(kernel) &&
         machineRefusal(kernel, this.machine) === undefined &&
-        this.kernelOf(kernel) !== undefined,
+        this.getKernel(kernel) !== undefined,
     );
   }
 
   /** How a kernel is called; undefined if the engine cannot call it. */
-  kernelOf({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
+  getKernel({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
     if (implementation.kind === "wasm") return { id, kind: "generated" };
     if (implementation.kind === "machine") return { id, kind: "generated", level: implementation.level };
     const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#ggmlKernelFor?.(formats[0] ?? "");

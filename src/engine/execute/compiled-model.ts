@@ -3,7 +3,7 @@ import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
-import { type Graph, type NamedValue, typeOf, type Value } from "../ir/graph.ts";
+import { type Graph, type NamedValue, getType, type Value } from "../ir/graph.ts";
 import { byteSize } from "../ir/tensor-type.ts";
 import type { Literal } from "../ir/literal.ts";
 import { Builder } from "../build/builder.ts";
@@ -254,7 +254,7 @@ function isSizeRefusal({ code, data }: InferyardError): boolean {
 }
 
 function constantValue(literal: Literal): Value {
-  return { type: typeOf(literal), constant: literal };
+  return { type: getType(literal), constant: literal };
 }
 
 function asTensorValue(name: string, value: TracedValue): Value {

@@ -1,5 +1,6 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
 import type { KernelCount } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
@@ -104,11 +105,10 @@ export class Compiler implements GraphCompiler {
     const packed = from?.packed;
     this.#memory = new EngineMemory({
       shared: this.#threadCount > 1 || (replica !== undefined && !(replica.replicaIds.buffer instanceof ArrayBuffer)),
-      ...(replica === undefined ? {} : { replica }),
-      ...(from === undefined ? {} : { from }),
+      ...omitUndefined({ replica, from }),
       openDiscard: settings.openDiscard,
       findPacked: (literal, layout) =>
-        packed?.get(this.#folding.cache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
+        packed?.get(this.#folding.cache.getId(literal) ?? -1)?.find((location) => location.layout === layout),
     });
     const noThreads = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
@@ -266,7 +266,7 @@ export class Compiler implements GraphCompiler {
     const weights = { type, format, rows, columns };
     this.#selected.set(`${type} ${rows}x${columns}`, weights);
     const { selected } = this.#selectKernel(checks, weights);
-    return selected && checks.blockKernels.kernelOf(selected);
+    return selected && checks.blockKernels.getKernel(selected);
   }
 
   #selectKernel({ blockKernels, selfTests }: KernelChecks, weights: SelectedWeights): KernelSelection {

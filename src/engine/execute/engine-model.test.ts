@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { integer, message, model, node, tensorOf, value } from "../../../test/fixtures/models/onnx-bytes.ts";
 import { features } from "../../../test/engine/kernel-memory.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
-import { byteSourceOf } from "../../formats/byte-source.ts";
+import { toByteSource } from "../../formats/byte-source.ts";
 import { readOnnxModel } from "../onnx/read-model.ts";
 import { Builder } from "../build/builder.ts";
 import { onnxSource } from "../onnx/trace-model.ts";
@@ -48,7 +48,7 @@ function load(): {
   weights: readonly { readonly storage?: { readonly residentBytes: number } }[];
   keep(): void;
 } {
-  const { model: read, loadRemaining } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
+  const { model: read, loadRemaining } = readOnnxModel(toByteSource(bytesOfModel()), "made up");
   const engine = new EngineModel(onnxSource(read), { features });
   return { engine, weights: [...read.graph.initializers.values()], keep: loadRemaining };
 }
@@ -113,7 +113,7 @@ describe("a model in the engine", () => {
       value(12, "y"),
       value(12, "z"),
     ];
-    const { model: read } = readOnnxModel(byteSourceOf(model({ opsets: { "": 17 }, graph })), "made up");
+    const { model: read } = readOnnxModel(toByteSource(model({ opsets: { "": 17 }, graph })), "made up");
     const engine = new EngineModel(onnxSource(read), { features });
     for (let rows = 1; rows <= 80; rows += 1) {
       const { y, z } = await engine.run({
@@ -168,7 +168,7 @@ describe("a caller that leaves", () => {
   it("throws ABORTED for an abort with any reason, also while tracing; the model is not at fault", async () => {
     const signal = AbortSignal.abort(new Error("a reason of its own"));
     await expect(load().engine.run(inputs(2), { signal })).rejects.toMatchObject({ code: "ABORTED" });
-    const { model: read } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
+    const { model: read } = readOnnxModel(toByteSource(bytesOfModel()), "made up");
     const build = new Builder({ signal });
     const x = { type: { dataType: "float32", shape: [2, width] } } as const;
     expect(() => onnxSource(read).trace(new Map([["x", x]]), build)).toThrow(expect.objectContaining({ code: "ABORTED" }));

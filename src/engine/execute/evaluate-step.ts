@@ -1,5 +1,5 @@
 /** Evaluates one step of an executable with the interpreter. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate } from "../interpret/evaluate.ts";
@@ -12,6 +12,6 @@ export function evaluateStep(operation: Operation, inputs: readonly Literal[]): 
   try {
     return evaluate(operation, inputs);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${getMessage(error)}`, { cause: error });
   }
 }

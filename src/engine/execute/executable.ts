@@ -1,6 +1,6 @@
 /** Executables: plans with compiled kernels and packed weights. */
-import { at, required } from "../../contract/checked.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { at, required, omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { interpreterId } from "../../kernels/kernel-ids.ts";
 import type { KernelTally } from "../../kernels/kernel-tally.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../contract/tensor.ts";
@@ -68,7 +68,7 @@ export class Executable implements CompiledGraph {
     this.#tally = tally;
     this.#prepare = prepare;
     this.#kernelIds = steps.map((step) => (step.kind === "interpret" ? interpreterId : step.id));
-    this.#callsPerRun = countOf(this.#kernelIds);
+    this.#callsPerRun = getCount(this.#kernelIds);
     try {
       for (const each of plan.ownWeights) {
         memory.retainWeights(each);
@@ -156,7 +156,7 @@ export class Executable implements CompiledGraph {
   #count(first: number, end: number): void {
     if (this.#tally === undefined) return;
     const perRun = this.#callsPerRun;
-    const calls = first === 0 && end === this.steps.all ? perRun : countOf(this.#kernelIds.slice(first, end));
+    const calls = first === 0 && end === this.steps.all ? perRun : getCount(this.#kernelIds.slice(first, end));
     for (const [id, count] of calls) this.#tally.add(id, count);
   }
 
@@ -186,7 +186,7 @@ export class Executable implements CompiledGraph {
     const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
     return (bases) => {
       const offsets = [...kernel.dynamicSizes];
-      for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + baseOf(operand, bases));
+      for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + getBase(operand, bases));
       if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
       if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
     };
@@ -197,13 +197,13 @@ export class Executable implements CompiledGraph {
     return (bases) => {
       const { buffer } = this.#memory.memory; // another one after the memory has grown
       const views = operands.map(
-        (operand, index) => new Uint8Array(buffer, at(fixed, index) + baseOf(operand, bases), at(host.operandBytes, index)),
+        (operand, index) => new Uint8Array(buffer, at(fixed, index) + getBase(operand, bases), at(host.operandBytes, index)),
       );
       try {
         host.run(views);
       } catch (error) {
         if (error instanceof RangeError) throw kernelRefusal("gather", error);
-        throw new InferyardError("RUN_FAILED", `the kernel ${id} failed: ${messageOf(error)}`, { cause: error });
+        throw new InferyardError("RUN_FAILED", `the kernel ${id} failed: ${getMessage(error)}`, { cause: error });
       }
     };
   }
@@ -234,7 +234,7 @@ export class Executable implements CompiledGraph {
 
   #offset(ref: BufferRef, bases: Bases): number {
     if (ref.region === "strings") throw new TypeError("strings have no offset in engine memory");
-    return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : baseOf(ref, bases) + ref.offset;
+    return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : getBase(ref, bases) + ref.offset;
   }
 
   /** Returns a view of a tensor in engine memory. The view is valid until the memory grows. */
@@ -254,14 +254,14 @@ export class Executable implements CompiledGraph {
   }
 }
 
-function countOf(ids: readonly string[]): ReadonlyMap<string, number> {
+function getCount(ids: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
   return counts;
 }
 
 /** Where the region of a buffer begins in this run; 0 for packed weights, whose offsets do not change. */
-function baseOf(ref: BufferRef, { arena, states }: Bases): number {
+function getBase(ref: BufferRef, { arena, states }: Bases): number {
   if (ref.region === "arena") return arena;
   return ref.region === "state" ? at(states, ref.block) : 0;
 }
@@ -275,7 +275,7 @@ function kernelRefusal(family: string, cause?: unknown): InferyardError {
     "INPUT_INVALID",
     /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" rejected its input`,
     {
-      ...(cause === undefined ? {} : { cause }),
+      ...omitUndefined({ cause }),
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },
   );

@@ -1,6 +1,6 @@
 /** Conversions between element types, as ONNX Cast defines them. */
 import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers, toStrings, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
@@ -13,8 +13,8 @@ export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonl
   if (x.dataType === to) return [x];
   if (to === "string") return [{ dataType: "string", shape: x.shape, data: formatNumbers(x) }];
   if (x.dataType === "string") return [parseStrings(x, to, saturate)];
-  if (isBigIntType(to) && isBigIntType(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(bigintsOf(x)))];
-  return [castNumbers(numbersOf(x), x.shape, to, saturate)];
+  if (isBigIntType(to) && isBigIntType(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(toBigints(x)))];
+  return [castNumbers(toNumbers(x), x.shape, to, saturate)];
 }
 
 function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: ElementType, saturate: boolean): Literal {
@@ -25,8 +25,8 @@ function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: El
     return literal;
   }
   const range = saturate ? integerRange(to) : undefined;
-  if (range === undefined) return literalOf(to, shape, values);
-  return literalOf(
+  if (range === undefined) return toLiteral(to, shape, values);
+  return toLiteral(
     to,
     shape,
     Float64Array.from(values, (value) => Math.max(range[0], Math.min(range[1], value))),
@@ -42,9 +42,9 @@ export function integerRange(type: ElementType): readonly [number, number] | und
 
 /** Numbers as strings, as ONNX Cast requires: up to 17 digits for float64 and 9 for smaller types, "INF" and "NaN". */
 function formatNumbers(x: Literal): readonly string[] {
-  if (isBigIntType(x.dataType)) return Array.from(bigintsOf(x), String);
+  if (isBigIntType(x.dataType)) return Array.from(toBigints(x), String);
   const digits = x.dataType === "float64" ? 17 : 9;
-  return Array.from(numbersOf(x), (value) => {
+  return Array.from(toNumbers(x), (value) => {
     if (Number.isNaN(value)) return "NaN";
     if (!Number.isFinite(value)) return value > 0 ? "INF" : "-INF";
     return isFloat(x.dataType) ? String(Number(value.toPrecision(digits))) : String(value);
@@ -53,7 +53,7 @@ function formatNumbers(x: Literal): readonly string[] {
 
 /** Numbers parsed from strings. Throws for what is not a number. */
 function parseStrings(x: Literal, to: ElementType, saturate: boolean): Literal {
-  const values = stringsOf(x).map((text) => {
+  const values = toStrings(x).map((text) => {
     const bare = text.trim();
     if (/^[+-]?inf(?:inity)?$/i.test(bare)) return bare.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     if (/^[+-]?nan$/i.test(bare)) return Number.NaN;
@@ -61,11 +61,11 @@ function parseStrings(x: Literal, to: ElementType, saturate: boolean): Literal {
     if (bare === "" || Number.isNaN(value)) throw new Error(`"${text.slice(0, 40)}" is not a number`);
     return value;
   });
-  if (isBigIntType(to) && stringsOf(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
+  if (isBigIntType(to) && toStrings(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
     return literalOfBigints(
       to,
       x.shape,
-      stringsOf(x).map((text) => BigInt(text.trim().replace(/^\+/, ""))),
+      toStrings(x).map((text) => BigInt(text.trim().replace(/^\+/, ""))),
     );
   }
   return castNumbers(values, x.shape, to, saturate);

@@ -1,18 +1,18 @@
 /** Determinants of square matrices. */
 import { required } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 
 /** Determinants of the matrices in the last two axes, by Gaussian elimination with partial pivoting, in float64. */
 export function determinants([x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("the operand is missing");
   const size = required(x.shape.at(-1), "the last axis");
   const shape = x.shape.slice(0, -2);
-  const values = Float64Array.from(numbersOf(x));
+  const values = Float64Array.from(toNumbers(x));
   const results = Float64Array.from({ length: elementCount(shape) }, (_, index) =>
     determinant(values.subarray(index * size * size, (index + 1) * size * size), size),
   );
-  return [literalOf(x.dataType, shape, results)];
+  return [toLiteral(x.dataType, shape, results)];
 }
 
 /** The determinant of a row-major matrix, which is overwritten. */

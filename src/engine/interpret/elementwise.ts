@@ -2,7 +2,7 @@
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
+import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers, pickElements, toStrings } from "../ir/literal.ts";
 import { type BinaryFunction, givesBool, type OperationOf, type UnaryFunction } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { erf } from "./erf.ts";
@@ -55,10 +55,10 @@ export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: rea
   if (x === undefined) throw new Error("the operand is missing");
   const exact = isBigIntType(x.dataType) ? bigintUnary[name] : undefined;
   if (isBigIntType(x.dataType) && exact !== undefined)
-    return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), exact))];
-  const values = Float64Array.from(numbersOf(x), unary[name]);
+    return [literalOfBigints(x.dataType, x.shape, Array.from(toBigints(x), exact))];
+  const values = Float64Array.from(toNumbers(x), unary[name]);
   const bool = name === "is-nan" || name === "is-infinite" || name === "not";
-  return [literalOf(bool ? "bool" : x.dataType, x.shape, values)];
+  return [toLiteral(bool ? "bool" : x.dataType, x.shape, values)];
 }
 
 /** Binary functions of numbers. Integers up to 32 bits are exact in float64 and wrap around when they are stored. */
@@ -130,8 +130,8 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
   const type = givesBool(name) ? "bool" : a.dataType;
   if (a.dataType === "string" || isBigIntType(a.dataType)) return [evaluateBinaryObjects(name, type, a, b, shape)];
   const compute = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
-  const [one, other] = [numbersOf(a), numbersOf(b)];
-  const [stepA, stepB] = [stepOf(a, shape), stepOf(b, shape)];
+  const [one, other] = [toNumbers(a), toNumbers(b)];
+  const [stepA, stepB] = [getStep(a, shape), getStep(b, shape)];
   const values = new Float64Array(count);
   if (stepA !== undefined && stepB !== undefined) {
     const isDifference = name === "sub" && a.dataType === "int32"; // of weights and zero points, which have millions of elements
@@ -144,10 +144,10 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
       values[index] = compute(one[atA?.[index] ?? 0] ?? 0, other[atB?.[index] ?? 0] ?? 0);
   }
   const truncates = name === "div" && !isFloat(a.dataType);
-  return [literalOf(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
+  return [toLiteral(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
 }
 
-/** Differences of int32 elements, which wrap around. Steps: see `stepOf`. */
+/** Differences of int32 elements, which wrap around. Steps: see `getStep`. */
 function differenceInt32(one: Int32Array, stepA: 0 | 1, other: Int32Array, stepB: 0 | 1, shape: readonly number[]): Literal {
   const data = new Int32Array(elementCount(shape));
   for (let index = 0; index < data.length; index += 1)
@@ -168,8 +168,8 @@ function evaluateBinaryObjects(
   const atB = elementOffsets(shape, broadcastStrides(b.shape, shape));
   if (a.dataType === "string") {
     if (name !== "equal") throw new Error(`"${name}" is not defined for strings`);
-    const [one, other] = [stringsOf(a), stringsOf(b)];
-    return literalOf(
+    const [one, other] = [toStrings(a), toStrings(b)];
+    return toLiteral(
       "bool",
       shape,
       Array.from({ length: count }, (_, index) => Number(one[atA[index] ?? 0] === other[atB[index] ?? 0])),
@@ -177,18 +177,18 @@ function evaluateBinaryObjects(
   }
   if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" is only defined for bool`);
   const compute = bigintBinary[name];
-  const [one, other] = [bigintsOf(a), bigintsOf(b)];
+  const [one, other] = [toBigints(a), toBigints(b)];
   const values = Array.from({ length: count }, (_, index) => {
     const divisor = other[atB[index] ?? 0] ?? 0n;
     if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // undefined by the specification; other engines do not fail either
     return compute(one[atA[index] ?? 0] ?? 0n, divisor);
   });
-  if (type === "bool") return literalOf("bool", shape, Float64Array.from(values, Number));
+  if (type === "bool") return toLiteral("bool", shape, Float64Array.from(values, Number));
   return literalOfBigints(a.dataType as "int64" | "uint64", shape, values);
 }
 
 /** Elements to move in an operand for each element of the result: 1, or 0 for a single element; undefined where it is repeated along some axes. */
-function stepOf({ shape }: Literal, result: readonly number[]): 0 | 1 | undefined {
+function getStep({ shape }: Literal, result: readonly number[]): 0 | 1 | undefined {
   const count = elementCount(shape);
   if (count === 1) return 0;
   return count === elementCount(result) ? 1 : undefined;
@@ -198,7 +198,7 @@ function stepOf({ shape }: Literal, result: readonly number[]): 0 | 1 | undefine
 export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: readonly Literal[]): readonly Literal[] {
   if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);
-  const chosen = numbersOf(condition);
+  const chosen = toNumbers(condition);
   const conditionAt = elementOffsets(shape, broadcastStrides(condition.shape, shape));
   const [thenAt, elseAt] = [then, otherwise].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
   const length = then.data.length;
@@ -213,7 +213,7 @@ export function evaluateSelect(_: OperationOf<"select">, [condition, then, other
 function joined(one: Literal, other: Literal): Literal {
   const { dataType } = one;
   const shape = [one.data.length + other.data.length];
-  if (dataType === "string") return { dataType, shape, data: [...stringsOf(one), ...stringsOf(other)] };
+  if (dataType === "string") return { dataType, shape, data: [...toStrings(one), ...toStrings(other)] };
   const data = new (elementTypes[dataType].array as Float64ArrayConstructor)(one.data.length + other.data.length);
   data.set(one.data as Float64Array);
   data.set(other.data as Float64Array, one.data.length);

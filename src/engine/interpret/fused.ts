@@ -1,7 +1,7 @@
 /** Fused operations, computed step by step as they are defined. */
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
-import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import type { Activation, ElementOperation, LinearEpilogue, OperationOf } from "../ir/operations.ts";
 import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
 import { erf } from "./erf.ts";
@@ -13,7 +13,7 @@ import { convolveTransposed } from "./windows.ts";
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
   if (x === undefined) throw new Error("the operand is missing");
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const length = elementCount(x.shape.slice(axis));
   const results = new Float64Array(values.length);
   for (let start = 0; start < values.length; start += length) {
@@ -27,13 +27,13 @@ export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, 
   }
   applyEach(scale, x.shape, (at, by) => (results[at] = (results[at] ?? 0) * by));
   applyEach(shift, x.shape, (at, by) => (results[at] = (results[at] ?? 0) + by));
-  return [literalOf(x.dataType, x.shape, results)];
+  return [toLiteral(x.dataType, x.shape, results)];
 }
 
 /** Calls `apply` for every element of a tensor of `shape`, with the element that an operand broadcasts to it. */
 function applyEach(operand: Literal | undefined, shape: readonly number[], apply: (at: number, by: number) => void): void {
   if (operand === undefined) return;
-  const by = numbersOf(operand);
+  const by = toNumbers(operand);
   const offsets = elementOffsets(shape, broadcastStrides(operand.shape, shape));
   for (let at = 0; at < offsets.length; at += 1) apply(at, by[offsets[at] ?? 0] ?? 0);
 }
@@ -44,7 +44,7 @@ export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly
   const exact = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
   const approximated = (value: number): number =>
     0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3)));
-  return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? approximated : exact))];
+  return [toLiteral(x.dataType, x.shape, Float64Array.from(toNumbers(x), approximate === "tanh" ? approximated : exact))];
 }
 
 /** Evaluates `linear`: a matrix product, then bias, activation and residual as its epilogue states. */
@@ -79,7 +79,7 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
   if (activation === "gelu" || activation === "gelu-tanh") {
     return evaluateGelu({ kind: "gelu", approximate: activation === "gelu" ? "none" : "tanh" }, [x])[0];
   }
-  if (activation === "relu") return evaluateBinary({ kind: "binary", function: "max" }, [x, literalOf(x.dataType, [], [0])])[0];
+  if (activation === "relu") return evaluateBinary({ kind: "binary", function: "max" }, [x, toLiteral(x.dataType, [], [0])])[0];
   const name = activation === "silu" ? "sigmoid" : activation;
   const [gate] = evaluateUnary({ kind: "unary", function: name }, [x]);
   if (gate === undefined || activation !== "silu") return gate;
@@ -124,7 +124,7 @@ export function evaluateFusedMatmul(
   const product = evaluateTranspose({ kind: "transpose", permutation: result }, evaluateMatmul({ kind: "matmul" }, operands));
   return alpha === 1
     ? product
-    : evaluateBinary({ kind: "binary", function: "mul" }, [...product, literalOf(one.dataType, [], [alpha])]);
+    : evaluateBinary({ kind: "binary", function: "mul" }, [...product, toLiteral(one.dataType, [], [alpha])]);
 }
 
 /** Evaluates `elementwise`, a fused chain, step by step; each result is rounded to its type. `evaluate` computes one step. */

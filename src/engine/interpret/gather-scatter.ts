@@ -4,14 +4,14 @@ import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import {
-  bigintsOf,
+  toBigints,
   type Literal,
-  literalOf,
+  toLiteral,
   literalOfBigints,
-  numbersOf,
+  toNumbers,
   pickElements,
-  stringsOf,
-  integersOf,
+  toStrings,
+  toIntegers,
 } from "../ir/literal.ts";
 import type { OperationOf, ScatterReduction } from "../ir/operations.ts";
 
@@ -30,7 +30,7 @@ export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]:
   const size = at(data.shape, axis);
   const inner = elementCount(data.shape.slice(axis + 1));
   const outer = elementCount(data.shape.slice(0, axis));
-  const rows = integersOf(indices).map((index) => normalizeIndex(index, size));
+  const rows = toIntegers(indices).map((index) => normalizeIndex(index, size));
   const offsets = new Float64Array(outer * rows.length * inner);
   let next = 0;
   for (let block = 0; block < outer; block += 1) {
@@ -56,7 +56,7 @@ export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">,
 function indexedOffsets(data: Literal, indices: Literal, axis: number): Float64Array {
   const from = contiguousStrides(indices.shape);
   const to = contiguousStrides(data.shape);
-  const numbers = integersOf(indices);
+  const numbers = toIntegers(indices);
   return Float64Array.from(numbers, (index, element) => {
     let offset = 0;
     let rest = element;
@@ -89,7 +89,7 @@ function blockOffsets(data: Literal, indices: Literal, batchAxes: number): numbe
   const rows = elementCount(indices.shape.slice(0, -1));
   const batches = elementCount(indices.shape.slice(0, batchAxes));
   const strides = contiguousStrides(data.shape);
-  const numbers = integersOf(indices);
+  const numbers = toIntegers(indices);
   const batchSize = elementCount(data.shape.slice(batchAxes));
   return Array.from({ length: rows }, (_, row) => {
     let offset = Math.floor(row / (rows / batches)) * batchSize;
@@ -149,20 +149,20 @@ function scattered(data: Literal, offsets: Float64Array, updates: Literal, reduc
   if (offsets.length !== updates.data.length) throw new Error(`${updates.data.length} updates for ${offsets.length} indices`);
   if (data.dataType === "string") {
     if (reduction !== "none") throw new Error(`reduction "${reduction}" is not defined for strings`);
-    const strings = [...stringsOf(data)];
-    const news = stringsOf(updates);
+    const strings = [...toStrings(data)];
+    const news = toStrings(updates);
     for (const [at, offset] of offsets.entries()) strings[offset] = news[at] ?? "";
     return { dataType: "string", shape: data.shape, data: strings };
   }
   if (isBigIntType(data.dataType)) {
-    const values = Array.from(bigintsOf(data));
-    const news = bigintsOf(updates);
+    const values = Array.from(toBigints(data));
+    const news = toBigints(updates);
     for (const [at, offset] of offsets.entries())
       values[offset] = bigintReductions[reduction](values[offset] ?? 0n, news[at] ?? 0n);
     return literalOfBigints(data.dataType, data.shape, values);
   }
-  const values = Float64Array.from(numbersOf(data));
-  const news = numbersOf(updates);
+  const values = Float64Array.from(toNumbers(data));
+  const news = toNumbers(updates);
   for (const [at, offset] of offsets.entries()) values[offset] = reductions[reduction](values[offset] ?? 0, news[at] ?? 0);
-  return literalOf(data.dataType, data.shape, values);
+  return toLiteral(data.dataType, data.shape, values);
 }

@@ -1,5 +1,5 @@
 /** Lookup of elements in a table, for label encoders. */
-import { elementsOf, type Literal, pickElements } from "../ir/literal.ts";
+import { getElements, type Literal, pickElements } from "../ir/literal.ts";
 
 /**
  * Replaces every element of x by the value of its key. Inputs: x, keys, and the values of the keys followed by the default. The first of equal keys
@@ -8,7 +8,7 @@ import { elementsOf, type Literal, pickElements } from "../ir/literal.ts";
 export function lookup([x, keys, values]: readonly Literal[]): readonly Literal[] {
   if (x === undefined || keys === undefined || values === undefined) throw new Error("an operand is missing");
   const positions = new Map<unknown, number>();
-  for (const [position, key] of Array.from(elementsOf(keys)).entries()) if (!positions.has(key)) positions.set(key, position);
-  const found = Array.from(elementsOf(x), (element) => positions.get(element) ?? values.data.length - 1);
+  for (const [position, key] of Array.from(getElements(keys)).entries()) if (!positions.has(key)) positions.set(key, position);
+  const found = Array.from(getElements(x), (element) => positions.get(element) ?? values.data.length - 1);
   return [pickElements(values, x.shape, found)];
 }

@@ -2,7 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
-import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import { type Literal, pickElements, reshaped, toStrings, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
@@ -79,7 +79,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
     const rows = Array.from({ length: outer }, (_, row) =>
       inputs.flatMap((each) => {
         const length = at(each.shape, axis) * inner;
-        return stringsOf(each).slice(row * length, (row + 1) * length);
+        return toStrings(each).slice(row * length, (row + 1) * length);
       }),
     );
     return [{ dataType: "string", shape, data: rows.flat() }];

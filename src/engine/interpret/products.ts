@@ -3,7 +3,7 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";
+import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers } from "../ir/literal.ts";
 import { windowCounts } from "../ir/window-arithmetic.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
@@ -19,7 +19,7 @@ export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Lite
   const matricesA = elementOffsets(batch, broadcastStrides(a.shape.slice(0, -2), batch));
   const matricesB = elementOffsets(batch, broadcastStrides(b.shape.slice(0, -2), batch));
   if (isBigIntType(a.dataType)) {
-    const [one, other] = [bigintsOf(a), bigintsOf(b)];
+    const [one, other] = [toBigints(a), toBigints(b)];
     const sums = Array.from({ length: elementCount(shape) }, (_, element) => {
       const matrix = Math.floor(element / (rows * columns));
       const start = ((matricesA[matrix] ?? 0) * rows + (Math.floor(element / columns) % rows)) * inner;
@@ -30,7 +30,7 @@ export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Lite
     });
     return [literalOfBigints(a.dataType, shape, sums)];
   }
-  const [one, other] = [Float64Array.from(numbersOf(a)), Float64Array.from(numbersOf(b))];
+  const [one, other] = [Float64Array.from(toNumbers(a)), Float64Array.from(toNumbers(b))];
   const sums = new Float64Array(elementCount(shape));
   for (let matrix = 0; matrix < matricesA.length; matrix += 1) {
     const startA = (matricesA[matrix] ?? 0) * rows * inner;
@@ -46,7 +46,7 @@ export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Lite
       }
     }
   }
-  return [literalOf(a.dataType, shape, sums)];
+  return [toLiteral(a.dataType, shape, sums)];
 }
 
 /** Positions of the elements of a kernel relative to its first element. */
@@ -65,7 +65,7 @@ export function kernelOffsets(kernel: readonly number[], dilations: readonly num
 }
 
 /** The coordinates of the element with row-major index `element` in a tensor of `shape`, whose contiguous strides are `strides`. */
-export function coordinatesOf(element: number, shape: readonly number[], strides: readonly number[]): number[] {
+export function getCoordinates(element: number, shape: readonly number[], strides: readonly number[]): number[] {
   return shape.map((size, axis) => Math.floor(element / at(strides, axis)) % size);
 }
 
@@ -89,11 +89,11 @@ export function convolve(operation: OperationOf<"convolution">, [x, weights]: Li
   const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
   const [from, to] = [contiguousStrides(sizes), contiguousStrides(spatial)];
-  const [values, factors] = [numbersOf(x), numbersOf(weights)];
+  const [values, factors] = [toNumbers(x), toNumbers(weights)];
   const results = new Float64Array(batch * filters * area);
   // The offset that each kernel element of each output element reads, -1 for padding: the same for all channels and filters.
   const reads = Int32Array.from({ length: area * taps }, (_, index) => {
-    const point = coordinatesOf(Math.floor(index / taps), spatial, to);
+    const point = getCoordinates(Math.floor(index / taps), spatial, to);
     const tap = at(offsets, index % taps);
     return linearOffset(
       point.map((coordinate, axis) => coordinate * at(strides, axis) - at(pads, axis) + at(tap, axis)),
@@ -117,5 +117,5 @@ export function convolve(operation: OperationOf<"convolution">, [x, weights]: Li
       }
     }
   }
-  return [literalOf(x.dataType, [batch, filters, ...spatial], results)];
+  return [toLiteral(x.dataType, [batch, filters, ...spatial], results)];
 }

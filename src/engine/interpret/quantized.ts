@@ -1,5 +1,5 @@
 /** Operations on quantized tensors. */
-import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { evaluateCast } from "./casts.ts";
@@ -13,7 +13,7 @@ type Literals = readonly Literal[];
 export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const { fround } = Math;
-  const numbers = numbersOf(x);
+  const numbers = toNumbers(x);
   let [lowest, highest] = [0, 0];
   for (let index = 0; index < numbers.length; index += 1) {
     lowest = Math.min(lowest, numbers[index] ?? 0);
@@ -21,9 +21,9 @@ export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, 
   }
   const width = fround(highest - lowest);
   const scale = width === 0 ? 1 : fround(width / 255);
-  const zero = literalOf("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(lowest / scale)))));
+  const zero = toLiteral("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(lowest / scale)))));
   return [
-    literalOf("float32", [], Float64Array.of(scale)),
+    toLiteral("float32", [], Float64Array.of(scale)),
     ...evaluateCast({ kind: "cast", to: "uint8", saturate: true }, [zero]),
   ];
 }
@@ -34,24 +34,24 @@ export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, 
  */
 export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
   if (x === undefined || scale === undefined || zero === undefined) throw new Error("an operand is missing");
-  const [step = 1] = Array.from(numbersOf(scale));
-  const [shift = 0] = Array.from(numbersOf(zero));
-  const quanta = Float64Array.from(numbersOf(x), (value) => {
+  const [step = 1] = Array.from(toNumbers(scale));
+  const [shift = 0] = Array.from(toNumbers(zero));
+  const quanta = Float64Array.from(toNumbers(x), (value) => {
     const quantum = roundHalfToEven(Math.fround(value / step)) + shift;
     return Math.max(0, Math.min(255, quantum)) - shift;
   });
-  return [literalOf("int16", x.shape, quanta)];
+  return [toLiteral("int16", x.shape, quanta)];
 }
 
 /** Evaluates `subtract-zero-point`: x (uint8 or int8) minus its zero point, as int16. Without a zero point, x itself as int16. */
 export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">, [x, zero]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
-  const [shift = 0] = zero === undefined ? [] : Array.from(numbersOf(zero));
+  const [shift = 0] = zero === undefined ? [] : Array.from(toNumbers(zero));
   return [
-    literalOf(
+    toLiteral(
       "int16",
       x.shape,
-      Float64Array.from(numbersOf(x), (value) => value - shift),
+      Float64Array.from(toNumbers(x), (value) => value - shift),
     ),
   ];
 }

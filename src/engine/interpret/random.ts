@@ -2,7 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
@@ -34,7 +34,7 @@ function normalPair(random: Generator): readonly [number, number] {
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
 }
 
-function seedOf({ seed }: CallAttributes): number | undefined {
+function toSeed({ seed }: CallAttributes): number | undefined {
   return typeof seed === "number" ? seed : undefined;
 }
 
@@ -48,7 +48,7 @@ export function randomUniform(
   [type]: readonly TensorType[],
 ): readonly Literal[] {
   if (type === undefined) throw new Error("the output type is missing");
-  const random = randomGenerator(seedOf(attributes));
+  const random = randomGenerator(toSeed(attributes));
   const [low, high] = [Number(attributes["low"]), Number(attributes["high"])];
   // In steps that the type represents, so that no number is rounded up to `high`.
   const steps = 2 ** (digits[type.dataType] ?? 53);
@@ -56,7 +56,7 @@ export function randomUniform(
     { length: elementCount(type.shape) },
     () => low + ((high - low) * Math.floor(random() * steps)) / steps,
   );
-  return [literalOf(type.dataType, type.shape, values)];
+  return [toLiteral(type.dataType, type.shape, values)];
 }
 
 /** Draws normally distributed numbers of the output type. Attributes: `mean`, `scale` (standard deviation), optional `seed`. */
@@ -66,7 +66,7 @@ export function randomNormal(
   [type]: readonly TensorType[],
 ): readonly Literal[] {
   if (type === undefined) throw new Error("the output type is missing");
-  const random = randomGenerator(seedOf(attributes));
+  const random = randomGenerator(toSeed(attributes));
   const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
   const values = new Float64Array(elementCount(type.shape));
   for (let at = 0; at < values.length; at += 2) {
@@ -74,7 +74,7 @@ export function randomNormal(
     values[at] = mean + scale * one;
     if (at + 1 < values.length) values[at + 1] = mean + scale * other;
   }
-  return [literalOf(type.dataType, type.shape, values)];
+  return [toLiteral(type.dataType, type.shape, values)];
 }
 
 /** Draws class indices by unnormalized log-probabilities [batch, classes]; the result is [batch, samples]. Attributes: optional `seed`. */
@@ -84,9 +84,9 @@ export function multinomial(
   [type]: readonly TensorType[],
 ): readonly Literal[] {
   if (type === undefined || logits === undefined) throw new Error("the operand is missing");
-  const random = randomGenerator(seedOf(attributes));
+  const random = randomGenerator(toSeed(attributes));
   const [batch = 0, classes = 0] = logits.shape;
-  const values = numbersOf(logits);
+  const values = toNumbers(logits);
   const samples = at(type.shape, 1);
   const drawn = new Float64Array(batch * samples);
   for (let row = 0; row < batch; row += 1) {
@@ -100,5 +100,5 @@ export function multinomial(
       drawn[row * samples + sample] = found < 0 ? classes - 1 : found;
     }
   }
-  return [literalOf(type.dataType, type.shape, drawn)];
+  return [toLiteral(type.dataType, type.shape, drawn)];
 }

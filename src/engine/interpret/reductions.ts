@@ -3,7 +3,7 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
-import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../ir/literal.ts";
+import { toBigints, int64Literal, type Literal, toLiteral, literalOfBigints, toNumbers, pickElements } from "../ir/literal.ts";
 import type { OperationOf, ReduceFunction } from "../ir/operations.ts";
 import { evaluateBinary } from "./elementwise.ts";
 
@@ -48,7 +48,7 @@ export function evaluateReduce(
   const shape = x.shape.flatMap((size, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [size]));
   const { dataType } = x;
   if (isBigIntType(dataType)) {
-    const values = bigintsOf(x);
+    const values = toBigints(x);
     const step = bigintSteps[name];
     const results = Array.from(outer, (start) => {
       let sum = name === "min" || name === "max" ? emptyExtreme(dataType, name) : BigInt(starts[name]);
@@ -57,14 +57,14 @@ export function evaluateReduce(
     });
     return [literalOfBigints(dataType, shape, results)];
   }
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const step = steps[name];
   const results = Float64Array.from(outer, (start) => {
     let sum = starts[name];
     for (let index = 0; index < length; index += 1) sum = step(sum, values[start + (inner[index] ?? 0)] ?? 0);
     return name === "mean" ? sum / length : sum;
   });
-  return [literalOf(x.dataType, shape, isFloat(x.dataType) ? results : results.map(Math.trunc))];
+  return [toLiteral(x.dataType, shape, isFloat(x.dataType) ? results : results.map(Math.trunc))];
 
   function subset(chosen: readonly number[]): Int32Array | Float64Array {
     return elementOffsets(
@@ -97,7 +97,7 @@ function axisSlices(shape: readonly number[], axis: number): AxisSlices {
 export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
-  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? toBigints(x) : toNumbers(x);
   const better = (one: number | bigint, other: number | bigint): boolean => (name === "max" ? one > other : one < other);
   const offsets = Array.from(starts, (start) => {
     let best = 0;
@@ -119,7 +119,7 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
   const count = elementCount(x.shape);
   const order = Array.from({ length }, (_, index) => (reverse ? length - 1 - index : index) * stride);
   if (isBigIntType(x.dataType)) {
-    const values = bigintsOf(x);
+    const values = toBigints(x);
     const results = Array.from({ length: count }, () => 0n);
     for (const start of begins) {
       let sum = name === "sum" ? 0n : 1n;
@@ -131,7 +131,7 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
     }
     return [literalOfBigints(x.dataType, x.shape, results)];
   }
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const results = new Float64Array(count);
   for (const start of begins) {
     let sum = starts[name];
@@ -141,7 +141,7 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
       sum = next;
     }
   }
-  return [literalOf(x.dataType, x.shape, results)];
+  return [toLiteral(x.dataType, x.shape, results)];
 }
 
 /**
@@ -152,7 +152,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const shape = x.shape.with(axis, count);
-  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? toBigints(x) : toNumbers(x);
   const found = axisSlices(shape, axis);
   const offsets = new Float64Array(elementCount(shape));
   const indices = new Float64Array(offsets.length);
@@ -169,7 +169,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
       indices[at] = order[rank] ?? 0;
     }
   }
-  return [pickElements(x, shape, offsets), literalOf("int64", shape, indices)];
+  return [pickElements(x, shape, offsets), toLiteral("int64", shape, indices)];
 }
 
 /** Evaluates `softmax` or its logarithm along an axis. Subtracts the maximum first, so that exp does not overflow. */
@@ -177,7 +177,7 @@ export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inp
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const mask = inputs[1];
-  const values = numbersOf(mask === undefined ? x : (evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0] ?? x));
+  const values = toNumbers(mask === undefined ? x : (evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0] ?? x));
   const results = new Float64Array(values.length);
   for (const start of starts) {
     let largest = Number.NEGATIVE_INFINITY;
@@ -189,7 +189,7 @@ export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inp
       results[start + index * stride] = logarithm ? shifted - Math.log(sum) : Math.exp(shifted) / sum;
     }
   }
-  return [literalOf(x.dataType, x.shape, results)];
+  return [toLiteral(x.dataType, x.shape, results)];
 }
 
 function only(inputs: readonly Literal[]): Literal {

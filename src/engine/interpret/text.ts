@@ -2,7 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
-import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../ir/literal.ts";
+import { toBigints, type Literal, toLiteral, toNumbers, toStrings } from "../ir/literal.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 import { fullMatcher } from "./linear-regex.ts";
@@ -13,7 +13,7 @@ type Literals = readonly Literal[];
 export function concatenateStrings([one, other]: Literals): Literals {
   if (one === undefined || other === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(one.shape, other.shape);
-  const [first, second] = [stringsOf(one), stringsOf(other)];
+  const [first, second] = [toStrings(one), toStrings(other)];
   const [offsets, otherOffsets] = [one, other].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
   const data = Array.from(
     { length: elementCount(shape) },
@@ -27,10 +27,10 @@ export function regexFullMatch([texts]: Literals, { pattern }: CallAttributes): 
   if (texts === undefined) throw new Error("the operand is missing");
   const matches = fullMatcher(String(pattern));
   return [
-    literalOf(
+    toLiteral(
       "bool",
       texts.shape,
-      stringsOf(texts).map((text) => Number(matches(text))),
+      toStrings(texts).map((text) => Number(matches(text))),
     ),
   ];
 }
@@ -48,7 +48,7 @@ export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals 
   const length = tokens.shape.at(-1) ?? 0;
   const outer = tokens.shape.slice(0, -1);
   const rows = elementCount(outer);
-  const words = wordsOf(tokens);
+  const words = getWords(tokens);
   const results = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
     const found = new Map<number, number>();
@@ -70,7 +70,7 @@ export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals 
       results[column] = (results[column] ?? 0) + (mode === "TF" ? count : mode === "IDF" ? weight : count * weight);
     }
   }
-  return [literalOf("float32", [...outer, columns], results)];
+  return [toLiteral("float32", [...outer, columns], results)];
 }
 
 /** For each n from 1 on, the number of every n-gram of the pool, by its JSON text. `counts`: where the n-grams of each size start in the pool. */
@@ -88,7 +88,7 @@ function grams(pool: readonly (number | string)[], counts: readonly number[]): r
   });
 }
 
-function wordsOf(tokens: Literal): readonly string[] {
-  if (tokens.dataType === "string") return stringsOf(tokens);
-  return isBigIntType(tokens.dataType) ? Array.from(bigintsOf(tokens), String) : Array.from(numbersOf(tokens), String);
+function getWords(tokens: Literal): readonly string[] {
+  if (tokens.dataType === "string") return toStrings(tokens);
+  return isBigIntType(tokens.dataType) ? Array.from(toBigints(tokens), String) : Array.from(toNumbers(tokens), String);
 }

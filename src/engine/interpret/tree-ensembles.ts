@@ -1,6 +1,6 @@
 /** Evaluation of ensembles of decision trees. */
 import { at } from "../../contract/checked.ts";
-import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
 /** Comparisons of a tree node, in the order of their numbers in ONNX TreeEnsemble. MEMBER tests whether the feature is in a set of values. */
@@ -47,19 +47,19 @@ export function evaluateTreeEnsemble(
     yes: list("yes"),
     no: list("no"),
     missing: list("missing"),
-    memberSets: memberSetsOf(list("modes"), list("sets"), list("members")),
+    memberSets: getMemberSets(list("modes"), list("sets"), list("members")),
     roots: list("roots"),
   };
   const [starts, targets, weights, base] = [list("starts"), list("targets"), list("weights"), list("base")];
   const { aggregate } = attributes;
   const [rows = 0, columns = 0] = x.shape;
   const width = at(at(types, 0).shape, 1);
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const results = new Float64Array(rows * width);
   for (let row = 0; row < rows; row += 1) {
     const scored = new Map<number, number>();
     for (const root of ensemble.roots) {
-      const leaf = leafOf(ensemble, root, values, row * columns, columns);
+      const leaf = getLeaf(ensemble, root, values, row * columns, columns);
       for (let at = starts[leaf] ?? 0; at < (starts[leaf + 1] ?? 0); at += 1) {
         const [target, weight] = [targets[at] ?? 0, weights[at] ?? 0];
         const old = scored.get(target);
@@ -74,10 +74,10 @@ export function evaluateTreeEnsemble(
       results[row * width + target] = (aggregate === "AVERAGE" ? score / ensemble.roots.length : score) + (base[target] ?? 0);
     }
   }
-  return [literalOf(x.dataType, [rows, width], results)];
+  return [toLiteral(x.dataType, [rows, width], results)];
 }
 
-function memberSetsOf(
+function getMemberSets(
   modes: readonly number[],
   sets: readonly number[],
   members: readonly number[],
@@ -86,7 +86,7 @@ function memberSetsOf(
   return new Map(nodes.map((node, index) => [node, new Set(members.slice(sets[index] ?? 0, sets[index + 1]))]));
 }
 
-function leafOf(ensemble: Ensemble, root: number, values: ArrayLike<number>, start: number, columns: number): number {
+function getLeaf(ensemble: Ensemble, root: number, values: ArrayLike<number>, start: number, columns: number): number {
   let node = root;
   for (let steps = 0; node >= 0; steps += 1) {
     const feature = ensemble.features[node];

@@ -3,9 +3,9 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
-import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, toNumbers, pickElements } from "../ir/literal.ts";
 import type { OperationOf, Window } from "../ir/operations.ts";
-import { coordinatesOf, linearOffset, kernelOffsets } from "./products.ts";
+import { getCoordinates, linearOffset, kernelOffsets } from "./products.ts";
 
 type Literals = readonly Literal[];
 
@@ -20,10 +20,10 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
   const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
   const [from, to] = [contiguousStrides(sizes), contiguousStrides(spatial)];
-  const [values, factors] = [numbersOf(x), numbersOf(weights)];
+  const [values, factors] = [toNumbers(x), toNumbers(weights)];
   const results = new Float64Array(elementCount(shape));
   for (let element = 0; element < volume; element += 1) {
-    const point = coordinatesOf(element, sizes, from);
+    const point = getCoordinates(element, sizes, from);
     for (const [tap, offset] of offsets.entries()) {
       const target = point.map((coordinate, axis) => coordinate * at(strides, axis) + at(offset, axis) - at(pads, axis));
       const position = linearOffset(target, spatial, to);
@@ -40,7 +40,7 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
       }
     }
   }
-  return [literalOf(x.dataType, shape, results)];
+  return [toLiteral(x.dataType, shape, results)];
 }
 
 /**
@@ -50,7 +50,7 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
 export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const sizes = x.shape.slice(2);
   const volume = elementCount(sizes);
   const columnStrides = contiguousStrides(sizes.toReversed()).toReversed();
@@ -60,7 +60,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
     let best = inside[0] ?? 0; // a window in the padding alone gives the first element
     for (const offset of inside) if ((values[start + offset] ?? 0) > (values[start + best] ?? 0)) best = offset;
     offsets.push(start + best);
-    const point = coordinatesOf(best, sizes, contiguousStrides(sizes));
+    const point = getCoordinates(best, sizes, contiguousStrides(sizes));
     indices.push(operation.columnMajor ? start + linearOffset(point, sizes, columnStrides) : start + best);
   });
   if (volume === 0) throw new Error("the input has no elements");
@@ -71,14 +71,14 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
 export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
-  const values = numbersOf(x);
+  const values = toNumbers(x);
   const means: number[] = [];
   eachWindow(x.shape, shape, operation.kernel, operation, (start, inside, padded) => {
     let sum = 0;
     for (const offset of inside) sum += values[start + offset] ?? 0;
     means.push(sum / (operation.countPadding ? padded : inside.length));
   });
-  return [literalOf(x.dataType, shape, means)];
+  return [toLiteral(x.dataType, shape, means)];
 }
 
 /**
@@ -97,7 +97,7 @@ function eachWindow(
   const [own, out] = [contiguousStrides(sizes), contiguousStrides(spatial)];
   const { offsets } = kernelOffsets(kernel, dilations);
   const windows = Array.from({ length: elementCount(spatial) }, (_, element) => {
-    const point = coordinatesOf(element, spatial, out);
+    const point = getCoordinates(element, spatial, out);
     const inside: number[] = [];
     let padded = 0;
     for (const tap of offsets) {

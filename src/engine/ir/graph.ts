@@ -39,6 +39,6 @@ export interface Graph {
 }
 
 /** The tensor type of a literal. */
-export function typeOf({ dataType, shape }: Literal): TensorType {
+export function getType({ dataType, shape }: Literal): TensorType {
   return { dataType, shape };
 }

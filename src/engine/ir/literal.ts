@@ -43,7 +43,7 @@ export function cachedAnalysis<T>(literal: Literal, name: string, compute: () =>
  * The elements as numbers; bits of small floating-point types are decoded, int64 and uint64 lose precision beyond 2^53. May share memory with the
  * literal, so must not be written to. Throws TypeError for strings.
  */
-export function numbersOf({ dataType, data }: Literal): ArrayLike<number> {
+export function toNumbers({ dataType, data }: Literal): ArrayLike<number> {
   if (isStoredAsBits(dataType)) return Float64Array.from(data as Uint8Array | Uint16Array, (bits) => decodeFloat(dataType, bits));
   if (isBigIntType(dataType)) return Float64Array.from(data as BigInt64Array, Number);
   if (dataType === "string") throw new TypeError("a tensor of strings cannot be read as numbers");
@@ -51,13 +51,13 @@ export function numbersOf({ dataType, data }: Literal): ArrayLike<number> {
 }
 
 /** The elements of an int64 or uint64 literal. Shares memory with the literal. Throws TypeError for other types. */
-export function bigintsOf({ dataType, data }: Literal): ArrayLike<bigint> {
+export function toBigints({ dataType, data }: Literal): ArrayLike<bigint> {
   if (!isBigIntType(dataType)) throw new TypeError(`a tensor of ${dataType} cannot be read as bigints`);
   return data as BigInt64Array;
 }
 
 /** The elements of a string literal. Throws TypeError for other types. */
-export function stringsOf({ dataType, data }: Literal): readonly string[] {
+export function toStrings({ dataType, data }: Literal): readonly string[] {
   if (dataType !== "string") throw new TypeError(`a tensor of ${dataType} cannot be read as strings`);
   return data as readonly string[];
 }
@@ -66,22 +66,22 @@ export function stringsOf({ dataType, data }: Literal): readonly string[] {
 export type Element = number | bigint | string;
 
 /** The elements as numbers, bigints or strings, whichever the type has. May share memory with the literal. */
-export function elementsOf(literal: Literal): ArrayLike<Element> {
-  if (literal.dataType === "string") return stringsOf(literal);
-  return isBigIntType(literal.dataType) ? bigintsOf(literal) : numbersOf(literal);
+export function getElements(literal: Literal): ArrayLike<Element> {
+  if (literal.dataType === "string") return toStrings(literal);
+  return isBigIntType(literal.dataType) ? toBigints(literal) : toNumbers(literal);
 }
 
 /** The elements as safe integers, for indices, axes and shapes. int64 beyond 2^53 saturates, as in ONNX's Slice with INT64_MAX. */
-export function integersOf(literal: Literal): number[] {
-  if (!isBigIntType(literal.dataType)) return Array.from(numbersOf(literal));
-  return Array.from(bigintsOf(literal), (value) => {
+export function toIntegers(literal: Literal): number[] {
+  if (!isBigIntType(literal.dataType)) return Array.from(toNumbers(literal));
+  return Array.from(toBigints(literal), (value) => {
     const number = Number(value);
     return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
   });
 }
 
 /** A literal of the given numbers, rounded to the type; integer types truncate fractions and wrap around. Throws TypeError for strings. */
-export function literalOf(dataType: ElementType, shape: readonly number[], values: ArrayLike<number>): Literal {
+export function toLiteral(dataType: ElementType, shape: readonly number[], values: ArrayLike<number>): Literal {
   return { dataType, shape, data: storedNumbers(dataType, values) };
 }
 
@@ -112,7 +112,7 @@ export function literalOfBigints(dataType: "int64" | "uint64", shape: readonly n
 
 /** An int64 literal, the type of shapes and indices in ONNX; a vector unless a shape is given. */
 export function int64Literal(values: readonly number[], shape: readonly number[] = [values.length]): Literal {
-  return literalOf("int64", shape, values);
+  return toLiteral("int64", shape, values);
 }
 
 /** A literal filled with zeros, or with empty strings. */
@@ -126,7 +126,7 @@ export function zeroLiteral(dataType: ElementType, shape: readonly number[]): Li
 export function pickElements(source: Literal, shape: readonly number[], offsets: ArrayLike<number>): Literal {
   const { dataType, data } = source;
   if (dataType === "string") {
-    const strings = stringsOf(source);
+    const strings = toStrings(source);
     return { dataType, shape, data: Array.from(offsets, (offset) => at(strings, offset)) };
   }
   const picked = zeroLiteral(dataType, shape);
@@ -139,7 +139,7 @@ export function pickElements(source: Literal, shape: readonly number[], offsets:
 /** The smallest and the largest of the literal's numbers and 0. Computed once for a literal with lazy storage. */
 export function rangeIncludingZero(literal: Literal): readonly [min: number, max: number] {
   return cachedAnalysis(literal, "range", () => {
-    const numbers = numbersOf(literal);
+    const numbers = toNumbers(literal);
     let [min, max] = [0, 0];
     for (let index = 0; index < numbers.length; index += 1) {
       const value = numbers[index] ?? 0;

@@ -1,10 +1,10 @@
 /** Parser of the text form of a graph, which `print.ts` defines. For tests and tools. */
 import { elementCount } from "../../contract/tensor.ts";
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
 import type { Graph, GraphNode, NamedValue, Value } from "./graph.ts";
 import type { TensorType } from "./tensor-type.ts";
-import { type Literal, literalOf, literalOfBigints } from "./literal.ts";
+import { type Literal, toLiteral, literalOfBigints } from "./literal.ts";
 import type { ElementOperation, ElementStep, Operation } from "./operations.ts";
 import { TextCursor } from "./text-cursor.ts";
 
@@ -15,7 +15,7 @@ export function parseGraph(text: string): Graph {
     try {
       parser.line(new TextCursor(line));
     } catch (error) {
-      throw new Error(`line ${index + 1}: ${messageOf(error)}`, { cause: error });
+      throw new Error(`line ${index + 1}: ${getMessage(error)}`, { cause: error });
     }
   }
   return { inputs: parser.inputs, nodes: parser.nodes, outputs: parser.outputs };
@@ -126,5 +126,5 @@ function literal({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
     if (Number.isNaN(number) && element !== "NaN") throw new Error(`"${element}" is not a number`);
     return number;
   });
-  return literalOf(dataType, shape, numbers);
+  return toLiteral(dataType, shape, numbers);
 }

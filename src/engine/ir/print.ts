@@ -12,7 +12,7 @@
  */
 import { type Graph, type Value } from "./graph.ts";
 import { describeType } from "./tensor-type.ts";
-import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
+import { toBigints, type Literal, toNumbers, toStrings } from "./literal.ts";
 import type { Operation } from "./operations.ts";
 import { isBigIntType } from "./element-types.ts";
 
@@ -26,7 +26,7 @@ export interface PrintOptions {
 export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}): string {
   const names = new Names(graph.inputs.map(({ name }) => name));
   const lines: string[] = [];
-  const nameOf = (value: Value): string => {
+  const getName = (value: Value): string => {
     const known = names.find(value);
     if (known !== undefined) return known;
     if (value.constant === undefined) return "?"; // used before its definition; `verify` reports it
@@ -36,12 +36,12 @@ export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}
   };
   for (const { name, value } of graph.inputs) lines.push(`input ${typed(names.give(value, name), value)}`);
   for (const { operation, inputs, outputs } of graph.nodes) {
-    const operands = inputs.map(nameOf);
+    const operands = inputs.map(getName);
     const results = outputs.map((value) => typed(names.give(value, "v"), value));
     lines.push(`${results.join(", ")} = ${printedOperation(operation, operands)}`);
   }
   for (const { name, value } of graph.outputs) {
-    const source = nameOf(value);
+    const source = getName(value);
     lines.push(`output ${printedName(name)} = ${source}`);
   }
   return lines.join("\n");
@@ -119,12 +119,12 @@ function printedElements(literal: Literal, maxElements: number): string {
   const { dataType, data } = literal;
   if (data.length > maxElements) return `${data.length} elements`;
   if (dataType === "string")
-    return `[${stringsOf(literal)
+    return `[${toStrings(literal)
       .map((text) => JSON.stringify(text))
       .join(", ")}]`;
-  if (isBigIntType(dataType)) return `[${Array.from(bigintsOf(literal), String).join(", ")}]`;
+  if (isBigIntType(dataType)) return `[${Array.from(toBigints(literal), String).join(", ")}]`;
   const print = dataType === "float32" ? shortest : printedNumber;
-  return `[${Array.from(numbersOf(literal), print).join(", ")}]`;
+  return `[${Array.from(toNumbers(literal), print).join(", ")}]`;
 }
 
 /** The shortest decimal that reads back as the same float32. */

@@ -2,7 +2,7 @@
  * The verifier of graphs: every value is defined once and before its uses, its type is the one that its operation infers, constants match their
  * types, and names of inputs and of outputs are unique.
  */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { type Graph, type GraphNode, type Value } from "./graph.ts";
 import { describeType, sameShape, type TensorType } from "./tensor-type.ts";
@@ -45,7 +45,7 @@ function typeProblem({ operation, inputs, outputs }: GraphNode): string | undefi
       inputs.map(({ type }) => type),
     );
   } catch (error) {
-    return messageOf(error);
+    return getMessage(error);
   }
   const given = outputs.map(({ type }) => describeType(type)).join(", ");
   const wanted = types.map(describeType).join(", ");

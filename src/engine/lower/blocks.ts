@@ -24,9 +24,9 @@ import { type QuantizedBlocks, transposedValues } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 import {
   type BlockKernel,
-  floatsOf,
+  toFloats,
   type HostKernel,
-  indexTypeOf,
+  getIndexType,
   type LoweredNode,
   type LoweringContext,
   type Operand,
@@ -166,7 +166,7 @@ export function lowerBlockGather(
   const [data, indices] = inputs;
   const source = data?.constant?.storage?.blocks?.transposed;
   const blocks = multipliableBlocks(source);
-  const indexType = indexTypeOf(indices);
+  const indexType = getIndexType(indices);
   if (source === undefined || blocks === undefined || indexType === undefined) return undefined;
   if (operation.axis !== 0) return undefined;
   const count = elementCount(required(indices, "the indices of a gather").type.shape);
@@ -178,7 +178,7 @@ export function lowerBlockGather(
     const host: HostKernel = {
       operandBytes: [weights.bytes, count * (indexType === "int64" ? 8 : 4), 4 * count * k],
       run: ([stored, which, output]) =>
-        gatherScalar({ format, n, k }, required(stored, "the weights"), indicesOf(which, indexType), floatsIn(output)),
+        gatherScalar({ format, n, k }, required(stored, "the weights"), getIndices(which, indexType), floatsIn(output)),
     };
     const operands: Operand[] = [{ kind: "packed", weights }, tensorOperand(indices), tensorOperand(outputs[0])];
     return { calls: [{ id: gatherScalarId, host, operands }] };
@@ -203,10 +203,10 @@ function floatLiteral(shape: readonly number[], data: Float32Array): Literal {
 }
 
 function floatsIn(bytes: Uint8Array | undefined): Float32Array {
-  return floatsOf(required(bytes, "an operand"));
+  return toFloats(required(bytes, "an operand"));
 }
 
-function indicesOf(bytes: Uint8Array | undefined, type: "int64" | "int32"): BigInt64Array | Int32Array {
+function getIndices(bytes: Uint8Array | undefined, type: "int64" | "int32"): BigInt64Array | Int32Array {
   const { buffer, byteOffset, byteLength } = required(bytes, "the indices");
   return type === "int64"
     ? new BigInt64Array(buffer, byteOffset, byteLength / 8)

@@ -1,10 +1,10 @@
 /** Lowers transposed convolutions to plain convolutions with more channels, followed by interleaving; see `convolution-transpose-phases.ts`. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { conv2d, type DepthWindow, floatBytes, interleave, stridedCopy } from "../codegen/wasm/index.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
-import { type LoweredNode, type Operand, type LoweredCall, floatsOf, tensorOperand } from "./lowered-node.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
+import { type LoweredNode, type Operand, type LoweredCall, toFloats, tensorOperand } from "./lowered-node.ts";
 import {
   packPhases,
   type PhasedAxis,
@@ -60,7 +60,7 @@ export function lowerConvolutionTranspose({
       dilations: [row.dilation, column.dilation],
       pads: [row.pads[0], column.pads[0], row.pads[1], column.pads[1]],
     },
-    ...(depth === undefined ? {} : { depth }),
+    ...omitUndefined({ depth }),
   });
   const repeated = bias === undefined ? undefined : repeatedBias(bias, phases.phases, temporary);
   const convolutionInputs = [tensorOperand(x), packed.operand, ...(repeated === undefined ? [] : [repeated.operand])];
@@ -110,7 +110,7 @@ function packedWeights(
   if (source !== undefined) {
     const layout = `phases ${JSON.stringify(channels)} ${phases.layoutKey}`;
     const pack = (target: Uint8Array, elements: Literal["data"]): void =>
-      packPhases(floatsOf(target), elements as Float32Array, channels, phases);
+      packPhases(toFloats(target), elements as Float32Array, channels, phases);
     return { operand: { kind: "packed", weights: { source, layout, bytes, pack } }, calls: [] };
   }
   if (phases.taps.length > maxDynamicTaps) return undefined;
@@ -132,7 +132,7 @@ function packedWeights(
 
 /** A call that fills a temporary with zeros, for window positions without a kernel element. */
 function zeroFill(operand: Operand, count: number): LoweredCall {
-  const zero: Operand = { kind: "packed", weights: { source: literalOf("float32", [], [0]), layout: "zero", bytes: floatBytes } };
+  const zero: Operand = { kind: "packed", weights: { source: toLiteral("float32", [], [0]), layout: "zero", bytes: floatBytes } };
   return { kernel: stridedCopy({ shape: [count], from: [0], to: [1], elementBytes: floatBytes }), operands: [zero, operand] };
 }
 
@@ -152,7 +152,7 @@ function repeatedBias(bias: Value, times: number, temporary: (bytes: number) => 
     return { operand, calls: [{ kernel, operands: [tensorOperand(bias), operand] }] };
   }
   const pack = (target: Uint8Array, elements: Literal["data"]): void => {
-    const values = floatsOf(target);
+    const values = toFloats(target);
     for (let index = 0; index < values.length; index += 1) values[index] = Number(elements[Math.floor(index / times)]);
   };
   return { operand: { kind: "packed", weights: { source, layout: `each ${times} times`, bytes, pack } }, calls: [] };

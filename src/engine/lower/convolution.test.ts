@@ -4,7 +4,7 @@ import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { amount } from "../../../test/fixtures/slow.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
@@ -34,7 +34,7 @@ function floats(shape: readonly number[], seed: number): Literal {
 }
 
 function wholes(dataType: "int32" | "uint8" | "int8", shape: readonly number[], seed: number): Literal {
-  return literalOf(
+  return toLiteral(
     dataType,
     shape,
     randomNumbers(count(shape), seed).map((value) => Math.floor(value * 511) - 255),

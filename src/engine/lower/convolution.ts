@@ -1,6 +1,6 @@
 /** Lowers convolutions of one to three spatial axes to the conv2d kernel. */
 import type { NodeOf } from "../ir/graph.ts";
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
@@ -22,7 +22,7 @@ export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolu
   if (plane === undefined) return undefined;
   const common = { batch, inChannels, outChannels, groups, bias: bias !== undefined, activation, type };
   const added = bias === undefined ? [] : [tensorOperand(bias)];
-  const request = { ...common, window: plane, ...(depth === undefined ? {} : { depth }) };
+  const request = { ...common, window: plane, ...omitUndefined({ depth }) };
   return singleCall(conv2d(request), tensorOperand(x), tensorOperand(weights), ...added, tensorOperand(outputs[0]));
 }
 

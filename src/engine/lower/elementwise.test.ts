@@ -5,7 +5,7 @@ import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { amount } from "../../../test/fixtures/slow.ts";
 import { fuseElementwise } from "../passes/fuse-elementwise.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
 import type { BinaryFunction, Operation, UnaryFunction } from "../ir/operations.ts";
 
@@ -22,7 +22,7 @@ function values(dataType: ElementType, count: number, seed: number): Literal {
     if (kind === "float") return (value - 0.5) * 200;
     return index % 3 === 1 ? Math.floor(value * 20) - (kind === "signed" ? 10 : 0) : Math.floor(min + value * (max - min));
   });
-  return literalOf(dataType, [count], numbers);
+  return toLiteral(dataType, [count], numbers);
 }
 
 describe("operations on elements of every type of numbers", () => {
@@ -36,7 +36,7 @@ describe("operations on elements of every type of numbers", () => {
       expectOnKernels({ kind: "binary", function: name }, [values(type, 103, seed), values(type, 103, seed + 50)], { splits: 2 });
     const unary: readonly UnaryFunction[] = ["bitwise-not", ...(type.startsWith("u") ? [] : (["abs", "neg", "sign"] as const))];
     for (const name of unary) expectOnKernels({ kind: "unary", function: name }, [values(type, 41, 3)]);
-    const chosen = literalOf("bool", [9], [1, 0, 1, 1, 0, 0, 1, 0, 1]);
+    const chosen = toLiteral("bool", [9], [1, 0, 1, 1, 0, 0, 1, 0, 1]);
     expectOnKernels({ kind: "select" }, [chosen, values(type, 9, 1), values(type, 9, 2)]);
   });
 
@@ -49,7 +49,7 @@ describe("operations on elements of every type of numbers", () => {
       "l: bool[4] = binary(t, x0) function=less",
       "output d = d\noutput l = l",
     ].join("\n");
-    const bytes = (...values: number[]): Literal => literalOf("uint8", [4], values);
+    const bytes = (...values: number[]): Literal => toLiteral("uint8", [4], values);
     const inputs = { x0: bytes(200, 255, 3, 250), x1: bytes(100, 1, 5, 6) };
     const results = compiled(fuseElementwise(parseGraph(text)), inputs);
     expect([...results["d"]!.data]).toEqual([0, 0, 1, 0]);
@@ -57,7 +57,7 @@ describe("operations on elements of every type of numbers", () => {
   });
 
   it.each(["uint8", "uint16", "uint32"] as const)("shift %s", (type) => {
-    const bits = literalOf(
+    const bits = toLiteral(
       type,
       [50],
       Float64Array.from({ length: 50 }, (_, index) => index % 40),
@@ -81,11 +81,11 @@ describe("operations on elements of every type of numbers", () => {
     const types = fc.constantFrom(...all, "bool" as const);
     fc.assert(
       fc.property(types, types, fc.nat(99), (from, to, seed) => {
-        const x = from === "bool" ? literalOf("bool", [5], [1, 0, 0, 1, 1]) : values(from, 61, seed);
+        const x = from === "bool" ? toLiteral("bool", [5], [1, 0, 0, 1, 1]) : values(from, 61, seed);
         const isFloat = from.startsWith("float");
         // What floats too large for a type become is the machine's to say; these fit, or are small.
         const fitting = isFloat
-          ? literalOf(
+          ? toLiteral(
               from,
               [61],
               randomNumbers(61, seed).map((value) => value * 127),

@@ -7,7 +7,7 @@ import type { ElementType } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
-import { numbersOf } from "../ir/literal.ts";
+import { toNumbers } from "../ir/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 
@@ -230,7 +230,7 @@ class StepTranslator {
 function constantStep({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
   if (constant === undefined || elementCount(constant.shape) !== 1 || !isKernelType(constant.dataType)) return undefined;
   if (constant.dataType === "float16") return undefined;
-  const value = at(numbersOf(constant), 0);
+  const value = at(toNumbers(constant), 0);
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
   const { dataType } = constant;
   if (dataType === "int8" || dataType === "uint8" || dataType === "int16" || dataType === "uint16")

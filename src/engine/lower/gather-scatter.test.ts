@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { amount } from "../../../test/fixtures/slow.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
@@ -11,7 +11,7 @@ const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one
 
 /** Whole numbers, which sums and products keep exactly. */
 function data(dataType: Literal["dataType"], shape: readonly number[], seed: number): Literal {
-  return literalOf(
+  return toLiteral(
     dataType,
     shape,
     randomNumbers(count(shape), seed).map((value) => Math.floor(value * 9) - (dataType.startsWith("u") ? 0 : 4)),
@@ -19,7 +19,7 @@ function data(dataType: Literal["dataType"], shape: readonly number[], seed: num
 }
 
 function indices(dataType: "int32" | "int64", shape: readonly number[], max: (place: number) => number, seed: number): Literal {
-  return literalOf(
+  return toLiteral(
     dataType,
     shape,
     randomNumbers(count(shape), seed).map((value, place) => Math.floor(value * 2 * max(place)) - max(place)),
@@ -72,7 +72,7 @@ describe("elements that indices name", () => {
   it("name nothing outside of the axis", () => {
     const gathering: OperationOf<"gather-elements"> = { kind: "gather-elements", axis: 0 };
     for (const bad of [3, -4, 2 ** 40]) {
-      const { graph, inputs } = oneNode(gathering, [data("float32", [3], 1), literalOf("int64", [2], [1, bad])]);
+      const { graph, inputs } = oneNode(gathering, [data("float32", [3], 1), toLiteral("int64", [2], [1, bad])]);
       expect(() => compiled(graph, inputs)).toThrow("outside of its axis");
     }
   });
@@ -119,7 +119,7 @@ describe("blocks that indices name", () => {
   });
 
   it("write over the data only where nothing else reads it", () => {
-    const places = literalOf("int64", [2, 1], [1, 0]);
+    const places = toLiteral("int64", [2, 1], [1, 0]);
     const { graph, inputs } = oneNode({ kind: "scatter-nd", reduction: "none" }, [
       data("float32", [2, 3], 1),
       places,

@@ -7,7 +7,7 @@ import type { ElementType } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
 import { stridedCopyCall, storageBytes } from "./movement.ts";
-import { indexTypeOf, type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+import { getIndexType, type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 /** Lowers gather-elements (ONNX GatherElements): for each index, the element at its own coordinates with `axis` replaced by the index. */
 export function lowerGatherElements({ operation, inputs, outputs }: NodeOf<"gather-elements">): LoweredNode | undefined {
@@ -76,7 +76,7 @@ function elementIndexing(
   indices: Value | undefined,
   axis: number,
 ): Omit<Parameters<typeof gatherElements>[0], "elementBytes"> | undefined {
-  const indexType = indexTypeOf(indices);
+  const indexType = getIndexType(indices);
   if (data === undefined || indices === undefined || indexType === undefined || data.type.dataType === "string") return undefined;
   const [sizes, { shape }] = [data.type.shape, indices.type];
   if (sizes.length === 0 || shape.length !== sizes.length) return undefined;
@@ -90,7 +90,7 @@ function blockIndexing(
   indices: Value | undefined,
   batchAxes: number,
 ): Omit<Parameters<typeof scatterBlocks>[0], "type" | "reduction"> | undefined {
-  const indexType = indexTypeOf(indices);
+  const indexType = getIndexType(indices);
   if (data === undefined || indices === undefined || indexType === undefined || data.type.dataType === "string") return undefined;
   const [sizes, { shape }] = [data.type.shape, indices.type];
   const depth = at(shape, shape.length - 1);

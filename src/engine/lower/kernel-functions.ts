@@ -1,10 +1,10 @@
 /** Names for what generated code computes: the units that are checked against the interpreter, and excluded when they are wrong. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
-import { numbersOf } from "../ir/literal.ts";
+import { toNumbers } from "../ir/literal.ts";
 import type { Activation, ElementOperation, Operation, OperationKind, OperationOf, ScatterReduction } from "../ir/operations.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
@@ -30,14 +30,14 @@ export interface ElementwiseFunction {
 }
 
 /** The functions that the kernels of a lowered node compute: the families of its kernels, and what its operation selects in them. */
-export function kernelFunctionsOf({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
+export function getKernelFunctions({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
   const families = [...new Set(calls.flatMap((call) => ("kernel" in call ? [call.kernel.family] : [])))];
   const blocks = operation.kind === "linear" ? multipliableBlocks(inputs[1]?.constant) : undefined;
   if (blocks !== undefined) return blockFunctions(operation as OperationOf<"linear">, blocks, calls);
   if (families.length === 0) return [];
   const named = families.map((name) => ({ name }));
   if (operation.kind === "elementwise") return [...named, ...elementwiseFunctions(operation.steps, inputs)];
-  const detail = detailOf(operation, inputs[0]?.type);
+  const detail = getDetail(operation, inputs[0]?.type);
   return detail === undefined ? named : [...named, ...families.map((family) => ({ name: `${family} ${detail}` }))];
 }
 
@@ -78,7 +78,7 @@ const details: Details = {
   "top-k": (_operation, type) => type,
 };
 
-function detailOf(operation: Operation, type: TensorType | undefined): string | undefined {
+function getDetail(operation: Operation, type: TensorType | undefined): string | undefined {
   const select = details[operation.kind] as ((operation: Operation, type: string) => string | undefined) | undefined;
   return type === undefined ? undefined : select?.(operation, type.dataType);
 }
@@ -86,7 +86,7 @@ function detailOf(operation: Operation, type: TensorType | undefined): string | 
 type Step = Extract<Operation, { readonly kind: "elementwise" }>["steps"][number];
 
 function elementwiseFunctions(steps: readonly Step[], inputs: readonly Value[]): readonly KernelFunction[] {
-  const values: Operand[] = inputs.map(({ type, constant }) => ({ type, ...(constant === undefined ? {} : { constant }) }));
+  const values: Operand[] = inputs.map(({ type, constant }) => ({ type, ...omitUndefined({ constant }) }));
   return steps.map(({ operation, operands }) => {
     const given = operands.map((index) => at(values, index));
     for (const type of inferTypes(
@@ -94,20 +94,20 @@ function elementwiseFunctions(steps: readonly Step[], inputs: readonly Value[]):
       given.map((value) => value.type),
     ))
       values.push({ type });
-    const exponent = operation.kind === "binary" && operation.function === "pow" ? scalarOf(given[1]) : undefined;
+    const exponent = operation.kind === "binary" && operation.function === "pow" ? getScalar(given[1]) : undefined;
     const types = given.map(({ type }) => type.dataType);
     return {
       name: `elementwise ${functionName(operation)} ${types.join(" ")}${exponent === undefined ? "" : ` (${exponent})`}`,
-      step: { operation, types, ...(exponent === undefined ? {} : { exponent }) },
+      step: { operation, types, ...omitUndefined({ exponent }) },
     };
   });
 }
 
 type Operand = Pick<Value, "type" | "constant">;
 
-function scalarOf(operand: Operand | undefined): number | undefined {
+function getScalar(operand: Operand | undefined): number | undefined {
   const constant = operand?.constant;
-  return constant !== undefined && elementCount(constant.shape) === 1 ? numbersOf(constant)[0] : undefined;
+  return constant !== undefined && elementCount(constant.shape) === 1 ? toNumbers(constant)[0] : undefined;
 }
 
 function functionName(operation: ElementOperation): string {

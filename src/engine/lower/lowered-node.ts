@@ -95,7 +95,7 @@ export interface LoweringContext {
 export type LoweringRule<Node extends GraphNode = GraphNode> = (node: Node, context: LoweringContext) => LoweredNode | undefined;
 
 /** The float32 elements in these bytes. */
-export function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+export function toFloats({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
   return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
 }
 
@@ -106,7 +106,7 @@ export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand
 }
 
 /** The type of the indices of a gather or scatter. */
-export function indexTypeOf(indices: Value | undefined): IndexType | undefined {
+export function getIndexType(indices: Value | undefined): IndexType | undefined {
   const type = indices?.type.dataType;
   return type === "int64" || type === "int32" ? type : undefined;
 }

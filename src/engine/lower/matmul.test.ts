@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
@@ -13,7 +13,7 @@ function floats(shape: readonly number[], seed: number): Literal {
 
 /** Large enough that sums wrap around. */
 function wholes(shape: readonly number[], seed: number): Literal {
-  return literalOf(
+  return toLiteral(
     "int32",
     shape,
     randomNumbers(count(shape), seed).map((value) => Math.floor((value - 0.5) * 2 ** 26)),

@@ -17,7 +17,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { lowerBlockLinear, multipliableBlocks } from "./blocks.ts";
 import {
   type LoweredNode,
-  floatsOf,
+  toFloats,
   type LoweringContext,
   singleCall,
   type Operand,
@@ -40,8 +40,8 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
     source,
     layout: `matmul ${k}x${n}`,
     bytes: packedMatmulLength(k, n) * 4,
-    pack: (target, elements) => packMatmulWeights(floatsOf(target), elements as Float32Array, { k, n }),
-    unpack: (from) => unpackMatmulWeights(floatsOf(from), { k, n }),
+    pack: (target, elements) => packMatmulWeights(toFloats(target), elements as Float32Array, { k, n }),
+    unpack: (from) => unpackMatmulWeights(toFloats(from), { k, n }),
   };
   const operands: Operand[] = [
     tensorOperand(x),

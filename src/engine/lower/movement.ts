@@ -7,7 +7,7 @@ import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { lowerBlockGather } from "./blocks.ts";
 import {
-  indexTypeOf,
+  getIndexType,
   type LoweredNode,
   singleCall,
   type LoweredCall,
@@ -126,7 +126,7 @@ export function lowerGather(node: NodeOf<"gather">, context: LoweringContext): L
   if (quantized !== undefined) return quantized;
   const { operation, inputs, outputs } = node;
   const [data, indices] = inputs;
-  const indexType = indexTypeOf(indices);
+  const indexType = getIndexType(indices);
   if (data === undefined || indexType === undefined) return undefined;
   const { shape } = data.type;
   const request = {

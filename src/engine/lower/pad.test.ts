@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { compiled, expectSame, interpreted, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { amount } from "../../../test/fixtures/slow.ts";
-import { literalOf } from "../ir/literal.ts";
+import { toLiteral } from "../ir/literal.ts";
 
 const axis = fc.record({ size: fc.integer({ min: 2, max: 9 }), before: fc.nat(9), after: fc.nat(9) });
 const cases = fc.record({
@@ -19,14 +19,14 @@ it("pads as the interpreter does, in every mode and type", () => {
       const shape = axes.map(({ size }) => size);
       const [before, after] = [axes.map((each) => each.before), axes.map((each) => each.after)];
       const count = shape.reduce((all, one) => all * one, 1);
-      const x = literalOf(
+      const x = toLiteral(
         type,
         shape,
         randomNumbers(count, 1).map((value) => Math.floor(value * 100)),
       );
       const { graph, inputs } = oneNode(
         { kind: "pad", mode, before, after },
-        mode === "constant" ? [x, literalOf(type, [], [7])] : [x],
+        mode === "constant" ? [x, toLiteral(type, [], [7])] : [x],
       );
       if (interpretedSteps(graph).length === 0) onKernels += 1;
       expectSame(compiled(graph, inputs, splits), interpreted(graph, inputs), {});

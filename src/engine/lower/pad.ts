@@ -20,12 +20,12 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
   if (mode !== "constant" && !sizes.every((size, axis) => canRepeat(mode, size, at(before, axis), at(after, axis))))
     return undefined;
   const target = contiguousStrides(y.type.shape);
-  const offsetOf = (coordinates: readonly number[]): number =>
+  const getOffset = (coordinates: readonly number[]): number =>
     coordinates.reduce((sum, coordinate, axis) => sum + coordinate * at(target, axis), 0);
   const calls: LoweredCall[] = [];
   if (elementCount(sizes) > 0)
     calls.push(
-      stridedCopyCall({ from: x, to: y, shape: sizes, source: contiguousStrides(sizes), target, targetStart: offsetOf(before) }),
+      stridedCopyCall({ from: x, to: y, shape: sizes, source: contiguousStrides(sizes), target, targetStart: getOffset(before) }),
     );
   // The part of y that is filled so far: its first coordinate and its shape.
   const begins = [...before];
@@ -37,12 +37,12 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
       [first + size, last],
     ] as const) {
       const shape = region.with(axis, count);
-      const targetStart = offsetOf(begins.with(axis, start));
+      const targetStart = getOffset(begins.with(axis, start));
       if (elementCount(shape) === 0) continue;
       if (mode !== "constant") {
         const { from, step } = repeatedElements(mode, start < first, first, size);
         const source = target.map((stride, each) => (each === axis ? stride * step : stride));
-        const sourceStart = offsetOf(begins.with(axis, from));
+        const sourceStart = getOffset(begins.with(axis, from));
         calls.push(stridedCopyCall({ from: y, to: y, shape, source, target, targetStart, sourceStart }));
       } else if (value !== undefined) {
         calls.push(stridedCopyCall({ from: value, to: y, shape, source: shape.map(() => 0), target, targetStart }));

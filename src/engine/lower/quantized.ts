@@ -20,7 +20,7 @@ import {
   rowBytes,
 } from "../codegen/wasm/index.ts";
 import type { Graph, NodeOf, Value } from "../ir/graph.ts";
-import { cachedAnalysis, type Literal, numbersOf, rangeIncludingZero } from "../ir/literal.ts";
+import { cachedAnalysis, type Literal, toNumbers, rangeIncludingZero } from "../ir/literal.ts";
 import {
   type LoweredNode,
   singleCall,
@@ -161,7 +161,7 @@ function packedIntegerWeights(
     bytes: packedIntegerLength(outline),
     pack: (target, data) => {
       const { dataType, shape } = source;
-      packDifferences(target, { values: numbersOf({ dataType, shape, data }), k, n }, weightBytes);
+      packDifferences(target, { values: toNumbers({ dataType, shape, data }), k, n }, weightBytes);
     },
   };
   return { shape: { k, n, weightBytes }, weights };
@@ -169,7 +169,7 @@ function packedIntegerWeights(
 
 function fitsByteLayout(source: Literal): boolean {
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
-  return cachedAnalysis(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
+  return cachedAnalysis(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: toNumbers(source), k, n }));
 }
 
 function packedByteWeights(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
@@ -179,7 +179,7 @@ function packedByteWeights(source: Literal): { readonly shape: Pick<ByteWeights,
     source,
     layout: `bytes ${k}x${n}`,
     bytes: packedBytesLength({ k, n }),
-    pack: (target, data) => packBytes(target, { values: numbersOf({ dataType, shape, data }), k, n }),
+    pack: (target, data) => packBytes(target, { values: toNumbers({ dataType, shape, data }), k, n }),
   };
   return { shape: { k, n }, weights };
 }

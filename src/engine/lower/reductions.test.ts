@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { amount } from "../../../test/fixtures/slow.ts";
-import { type Literal, literalOf } from "../ir/literal.ts";
+import { type Literal, toLiteral } from "../ir/literal.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
@@ -12,7 +12,7 @@ const numeric = fc.constantFrom("float32", "int32", "int64");
 
 /** Many of them equal. */
 function wholes(dataType: Literal["dataType"], shape: readonly number[], seed: number): Literal {
-  return literalOf(
+  return toLiteral(
     dataType,
     shape,
     randomNumbers(count(shape), seed).map((value) => Math.floor(value * 7) - 3),

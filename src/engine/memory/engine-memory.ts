@@ -181,7 +181,7 @@ export class EngineMemory {
     }
     if (pack === undefined) {
       if (storage?.canCopy === true) storage.copyTo(target());
-      else target().set(bytesOf(source.data));
+      else target().set(getBytes(source.data));
       return;
     }
     if (storage?.canCopy !== true) {
@@ -253,7 +253,7 @@ function paddedSize(bytes: number): number {
   return Math.ceil((bytes + readPaddingBytes) / bufferAlignment) * bufferAlignment;
 }
 
-function bytesOf(data: TensorData): Uint8Array {
+function getBytes(data: TensorData): Uint8Array {
   const { buffer, byteOffset, byteLength } = data as Uint8Array;
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

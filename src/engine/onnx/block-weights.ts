@@ -11,7 +11,7 @@ import {
 import { elementCount } from "../../contract/tensor.ts";
 import { isFloat } from "../ir/element-types.ts";
 import { LazyStorage, transposedValues } from "../ir/lazy-storage.ts";
-import { type Literal, literalWithStorage, numbersOf } from "../ir/literal.ts";
+import { type Literal, literalWithStorage, toNumbers } from "../ir/literal.ts";
 import type { OnnxAttribute, OnnxGraph, OnnxNode } from "./onnx-model.ts";
 import { namesUsed } from "./used-names.ts";
 
@@ -120,7 +120,7 @@ function storedBlocks({ codes, scales, zeros, shape, rows, blocks }: BlockWeight
   const bytes = new Uint8Array(rows * blocksOfRow * blockBytes);
   const view = new DataView(bytes.buffer);
   const stored = codes.data as Uint8Array;
-  const factors = numbersOf(scales);
+  const factors = toNumbers(scales);
   const zeroOf = zeroPoints(zeros, shape.bits, blocks);
   for (let row = 0; row < rows; row += 1) {
     for (let block = 0; block < blocks; block += 1) {
@@ -138,7 +138,7 @@ function storedBlocks({ codes, scales, zeros, shape, rows, blocks }: BlockWeight
 /** Zero points of codes that lie around 0, by row and block: one for each block in floats, or packed like the codes with each row in whole bytes. */
 function zeroPoints(zeros: Literal | undefined, bits: number, blocks: number): (row: number, block: number) => number {
   if (zeros === undefined) return () => 0;
-  const values = numbersOf(zeros);
+  const values = toNumbers(zeros);
   const middle = 2 ** (bits - 1);
   if (isFloat(zeros.dataType)) return (row, block) => (values[row * blocks + block] ?? 0) - middle;
   const rowBytes = Math.ceil((blocks * bits) / 8);

@@ -1,6 +1,7 @@
 /** Reads complete ONNX models into memory. `formats/onnx/onnx-outline.ts` reads the outline without tensor data. */
 import { PbfReader } from "pbf";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
 import type { LazyStorage } from "../ir/lazy-storage.ts";
@@ -25,7 +26,7 @@ import {
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
 import { withBlockWeights } from "./block-weights.ts";
-import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
+import { type ExternalData, toElementType, readTensor } from "./read-tensor.ts";
 
 /** A parsed ONNX model together with those tensors whose data is in other files and has not been read. */
 export interface ImportedModel {
@@ -51,7 +52,7 @@ export function readOnnxModel(
     return new ModelReader(new MessageReader(new PbfReader(bytes), ranges, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw modelInvalid(`${displayName} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
+    throw modelInvalid(`${displayName} is not a whole ONNX file: ${getMessage(error)}`, "download it again", error);
   }
 }
 
@@ -215,7 +216,7 @@ class ModelReader {
       else if (field === attributeProto.sparseTensor || field === attributeProto.sparseTensors)
         throw unsupported("sparse tensors");
     }, undefined);
-    return [parts.name, attributeOf(parts, seen)];
+    return [parts.name, getAttribute(parts, seen)];
   }
 
   #value(): OnnxValueInfo {
@@ -256,7 +257,7 @@ class ModelReader {
       else if (field === tensorTypeProto.shape) shape = this.#shape();
     }, undefined);
     if (number === 0) return { kind: "other", name: "unstated" };
-    return { kind: "tensor", dataType: elementTypeOf(number), ...(shape === undefined ? {} : { shape }) };
+    return { kind: "tensor", dataType: toElementType(number), ...omitUndefined({ shape }) };
   }
 
   #shape(): (number | string | null)[] {
@@ -301,7 +302,7 @@ function isReplaced(storage: LazyStorage, before: OnnxGraph, after: OnnxGraph): 
 }
 
 /** The attribute with its kind. Files of the first versions do not state the type; it then follows from the field that is present. */
-function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttribute {
+function getAttribute(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttribute {
   if (parts.reference !== "") return { kind: "reference", value: parts.reference };
   const type = parts.type > 0 ? parts.type : inferredType(seen);
   if (type === 1) return { kind: "float", value: parts.float };

@@ -2,7 +2,7 @@
 import { elementCount, type TensorData } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
-import { withLazyStorage, type Literal, literalWithStorage, literalOf, zeroLiteral } from "../ir/literal.ts";
+import { withLazyStorage, type Literal, literalWithStorage, toLiteral, zeroLiteral } from "../ir/literal.ts";
 import { isStoredAsBits } from "../../contract/small-floats.ts";
 import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
 import { stringStringEntryProto, tensorProto } from "../../formats/onnx/onnx-fields.ts";
@@ -13,7 +13,7 @@ import type { MessageReader } from "../../formats/protobuf/message-reader.ts";
 const minLazyBytes = 16 * 1024;
 
 /** The element type with this number in TensorProto.DataType. Throws Error for complex and unknown types. */
-export function elementTypeOf(number: number): ElementType {
+export function toElementType(number: number): ElementType {
   const name = onnxTypeName(number);
   if (isElementType(name)) return name;
   throw new Error(`it has elements of type ${number}, which is not supported`);
@@ -100,7 +100,7 @@ function readEntry(field: number, entry: [string, string], reader: MessageReader
 
 function tensorFromFields(parts: TensorFields): NamedTensor {
   const { name, shape } = parts;
-  const dataType = elementTypeOf(parts.dataType);
+  const dataType = toElementType(parts.dataType);
   const count = elementCount(shape);
   if (shape.length > 64 || shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
     throw new Error(`the tensor "${name.slice(0, 80)}" has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
@@ -141,7 +141,7 @@ function literalFromFields({ shape, floats, doubles, small, wide, texts }: Tenso
     return literal;
   }
   if (isStoredAsBits(dataType)) return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
-  return literalOf(dataType, shape, small);
+  return toLiteral(dataType, shape, small);
 }
 
 /** Copies little-endian bytes into a literal. Elements below 8 bits are packed, the lowest bits first, and are stored one per byte. */

@@ -2,7 +2,7 @@
  * Traces an ONNX model: visits its nodes in order for inputs of known shapes, and lets the rule of each operator add primitive operations to a graph.
  * Branches are chosen, loops unrolled and functions inlined on the way. With constant inputs the trace evaluates the model.
  */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { required } from "../../contract/checked.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from "./onnx-model.ts";
 import { describeInputs, type SubgraphClosure, OperatorCall } from "./operators/operator-call.ts";
@@ -49,7 +49,7 @@ export function traceModel(
     if (!(error instanceof RangeError)) throw error;
     // Thrown by JavaScript itself: stack overflow, or an array or string that is too long.
     const operator = builder.budget.currentOperator;
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${operator}: ${messageOf(error)}`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${operator}: ${getMessage(error)}`, {
       cause: error,
     });
   }
@@ -233,7 +233,7 @@ class Tracer {
       if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
-        `${describeNode(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`.slice(
+        `${describeNode(node)} of version ${version}, given ${describeInputs(inputs)}: ${getMessage(error)}`.slice(
           0,
           maxMessageLength,
         ),

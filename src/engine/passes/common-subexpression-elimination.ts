@@ -12,7 +12,7 @@ import { rewrite } from "./rewrite.ts";
 export function eliminateCommonSubexpressions(graph: Graph): Graph {
   const numbers = new Map<unknown, number>();
   const seen = new Map<string, Pick<GraphNode, "operation" | "outputs">[]>();
-  const numberOf = (value: Value): number => {
+  const getNumber = (value: Value): number => {
     const { constant } = value;
     const identity =
       constant === undefined ? value : elementCount(constant.shape) <= 8 ? inlineKey(value) : storageIdentity(constant);
@@ -22,7 +22,7 @@ export function eliminateCommonSubexpressions(graph: Graph): Graph {
   };
   return rewrite(graph, ({ operation, inputs, outputs }) => {
     if (operation.kind === "call" && operation.nondeterministic === true) return undefined; // random numbers differ for each use
-    const key = `${operation.kind}(${inputs.map(numberOf).join()})`;
+    const key = `${operation.kind}(${inputs.map(getNumber).join()})`;
     const candidates = seen.get(key) ?? [];
     seen.set(key, candidates);
     const earlier = candidates.find((candidate) => isSame(candidate.operation, operation));

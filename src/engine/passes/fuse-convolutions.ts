@@ -5,7 +5,7 @@ import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph
 import { sameShape } from "../ir/tensor-type.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
-import { scalarOf } from "./patterns.ts";
+import { getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Replaces convolution + constant bias per channel, and convolution + ReLU, tanh or sigmoid, by one convolution that does both. */
@@ -24,7 +24,7 @@ function fused({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | un
   }
   if (operation.kind !== "binary" || b === undefined) return undefined;
   if (operation.function === "add") return withBias(rewriter, a, b) ?? withBias(rewriter, b, a);
-  return operation.function === "max" && scalarOf(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
+  return operation.function === "max" && getScalar(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
 }
 
 /** The convolution that computes the value, if the value has no other reader and no activation is fused yet. */

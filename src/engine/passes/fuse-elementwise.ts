@@ -51,16 +51,16 @@ function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewrite
   const inputs = [...new Set(node.inputs.flatMap((input) => inner.get(input)?.inputs ?? [input]))];
   const all: ElementStep[] = [];
   const slots = new Map<Value, number>(inputs.map((input, slot) => [input, slot]));
-  const slotOf = (value: Value): number => required(slots.get(value), "an operand of a fused chain");
+  const getSlot = (value: Value): number => required(slots.get(value), "an operand of a fused chain");
   for (const [value, chain] of inner) {
     const first = inputs.length + all.length;
     const renumbered = (slot: number): number => {
       const input = chain.inputs[slot];
-      return input === undefined ? first + slot - chain.inputs.length : slotOf(input);
+      return input === undefined ? first + slot - chain.inputs.length : getSlot(input);
     };
     for (const step of chain.operation.steps) all.push({ operation: step.operation, operands: step.operands.map(renumbered) });
     slots.set(value, inputs.length + all.length - 1);
   }
-  all.push({ operation, operands: node.inputs.map(slotOf) });
+  all.push({ operation, operands: node.inputs.map(getSlot) });
   return rewriter.add({ kind: "elementwise", steps: all }, ...inputs);
 }

@@ -2,7 +2,7 @@
 import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
-import { scalarOf } from "./patterns.ts";
+import { getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Turns float32 matmul by a constant matrix into "linear", and merges the additions and activations that follow "linear" or "integer-linear" into it. */
@@ -24,7 +24,7 @@ function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
   }
   if (operation.kind !== "binary" || b === undefined) return undefined;
   if (operation.function === "add") return withAddend(rewriter, a, b) ?? withAddend(rewriter, b, a);
-  if (operation.function === "max") return scalarOf(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
+  if (operation.function === "max") return getScalar(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
   return undefined;
 }
 
@@ -35,13 +35,13 @@ function weighted(rewriter: Rewriter, x: Value, weights: Value | undefined): Val
 
 type Linear = NodeOf<"linear"> | NodeOf<"integer-linear">;
 
-function linearOf(rewriter: Rewriter, value: Value): Linear | undefined {
+function getLinear(rewriter: Rewriter, value: Value): Linear | undefined {
   return rewriter.producerOfKind(value, "linear") ?? rewriter.producerOfKind(value, "integer-linear");
 }
 
 /** The linear operation that computes the value, if the value has no other reader and neither activation nor residual is fused yet. */
 function fusible(rewriter: Rewriter, value: Value): Linear | undefined {
-  const node = linearOf(rewriter, value);
+  const node = getLinear(rewriter, value);
   if (node === undefined || !rewriter.hasOneUse(value)) return undefined;
   return node.operation.activation === "none" && node.operation.residual === "none" ? node : undefined;
 }
@@ -56,7 +56,7 @@ function withAddend(rewriter: Rewriter, value: Value, addend: Value): Value | un
 }
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
-  const node = linearOf(rewriter, value);
+  const node = getLinear(rewriter, value);
   if (node === undefined || node.operation.activation !== "none" || !rewriter.hasOneUse(value)) return undefined;
   return extended(rewriter, node, { activation });
 }

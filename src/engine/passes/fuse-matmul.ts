@@ -1,7 +1,7 @@
 /** Fuses matrix products of two computed operands with the transposes and scalar factors around them, as in attention. */
 import { at } from "../../contract/checked.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
-import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
+import { eitherOrder, getOperands, getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /**
@@ -34,8 +34,8 @@ function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): V
   }
   if (operation.kind === "transpose") return reordered(rewriter, a, operation.permutation);
   if (operation.kind === "binary" && b !== undefined) {
-    if (operation.function === "mul") return scaled(rewriter, a, scalarOf(b)) ?? scaled(rewriter, b, scalarOf(a));
-    if (operation.function === "div") return scaled(rewriter, a, inverse(scalarOf(b)));
+    if (operation.function === "mul") return scaled(rewriter, a, getScalar(b)) ?? scaled(rewriter, b, getScalar(a));
+    if (operation.function === "div") return scaled(rewriter, a, inverse(getScalar(b)));
   }
   return undefined;
 }
@@ -63,11 +63,11 @@ function strippedOperand(rewriter: Rewriter, operand: Value): StrippedOperand {
       continue;
     }
     const next = eitherOrder(rewriter, value, "mul").find(
-      ([x, by]) => scalarOf(by) !== undefined && x.type.shape.length === permutation.length,
+      ([x, by]) => getScalar(by) !== undefined && x.type.shape.length === permutation.length,
     );
-    const divided = operandsOf(rewriter, value, "div");
+    const divided = getOperands(rewriter, value, "div");
     const [x, by] = next ?? divided ?? [];
-    const number = by && scalarOf(by);
+    const number = by && getScalar(by);
     if (x === undefined || number === undefined || number === 0 || x.type.shape.length !== permutation.length) break;
     factor *= next === undefined ? 1 / number : number;
     value = x;

@@ -3,7 +3,7 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { rangeIncludingZero } from "../ir/literal.ts";
-import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
+import { eitherOrder, getOperand, getOperands } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /**
@@ -31,19 +31,19 @@ function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Va
 
 /** x as int16, if it is a byte tensor cast to int32, with or without its zero point subtracted. */
 function withoutZeroPoint(rewriter: Rewriter, x: Value): Value | undefined {
-  const shifted = operandsOf(rewriter, x, "sub");
-  const bytes = bytesOf(rewriter, shifted?.[0] ?? x);
-  const zero = shifted && bytesOf(rewriter, shifted[1]);
+  const shifted = getOperands(rewriter, x, "sub");
+  const bytes = getBytes(rewriter, shifted?.[0] ?? x);
+  const zero = shifted && getBytes(rewriter, shifted[1]);
   if (bytes === undefined || (shifted !== undefined && (zero === undefined || elementCount(zero.type.shape) !== 1)))
     return undefined;
   if (zero !== undefined && zero.type.dataType !== bytes.type.dataType) return undefined;
-  const quantized = zero && quantizedOf(rewriter, bytes, zero);
+  const quantized = zero && getQuantized(rewriter, bytes, zero);
   if (quantized !== undefined) return quantized;
   return rewriter.add({ kind: "subtract-zero-point" }, bytes, ...(zero === undefined ? [] : [zero]));
 }
 
 /** The uint8 or int8 tensor that the value is an int32 cast of. */
-function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
+function getBytes(rewriter: Rewriter, value: Value): Value | undefined {
   const node = rewriter.producerOfKind(value, "cast");
   const [x] = node?.inputs ?? [];
   const type = x?.type.dataType;
@@ -51,15 +51,15 @@ function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
 }
 
 /** "quantize" for bytes that are `clamp(round(x / scale) + zero)` in uint8. */
-function quantizedOf(rewriter: Rewriter, bytes: Value, zero: Value): Value | undefined {
+function getQuantized(rewriter: Rewriter, bytes: Value, zero: Value): Value | undefined {
   const clamped = rewriter.producerOfKind(bytes, "cast");
   const [sum] = clamped?.inputs ?? [];
   if (clamped === undefined || sum === undefined || !clamped.operation.saturate || bytes.type.dataType !== "uint8")
     return undefined;
   for (const [rounded, shift] of eitherOrder(rewriter, sum, "add")) {
     const wide = rewriter.producerOfKind(shift, "cast");
-    const ratio = operandOf(rewriter, rounded, "round");
-    const division = ratio && operandsOf(rewriter, ratio, "div");
+    const ratio = getOperand(rewriter, rounded, "round");
+    const division = ratio && getOperands(rewriter, ratio, "div");
     if (division === undefined || wide?.inputs[0] !== zero || division[0].type.dataType !== "float32") continue;
     const [x, scale] = division;
     if (elementCount(scale.type.shape) === 1 && x.type.shape.length === bytes.type.shape.length)

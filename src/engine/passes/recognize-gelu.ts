@@ -1,14 +1,14 @@
 /** Recognizes GELU (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415) as exporters spell it. */
 import type { Graph, Value } from "../ir/graph.ts";
-import { isClose, eitherOrder, factorsOf, operandOf, operandsOf, scalarOf } from "./patterns.ts";
+import { isClose, eitherOrder, getFactors, getOperand, getOperands, getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". Factors may stand in any order. */
 export function recognizeGelu(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.operation.kind !== "binary" || node.operation.function !== "mul") return undefined;
-    const factors = node.inputs.flatMap((input) => factorsOf(rewriter, input));
-    const half = factors.findIndex((factor) => isClose(scalarOf(factor), 0.5));
+    const factors = node.inputs.flatMap((input) => getFactors(rewriter, input));
+    const half = factors.findIndex((factor) => isClose(getScalar(factor), 0.5));
     if (factors.length !== 3 || half < 0) return undefined;
     const [one, other] = factors.toSpliced(half, 1);
     if (one === undefined || other === undefined) return undefined;
@@ -20,37 +20,37 @@ export function recognizeGelu(graph: Graph): Graph {
 /** GELU of x, if `gate` is `1 + erf(x / sqrt 2)` or `1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))`. */
 function gated(rewriter: Rewriter, x: Value, gate: Value): Value | undefined {
   for (const [curve, one] of eitherOrder(rewriter, gate, "add")) {
-    if (!isClose(scalarOf(one), 1)) continue;
-    const error = operandOf(rewriter, curve, "erf");
+    if (!isClose(getScalar(one), 1)) continue;
+    const error = getOperand(rewriter, curve, "erf");
     if (error !== undefined && isOverRootTwo(rewriter, error, x)) return rewriter.add({ kind: "gelu", approximate: "none" }, x);
-    const inner = operandOf(rewriter, curve, "tanh");
+    const inner = getOperand(rewriter, curve, "tanh");
     if (inner !== undefined && isCubic(rewriter, inner, x)) return rewriter.add({ kind: "gelu", approximate: "tanh" }, x);
   }
   return undefined;
 }
 
 function isOverRootTwo(rewriter: Rewriter, value: Value, x: Value): boolean {
-  const divided = operandsOf(rewriter, value, "div");
-  if (divided?.[0] === x && isClose(scalarOf(divided[1]), Math.SQRT2)) return true;
-  return eitherOrder(rewriter, value, "mul").some(([one, by]) => one === x && isClose(scalarOf(by), Math.SQRT1_2));
+  const divided = getOperands(rewriter, value, "div");
+  if (divided?.[0] === x && isClose(getScalar(divided[1]), Math.SQRT2)) return true;
+  return eitherOrder(rewriter, value, "mul").some(([one, by]) => one === x && isClose(getScalar(by), Math.SQRT1_2));
 }
 
 /** Whether the value is `sqrt(2 / pi) (x + 0.044715 x^3)`. */
 function isCubic(rewriter: Rewriter, value: Value, x: Value): boolean {
   return eitherOrder(rewriter, value, "mul").some(([sum, by]) => {
-    if (!isClose(scalarOf(by), Math.sqrt(2 / Math.PI))) return false;
+    if (!isClose(getScalar(by), Math.sqrt(2 / Math.PI))) return false;
     return eitherOrder(rewriter, sum, "add").some(([one, cube]) => {
       if (one !== x) return false;
       return eitherOrder(rewriter, cube, "mul").some(
-        ([power, factor]) => isClose(scalarOf(factor), 0.044715) && isCube(rewriter, power, x),
+        ([power, factor]) => isClose(getScalar(factor), 0.044715) && isCube(rewriter, power, x),
       );
     });
   });
 }
 
 function isCube(rewriter: Rewriter, value: Value, x: Value): boolean {
-  const power = operandsOf(rewriter, value, "pow");
-  if (power?.[0] === x && scalarOf(power[1]) === 3) return true;
-  const factors = factorsOf(rewriter, value);
+  const power = getOperands(rewriter, value, "pow");
+  if (power?.[0] === x && getScalar(power[1]) === 3) return true;
+  const factors = getFactors(rewriter, value);
   return factors.length === 3 && factors.every((factor) => factor === x);
 }

@@ -1,6 +1,6 @@
 /** Recognizes layer normalization (Ba et al. 2016, https://arxiv.org/abs/1607.06450) as exporters spell it. */
 import type { Graph, Value } from "../ir/graph.ts";
-import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
+import { eitherOrder, getOperand, getOperands, getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Replaces `(x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta` over the last axis by "layer-norm". */
@@ -21,7 +21,7 @@ function shiftedNorm(rewriter: Rewriter, scaled: Value, beta: Value): Value | un
   if (beta.constant === undefined || beta.type.shape.join() !== columns) return undefined;
   for (const [normalized, gamma] of eitherOrder(rewriter, scaled, "mul")) {
     if (gamma.constant === undefined || gamma.type.shape.join() !== columns) continue;
-    const found = normalizedOf(rewriter, normalized);
+    const found = getNormalized(rewriter, normalized);
     if (found === undefined) continue;
     return rewriter.add({ kind: "layer-norm", axis: shape.length - 1, epsilon: found.epsilon }, found.x, gamma, beta);
   }
@@ -35,12 +35,12 @@ interface Normalized {
 }
 
 /** Matches `(x - mean) / sqrt(variance + epsilon)`, and the same with a multiplication by the reciprocal. */
-function normalizedOf(rewriter: Rewriter, value: Value): Normalized | undefined {
-  const divided = operandsOf(rewriter, value, "div");
-  if (divided !== undefined) return centredOver(rewriter, divided[0], operandOf(rewriter, divided[1], "sqrt"));
+function getNormalized(rewriter: Rewriter, value: Value): Normalized | undefined {
+  const divided = getOperands(rewriter, value, "div");
+  if (divided !== undefined) return centredOver(rewriter, divided[0], getOperand(rewriter, divided[1], "sqrt"));
   for (const [centred, factor] of eitherOrder(rewriter, value, "mul")) {
-    const root = operandOf(rewriter, factor, "reciprocal");
-    const found = root && centredOver(rewriter, centred, operandOf(rewriter, root, "sqrt"));
+    const root = getOperand(rewriter, factor, "reciprocal");
+    const found = root && centredOver(rewriter, centred, getOperand(rewriter, root, "sqrt"));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -48,21 +48,21 @@ function normalizedOf(rewriter: Rewriter, value: Value): Normalized | undefined 
 
 /** Matches x - mean(x) and a variance that is the mean of its squares plus epsilon. */
 function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undefined): Normalized | undefined {
-  const parts = operandsOf(rewriter, centred, "sub");
+  const parts = getOperands(rewriter, centred, "sub");
   if (parts === undefined || variance === undefined) return undefined;
   const [x, mean] = parts;
-  if (lastMeanOf(rewriter, mean) !== x) return undefined;
+  if (getLastMean(rewriter, mean) !== x) return undefined;
   for (const [squares, added] of eitherOrder(rewriter, variance, "add")) {
-    const epsilon = scalarOf(added);
-    const squared = lastMeanOf(rewriter, squares);
-    const factors = squared && operandsOf(rewriter, squared, "mul");
+    const epsilon = getScalar(added);
+    const squared = getLastMean(rewriter, squares);
+    const factors = squared && getOperands(rewriter, squared, "mul");
     if (epsilon !== undefined && factors?.[0] === centred && factors[1] === centred) return { x, epsilon };
   }
   return undefined;
 }
 
 /** The tensor whose mean over the last axis, kept with size 1, the value is. */
-function lastMeanOf(rewriter: Rewriter, value: Value): Value | undefined {
+function getLastMean(rewriter: Rewriter, value: Value): Value | undefined {
   const node = rewriter.producerOfKind(value, "reduce");
   const [x] = node?.inputs ?? [];
   if (node === undefined || x === undefined || !node.operation.keep || node.operation.function !== "mean") return undefined;

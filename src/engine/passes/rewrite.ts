@@ -56,11 +56,11 @@ export class Rewriter {
 
   /** Whether the value has a single reader, so that fusing its node into that reader removes the node. A value made by this rewrite counts as such. */
   hasOneUse(value: Value): boolean {
-    return (this.#inheritedUses.get(value) ?? this.usesOf(value) ?? 1) <= 1;
+    return (this.#inheritedUses.get(value) ?? this.getUses(value) ?? 1) <= 1;
   }
 
   /** Number of readers of a value in the original graph; undefined for a value that is not read there. Counted at the first call: most passes change nothing. */
-  usesOf(value: Value): number | undefined {
+  getUses(value: Value): number | undefined {
     this.#uses ??= useCounts(this.#original);
     return this.#uses.get(value);
   }
@@ -92,7 +92,7 @@ export function rewrite(graph: Graph, visit: Visit): Graph {
       const old = node.outputs[index];
       if (old === undefined) continue;
       replaced.set(old, output);
-      rewriter.inheritUses(output, rewriter.usesOf(old) ?? 0);
+      rewriter.inheritUses(output, rewriter.getUses(old) ?? 0);
     }
   }
   if (!isChanged && rewriter.nodes.length === graph.nodes.length) return graph;

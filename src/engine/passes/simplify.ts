@@ -4,7 +4,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
 import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
-import { scalarOf } from "./patterns.ts";
+import { getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Simplifies reshape, transpose, expand, slice, cast and pow, and moves `expand` behind elementwise operations. */
@@ -63,7 +63,7 @@ function simplerPower({ operation, inputs }: NodeOf<"binary">, rewriter: Rewrite
   const [x, power] = inputs;
   if (operation.function !== "pow" || x === undefined || power === undefined || power.type.shape.length > x.type.shape.length)
     return undefined;
-  const exponent = scalarOf(power);
+  const exponent = getScalar(power);
   if (exponent === 2) return rewriter.add({ kind: "binary", function: "mul" }, x, x);
   return exponent === 0.5 && x.type.dataType === "float32" ? rewriter.add({ kind: "unary", function: "sqrt" }, x) : undefined;
 }

@@ -13,9 +13,9 @@ import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { type ArenaLayout, assignOffsets, type Lifetime } from "./arena-layout.ts";
 import { valuesStoredAsBytes } from "./byte-layout.ts";
-import { arenaLifetime, lastUseOf, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
+import { arenaLifetime, getLastUse, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
 import { lowerAppend, storageBytes } from "../lower/movement.ts";
-import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
+import { type KernelFunction, getKernelFunctions } from "../lower/kernel-functions.ts";
 import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
 import type { BlockKernel, HostKernel, LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
@@ -155,7 +155,7 @@ class Planner {
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
     this.#settings = settings;
-    this.#lastUse = lastUseOf(graph);
+    this.#lastUse = getLastUse(graph);
     this.#states = appendedStates(graph, settings.states ?? []);
     if (settings.hasByteDot === true)
       this.#byteLayoutValues = valuesStoredAsBytes(graph, this.#loweringContext([]), (...node) => this.#isExcluded(...node));
@@ -163,7 +163,7 @@ class Planner {
 
   /** Whether a lowered node needs a function that must not be used. */
   #isExcluded(node: GraphNode, lowered: LoweredNode): boolean {
-    const excluded = kernelFunctionsOf(node, lowered).filter(({ name }) => this.#settings.isExcluded?.(name) === true);
+    const excluded = getKernelFunctions(node, lowered).filter(({ name }) => this.#settings.isExcluded?.(name) === true);
     for (const { name } of excluded) this.#excluded.add(name);
     return excluded.length > 0;
   }
@@ -195,7 +195,7 @@ class Planner {
         return { region: "arena", offset: start + (operand.byteOffset ?? 0) };
       }
       const { constant, type } = operand.value;
-      if (type.dataType === "string") return { region: "strings", index: this.#stringSlotOf(operand.value) };
+      if (type.dataType === "string") return { region: "strings", index: this.#getStringSlot(operand.value) };
       if (constant !== undefined && this.#settings.isModelConstant(constant)) {
         return { region: "weights", weights: this.#sharedWeights(unpacked(constant)), byteOffset: operand.byteOffset };
       }
@@ -303,10 +303,10 @@ class Planner {
       throw new InferyardError("MODEL_UNSUPPORTED", `the operation ${node.operation.kind} mixes the states of several sequences`);
     if (lowered === undefined) return undefined;
     if (!this.#isExcluded(node, lowered))
-      for (const each of kernelFunctionsOf(node, lowered)) this.#functions.set(each.name, each);
+      for (const each of getKernelFunctions(node, lowered)) this.#functions.set(each.name, each);
     else if (state === undefined) return undefined;
     else {
-      const wrong = kernelFunctionsOf(node, lowered).find(({ name }) => this.#excluded.has(name))?.name;
+      const wrong = getKernelFunctions(node, lowered).find(({ name }) => this.#excluded.has(name))?.name;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
         `a state cannot be appended to: the kernel ${wrong} is wrong on this machine`,
@@ -383,7 +383,7 @@ class Planner {
     buffer.to = Math.max(buffer.to, step);
   }
 
-  #stringSlotOf(value: Value): number {
+  #getStringSlot(value: Value): number {
     const index = this.#stringSlots.get(value) ?? this.#stringSlots.size;
     this.#stringSlots.set(value, index);
     return index;

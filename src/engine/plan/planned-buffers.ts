@@ -30,7 +30,7 @@ export function valueBytes({ type }: Value): number {
 }
 
 /** The last step that uses each value; graph outputs are used after the last step. */
-export function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
+export function getLastUse({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   const last = new Map<Value, number>();
   for (const [step, { inputs }] of nodes.entries()) for (const input of inputs) last.set(input, step);
   for (const { value } of outputs) last.set(value, nodes.length);

@@ -2,6 +2,7 @@
  * A pool of threads that compute kernel calls in parallel. A call blocks until all of it is computed. Results are bit-identical for any number of
  * threads, because pieces of a call are independent. The calling thread must be allowed to block, so in a browser it must be a worker.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
@@ -63,7 +64,7 @@ export class ThreadPool {
       this.#kernels.push(kernel);
     }
     const control = this.#queue.buffer;
-    const content = { control, memory: this.#memory, module, ...(machineCode === undefined ? {} : { machineCode }) };
+    const content = { control, memory: this.#memory, module, ...omitUndefined({ machineCode }) };
     this.#threads.forEach((peer, index) => peer.post({ ...content, thread: index + 1 }));
     this.#queue.announceMessage();
   }

@@ -59,12 +59,12 @@ interface Side {
   readonly isNormedBefore: boolean;
 }
 
-function sideOf(config: Config, name: Side["name"], { isNormedBefore }: Family): Side {
+function getSide(config: Config, name: Side["name"], { isNormedBefore }: Family): Side {
   const width = config.positiveInteger("d_model");
   return {
     name,
     width,
-    heads: config.divisorOf(`${name}_attention_heads`, width),
+    heads: config.getDivisor(`${name}_attention_heads`, width),
     inner: config.positiveInteger(`${name}_ffn_dim`),
     activation: config.activation("activation_function", "gelu"),
     isNormedBefore,
@@ -79,7 +79,7 @@ interface Attention {
   attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
 }
 
-function attentionOf(weights: Weights, prefix: string, { width, heads }: Side): Attention {
+function getAttention(weights: Weights, prefix: string, { width, heads }: Side): Attention {
   const project = (name: string): Layer => linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: width });
   const [query, key, value, output] = [project("q_proj"), project("k_proj"), project("v_proj"), project("out_proj")];
   const scale = 1 / Math.sqrt(width / heads);
@@ -116,7 +116,7 @@ type EncoderBlock = (ops: TensorOps, x: Value, bias: Value) => Value;
 
 function encoderBlock(weights: Weights, index: number, side: Side): EncoderBlock {
   const prefix = `encoder.layers.${index}`;
-  const self = attentionOf(weights, `${prefix}.self_attn`, side);
+  const self = getAttention(weights, `${prefix}.self_attn`, side);
   const feed = feedForward(weights, prefix, side);
   const [first, second] = [`${prefix}.self_attn_layer_norm`, `${prefix}.final_layer_norm`].map((name) =>
     residual(weights, name, side),
@@ -141,8 +141,8 @@ interface DecoderBlock {
 
 function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock {
   const prefix = `decoder.layers.${index}`;
-  const self = attentionOf(weights, `${prefix}.self_attn`, side);
-  const cross = attentionOf(weights, `${prefix}.encoder_attn`, side);
+  const self = getAttention(weights, `${prefix}.self_attn`, side);
+  const cross = getAttention(weights, `${prefix}.encoder_attn`, side);
   const feed = feedForward(weights, prefix, side);
   const aroundSelf = residual(weights, `${prefix}.self_attn_layer_norm`, side);
   const aroundCross = residual(weights, `${prefix}.encoder_attn_layer_norm`, side);
@@ -158,7 +158,7 @@ function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock
 }
 
 /** The position embeddings of one side: int64 positions of any shape give `[..., width]`. */
-function positionsOf(config: Config, weights: Weights, { name, width }: Side, { positions }: Family): Layer {
+function getPositions(config: Config, weights: Weights, { name, width }: Side, { positions }: Family): Layer {
   const rows = config.positiveInteger("max_position_embeddings");
   if (positions === "learned") {
     const table = embedding(weights, `${name}.embed_positions.weight`, rows + learnedOffset, width);
@@ -181,7 +181,7 @@ function positionsOf(config: Config, weights: Weights, { name, width }: Side, { 
 }
 
 /** The embeddings of a side with their positions. */
-function embeddingsOf(
+function getEmbeddings(
   config: Config,
   weights: Weights,
   side: Side,
@@ -189,7 +189,7 @@ function embeddingsOf(
 ): (ops: TensorOps, ids: Value, positions: Value) => Value {
   const { name, width } = side;
   const scale = config.boolean("scale_embedding", false) ? Math.sqrt(width) : 1;
-  const places = positionsOf(config, weights, side, family);
+  const places = getPositions(config, weights, side, family);
   const norm: Layer = family.normalizesEmbeddings
     ? layerNorm(weights, `${name}.layernorm_embedding`, width, epsilon)
     : (_ops, x) => x;
@@ -202,21 +202,21 @@ function embeddingsOf(
 /** Reads the configuration and the weights of a model of this family. */
 function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderDecoder {
   const family: Family = families[name];
-  const [encoder, decoder] = [sideOf(config, "encoder", family), sideOf(config, "decoder", family)];
+  const [encoder, decoder] = [getSide(config, "encoder", family), getSide(config, "decoder", family)];
   const { width } = decoder;
   const sourceVocabulary = config.positiveInteger("vocab_size");
   const vocabulary = config.positiveInteger("decoder_vocab_size", sourceVocabulary);
   // Files keep a shared table under its own name, or under that of one side.
-  const tableOf = (side: Side["name"]): string =>
+  const getTable = (side: Side["name"]): string =>
     [`${side}.embed_tokens.weight`, "shared.weight", "encoder.embed_tokens.weight"].find((each) => weights.has(each)) ??
     "shared.weight";
-  const embedSource = embeddingsOf(config, weights, encoder, {
+  const embedSource = getEmbeddings(config, weights, encoder, {
     family,
-    words: tokenEmbedding(weights, tableOf("encoder"), sourceVocabulary, width),
+    words: tokenEmbedding(weights, getTable("encoder"), sourceVocabulary, width),
   });
-  const embedTarget = embeddingsOf(config, weights, decoder, {
+  const embedTarget = getEmbeddings(config, weights, decoder, {
     family,
-    words: tokenEmbedding(weights, tableOf("decoder"), vocabulary, width),
+    words: tokenEmbedding(weights, getTable("decoder"), vocabulary, width),
   });
   const encoderBlocks = repeated(config.positiveInteger("encoder_layers"), (index) => encoderBlock(weights, index, encoder));
   const decoderBlocks = repeated(config.positiveInteger("decoder_layers"), (index) => decoderBlock(weights, index, decoder));
@@ -224,7 +224,7 @@ function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderD
     family.isNormedBefore ? layerNorm(weights, `${side}.layer_norm`, width, epsilon) : (_ops, x) => x;
   const [encoderNorm, decoderNorm] = [lastNorm("encoder"), lastNorm("decoder")];
   const isTied = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
-  const outputMatrix = weights.matrix(isTied ? tableOf("decoder") : "lm_head.weight", width, vocabulary);
+  const outputMatrix = weights.matrix(isTied ? getTable("decoder") : "lm_head.weight", width, vocabulary);
   const logitsBias =
     family.hasLogitsBias && weights.has("final_logits_bias") ? weights.tensor("final_logits_bias", 1, vocabulary) : undefined;
   return {

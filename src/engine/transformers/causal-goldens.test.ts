@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { worst } from "../../../test/fixtures/shared-data.ts";
 import { Builder } from "../build/builder.ts";
 import { isTensor } from "../build/traced-value.ts";
-import { int64Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { int64Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import { buildTransformer } from "./index.ts";
 
 interface Goldens {
@@ -48,8 +48,8 @@ describe("decoders of transformers", () => {
       const builder = new Builder({}, "eager");
       const given = new Map(
         inputs.map(({ name, shape }) => {
-          const empty = (): ReturnType<typeof literalOf> =>
-            literalOf(
+          const empty = (): ReturnType<typeof toLiteral> =>
+            toLiteral(
               "float32",
               shape.map((size) => (typeof size === "number" ? size : size === "batch_size" ? 1 : 0)),
               [],
@@ -60,7 +60,7 @@ describe("decoders of transformers", () => {
       );
       const result = source.trace(given, builder).get("logits");
       if (result === undefined || !isTensor(result)) throw new Error("there are no logits");
-      expect(worst(Float32Array.from(numbersOf(result.constant!)), Float32Array.from(logits))).toBeLessThan(1e-5);
+      expect(worst(Float32Array.from(toNumbers(result.constant!)), Float32Array.from(logits))).toBeLessThan(1e-5);
     },
   );
 });

@@ -25,7 +25,7 @@ export class Config {
   }
 
   /** A positive integer that divides `size`: the number of heads of a hidden size. MODEL_INVALID if it leaves a remainder. */
-  divisorOf(key: string, size: number, otherwise?: number): number {
+  getDivisor(key: string, size: number, otherwise?: number): number {
     const value = this.positiveInteger(key, otherwise);
     if (size % value === 0) return value;
     throw this.#invalid(key, value, `a divisor of ${size} is required`);

@@ -21,7 +21,7 @@ interface Block {
 
 function block(config: Config, weights: Weights, index: number): Block {
   const width = config.positiveInteger("n_embd");
-  const heads = config.divisorOf("n_head", width);
+  const heads = config.getDivisor("n_head", width);
   const inner = config.positiveInteger("n_inner", 4 * width);
   const epsilon = config.positiveNumber("layer_norm_epsilon", 1e-5);
   const prefix = `h.${index}`;
@@ -54,7 +54,7 @@ function block(config: Config, weights: Weights, index: number): Block {
 
 function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
   const width = config.positiveInteger("n_embd");
-  const keyValueHeads = config.divisorOf("n_head", width);
+  const keyValueHeads = config.getDivisor("n_head", width);
   const vocabulary = config.positiveInteger("vocab_size");
   const tokens = tokenEmbedding(weights, "wte.weight", vocabulary, width);
   const positionTable = embedding(weights, "wpe.weight", config.positiveInteger("n_positions"), width);

@@ -1,5 +1,5 @@
 /** Builds the models of Hugging Face transformers from config.json and the tensors of a safetensors file. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { GraphSource } from "../build/graph-source.ts";
 import { TensorOps } from "../build/tensor-ops.ts";
@@ -77,7 +77,7 @@ export function buildTransformer(
   const { inputs, outputs } = model;
   const own = new Set(outputs.map((output) => output.name));
   return {
-    source: sourceOf((given) => (headless !== undefined && given.has(headlessSelector) ? headless : model), weights),
+    source: getSource((given) => (headless !== undefined && given.has(headlessSelector) ? headless : model), weights),
     inputs,
     outputs,
     ...(headless === undefined
@@ -118,7 +118,7 @@ export function buildEncoderDecoder(
   const { model, weights } = made(name, encoderDecoders, values, stored, packTo);
   const { encoder, decoder, maxSourceTokens } = model;
   return {
-    source: sourceOf((inputs) => (inputs.has(sourceMaskName) ? decoder : encoder), weights),
+    source: getSource((inputs) => (inputs.has(sourceMaskName) ? decoder : encoder), weights),
     inputs: decoder.inputs,
     outputs: decoder.outputs,
     encoderInputs: encoder.inputs,
@@ -162,7 +162,7 @@ function made<Model>(
   );
 }
 
-function sourceOf(modelFor: (inputs: ReadonlyMap<string, TracedValue>) => Transformer, weights: Weights): GraphSource {
+function getSource(modelFor: (inputs: ReadonlyMap<string, TracedValue>) => Transformer, weights: Weights): GraphSource {
   return {
     weights: weights.literals,
     trace: (inputs, builder) => {
@@ -176,7 +176,7 @@ function sourceOf(modelFor: (inputs: ReadonlyMap<string, TracedValue>) => Transf
       } catch (error) {
         if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
         const shapes = [...inputs].map(([name, value]) => `${name} [${isTensor(value) ? value.type.shape.join(", ") : ""}]`);
-        throw new InferyardError("INPUT_INVALID", `the model does not accept ${shapes.join(", ")}: ${messageOf(error)}`, {
+        throw new InferyardError("INPUT_INVALID", `the model does not accept ${shapes.join(", ")}: ${getMessage(error)}`, {
           cause: error,
         });
       }

@@ -27,16 +27,16 @@ interface Sizes {
   readonly epsilon: number;
 }
 
-function sizesOf(config: Config, headSize: number | undefined): Sizes {
+function getSizes(config: Config, headSize: number | undefined): Sizes {
   const width = config.positiveInteger("hidden_size");
   const heads = config.positiveInteger("num_attention_heads");
-  const keyValueHeads = config.divisorOf("num_key_value_heads", heads, heads);
+  const keyValueHeads = config.getDivisor("num_key_value_heads", heads, heads);
   return {
     width,
     inner: config.positiveInteger("intermediate_size"),
     heads,
     keyValueHeads,
-    headSize: config.positiveIntegerIfGiven("head_dim") ?? headSize ?? width / config.divisorOf("num_attention_heads", width),
+    headSize: config.positiveIntegerIfGiven("head_dim") ?? headSize ?? width / config.getDivisor("num_attention_heads", width),
     epsilon: config.positiveNumber("rms_norm_eps", 1e-6),
   };
 }
@@ -160,7 +160,7 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
 }
 
 function decoder(config: Config, weights: Weights, options: FamilyOptions, output: CausalModel["output"]): CausalModel {
-  const sizes = sizesOf(config, options.headSize);
+  const sizes = getSizes(config, options.headSize);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
   const layers = config.positiveInteger("num_hidden_layers");
   const attendsToAll = bidirectional(config, options, output);
@@ -187,15 +187,15 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
     outputSize: outputMatrix === undefined ? width : vocabulary,
     build: (ops, { ids, mask, positions }, updateCache) => {
       const length = dimensions(ids, 2)[1];
-      const biasOf = (window: number | undefined): Value =>
+      const getBias = (window: number | undefined): Value =>
         attendsToAll
           ? bidirectionalBias(ops, mask, window === undefined ? length : (options.radius ?? length))
           : causalBias(ops, mask, length, window);
       const context = {
         // made once for all layers of a kind
-        full: lazily(() => ({ bias: biasOf(undefined), angles: rotaryAngles(ops, positions, frequencies.full) })),
+        full: lazily(() => ({ bias: getBias(undefined), angles: rotaryAngles(ops, positions, frequencies.full) })),
         sliding: lazily(() => ({
-          bias: biasOf(options.window),
+          bias: getBias(options.window),
           angles: rotaryAngles(ops, positions, frequencies.sliding),
         })),
       };

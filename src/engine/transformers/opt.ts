@@ -22,7 +22,7 @@ type Block = (ops: TensorOps, x: Value, bias: Value, updateCache: (current: KeyV
 
 function block(config: Config, weights: Weights, prefix: string): Block {
   const width = config.positiveInteger("hidden_size");
-  const heads = config.divisorOf("num_attention_heads", width);
+  const heads = config.getDivisor("num_attention_heads", width);
   const inner = config.positiveInteger("ffn_dim");
   const bias = config.boolean("enable_bias", true);
   const isNormedBefore = config.boolean("do_layer_norm_before", true);
@@ -54,7 +54,7 @@ function decoder(config: Config, weights: Weights, output: CausalModel["output"]
   config.requireEqual("layer_norm_elementwise_affine", true);
   const width = config.positiveInteger("hidden_size");
   const embedded = config.positiveInteger("word_embed_proj_dim", width);
-  const keyValueHeads = config.divisorOf("num_attention_heads", width);
+  const keyValueHeads = config.getDivisor("num_attention_heads", width);
   const vocabulary = config.positiveInteger("vocab_size");
   const tokens = tokenEmbedding(weights, "embed_tokens.weight", vocabulary, embedded);
   const positionRows = config.positiveInteger("max_position_embeddings") + positionOffset;

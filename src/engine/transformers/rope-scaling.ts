@@ -101,9 +101,9 @@ function yarn(
   const truncates = scaling.boolean("truncate", true);
   const size = 2 * frequencies.length;
   /** The element of a head, as a real number, that turns so many times over the original context. */
-  const elementOf = (turns: number): number => (size * Math.log(context / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
-  const first = elementOf(scaling.positiveNumber("beta_fast", 32));
-  const last = elementOf(scaling.positiveNumber("beta_slow", 1));
+  const getElement = (turns: number): number => (size * Math.log(context / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const first = getElement(scaling.positiveNumber("beta_fast", 32));
+  const last = getElement(scaling.positiveNumber("beta_slow", 1));
   const from = Math.max(truncates ? Math.floor(first) : first, 0);
   const to = Math.min(truncates ? Math.ceil(last) : last, size - 1);
   const width = to === from ? 0.001 : to - from;

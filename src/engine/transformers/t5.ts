@@ -35,19 +35,19 @@ interface Sizes {
   readonly gated: boolean;
 }
 
-function sizesOf(config: Config): Sizes {
+function getSizes(config: Config): Sizes {
   return {
     width: config.positiveInteger("d_model"),
     inner: config.positiveInteger("d_ff"),
     heads: config.positiveInteger("num_heads"),
     headSize: config.positiveInteger("d_kv"),
     epsilon: config.positiveNumber("layer_norm_epsilon", 1e-6),
-    ...feedForwardOf(config),
+    ...getFeedForward(config),
   };
 }
 
 /** The activation, and whether the feed-forward network is gated. As in transformers, "gated-gelu" means the tanh approximation of GELU. */
-function feedForwardOf(config: Config): Pick<Sizes, "activation" | "gated"> {
+function getFeedForward(config: Config): Pick<Sizes, "activation" | "gated"> {
   const setting = config.oneOf(
     "feed_forward_proj",
     [...activationNames, ...activationNames.map((name) => `gated-${name}` as const)],
@@ -69,7 +69,7 @@ interface Attention {
   attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
 }
 
-function attentionOf(weights: Weights, prefix: string, { width, heads, headSize }: Sizes): Attention {
+function getAttention(weights: Weights, prefix: string, { width, heads, headSize }: Sizes): Attention {
   const project = (name: string): Layer =>
     linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: false });
   const [query, key, value] = [project("q"), project("k"), project("v")];
@@ -109,7 +109,7 @@ interface RelativePositions {
 }
 
 /** Reads the bias table of the encoder or decoder. The first block holds it, and all blocks use it. */
-function relativePositionsOf(config: Config, weights: Weights, side: "encoder" | "decoder", heads: number): RelativePositions {
+function getRelativePositions(config: Config, weights: Weights, side: "encoder" | "decoder", heads: number): RelativePositions {
   const bucketCount = config.positiveInteger("relative_attention_num_buckets", 32);
   const maxDistance = config.positiveInteger("relative_attention_max_distance", 128);
   const exactBuckets = Math.floor(bucketCount / (side === "encoder" ? 4 : 2)); // an encoder has as many again for each direction
@@ -130,11 +130,11 @@ type Encode = (ops: TensorOps, tokens: Value, mask: Value) => Value;
 /** The encoder. `words` is the token embedding, which it shares with the decoder. */
 function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): Encode {
   const { width, epsilon, heads } = sizes;
-  const positions = relativePositionsOf(config, weights, "encoder", heads);
+  const positions = getRelativePositions(config, weights, "encoder", heads);
   const blocks = repeated(config.positiveInteger("num_layers"), (index): ((ops: TensorOps, x: Value, bias: Value) => Value) => {
     const prefix = `encoder.block.${index}`;
     const norm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
-    const self = attentionOf(weights, `${prefix}.layer.0.SelfAttention`, sizes);
+    const self = getAttention(weights, `${prefix}.layer.0.SelfAttention`, sizes);
     const feed = feedForward(weights, `${prefix}.layer.1`, sizes);
     return (ops, x, bias) => {
       const normalized = norm(ops, x);
@@ -171,8 +171,8 @@ function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBl
   const { width, epsilon } = sizes;
   const selfNorm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
   const crossNorm = rmsNorm(weights, `${prefix}.layer.1.layer_norm`, width, epsilon);
-  const self = attentionOf(weights, `${prefix}.layer.0.SelfAttention`, sizes);
-  const cross = attentionOf(weights, `${prefix}.layer.1.EncDecAttention`, sizes);
+  const self = getAttention(weights, `${prefix}.layer.0.SelfAttention`, sizes);
+  const cross = getAttention(weights, `${prefix}.layer.1.EncDecAttention`, sizes);
   const feed = feedForward(weights, `${prefix}.layer.2`, sizes);
   const build: DecoderBlock["build"] = (ops, x, bias, source, updateCache) => {
     const normalized = selfNorm(ops, x);
@@ -191,7 +191,7 @@ function sharedEmbedding(config: Config, weights: Weights, width: number): { rea
 
 /** `T5EncoderModel`: input_ids and attention_mask give last_hidden_state. */
 function encoderModel(config: Config, weights: Weights): Transformer {
-  const sizes = sizesOf(config);
+  const sizes = getSizes(config);
   const encode = encoder(config, weights, sizes, sharedEmbedding(config, weights, sizes.width).layer);
   return {
     inputs: [int64Info("input_ids"), int64Info("attention_mask")],
@@ -202,14 +202,14 @@ function encoderModel(config: Config, weights: Weights): Transformer {
 
 /** `T5ForConditionalGeneration` as a language model. */
 function t5Model(config: Config, weights: Weights): EncoderDecoder {
-  const sizes = sizesOf(config);
+  const sizes = getSizes(config);
   const { width, heads, headSize, epsilon } = sizes;
   const words = sharedEmbedding(config, weights, width);
   const vocabulary = config.positiveInteger("vocab_size");
   const encode = encoder(config, weights, sizes, words.layer);
   const layers = config.positiveInteger("num_decoder_layers", config.positiveInteger("num_layers"));
   const blocks = repeated(layers, (index) => decoderBlock(weights, `decoder.block.${index}`, sizes));
-  const relative = relativePositionsOf(config, weights, "decoder", heads);
+  const relative = getRelativePositions(config, weights, "decoder", heads);
   const norm = rmsNorm(weights, "decoder.final_layer_norm", width, epsilon);
   const isTied = config.boolean("tie_word_embeddings", true);
   const isScaled = config.boolean("scale_decoder_outputs", isTied); // transformers 5 keeps the two apart

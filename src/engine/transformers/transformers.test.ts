@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TensorData } from "../../contract/tensor.ts";
-import { int64Literal, type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import { encodeFloat } from "../../contract/small-floats.ts";
 import { Builder } from "../build/builder.ts";
 import { isTensor } from "../build/traced-value.ts";
@@ -75,7 +75,7 @@ function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Re
   return Object.fromEntries(outputs.map(([output, value]) => [output, isTensor(value) ? value.constant! : (undefined as never)]));
 }
 
-const only = (outputs: Record<string, Literal>, name: string): readonly number[] => Array.from(numbersOf(outputs[name]!));
+const only = (outputs: Record<string, Literal>, name: string): readonly number[] => Array.from(toNumbers(outputs[name]!));
 
 function expectClose(own: readonly number[], other: readonly number[]): void {
   expect(own.length).toBe(other.length);
@@ -327,8 +327,8 @@ describe("Mistral's sliding window", () => {
 
   it("holds for cached tokens", () => {
     const past = (length: number, key: number[] = [], value: number[] = []): Record<string, Literal> => ({
-      "past_key_values.0.key": literalOf("float32", [1, 1, length, 4], key),
-      "past_key_values.0.value": literalOf("float32", [1, 1, length, 4], value),
+      "past_key_values.0.key": toLiteral("float32", [1, 1, length, 4], key),
+      "past_key_values.0.value": toLiteral("float32", [1, 1, length, 4], value),
     });
     const settings = { ...config, sliding_window: 2 };
     const whole = only(run("MistralForCausalLM", settings, tensors, { ...prompt(ids, 0), ...past(0) }), "logits");

@@ -12,7 +12,7 @@ import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal
 import { decodeFloat } from "../../contract/small-floats.ts";
 import { requirePacking } from "../../formats/answers/encoder-answers.ts";
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
-import { type PackedType, packingOf, packValues } from "../../formats/scaled-blocks/encode.ts";
+import { type PackedType, getPacking, packValues } from "../../formats/scaled-blocks/encode.ts";
 
 /** A tensor as declared in the header of a file of weights. */
 export interface StoredTensor {
@@ -202,7 +202,7 @@ export class Weights implements ParameterSource {
   #packedLiterals(name: string, stored: StoredTensor, { inputs }: NonNullable<Packable>): QuantizedLiterals | undefined {
     if (this.#packTo === undefined) return undefined;
     const type = this.#packTo;
-    const { name: typeName, format } = packingOf(type);
+    const { name: typeName, format } = getPacking(type);
     const [first = 1, second = 1] = stored.shape;
     const [rows, columns] = inputs === 1 ? [first, second] : [second, first];
     if (columns % format.elements !== 0) {

@@ -1,4 +1,4 @@
-/** Made by scripts/generate/decoder-answers.ts; not to be edited. Digests: see `digestOf`. */
+/** Made by scripts/generate/decoder-answers.ts; not to be edited. Digests: see `computeDigest`. */
 import type { EncodableType } from "../gguf/blocks/encode.ts";
 import type { I2SLayout } from "../gguf/blocks/i2s.ts";
 import type { TableType } from "../gguf/blocks/tl-tiles.ts";
@@ -8,7 +8,7 @@ import type { PackedType } from "../scaled-blocks/encode.ts";
 export interface AnswerTable {
   /** Elements of the blocks of each type. */
   readonly elements: number;
-  /** By type: blocks in base64, the digest of their values, and what their format says of them (see `layoutOf`). */
+  /** By type: blocks in base64, the digest of their values, and what their format says of them (see `getLayout`). */
   readonly blocks: Readonly<Record<string, { readonly blocks: string; readonly digest: number; readonly layout: string }>>;
   /** A matrix in base64, and the digests of its values in each layout. */
   readonly i2s: { readonly bytes: string; readonly digests: Readonly<Record<I2SLayout, number>> };

@@ -9,7 +9,7 @@ import { blockFormats, decodeTensor } from "../gguf/blocks/index.ts";
 import { answerTable } from "./answer-table.ts";
 import { findI2SProblem, findTableProblem } from "./bitnet-answers.ts";
 import { findScaledBlockProblem, findTernaryBlockProblem } from "./own-block-answers.ts";
-import { digestOf, displaced } from "./pattern.ts";
+import { computeDigest, displaced } from "./pattern.ts";
 
 /** Types of plain numbers: bytes, and the numbers that they are. */
 const numbers: Readonly<Record<string, { readonly bytes: readonly number[]; readonly values: readonly number[] }>> = {
@@ -75,7 +75,7 @@ function findNumberProblem(type: string): string | undefined {
 }
 
 /** What a format says of its blocks, on which kernels rely, as text. */
-export function layoutOf({ elements, bytes, groupElements, hasMins, codeBits, smallestCode }: BlockFormat): string {
+export function getLayout({ elements, bytes, groupElements, hasMins, codeBits, smallestCode }: BlockFormat): string {
   const mins = hasMins ? " with minima" : "";
   return `${elements} in ${bytes} bytes, groups of ${groupElements}${mins}, codes of ${codeBits} bits from ${smallestCode}`;
 }
@@ -83,13 +83,14 @@ export function layoutOf({ elements, bytes, groupElements, hasMins, codeBits, sm
 /** Decodes the known blocks of a type and compares the values with gguf-py's. */
 function findBlockProblem(type: string, format: BlockFormat): string | undefined {
   const { blocks, digest, layout } = answerTable.blocks[type] ?? { blocks: "", digest: 0, layout: "" };
-  if (layoutOf(format) !== layout) return `blocks of ${type} have ${layoutOf(format)}, and ${layout} is right`;
+  if (getLayout(format) !== layout) return `blocks of ${type} have ${getLayout(format)}, and ${layout} is right`;
   const bytes = displaced(decodeBase64(blocks));
   const values = new Float32Array(answerTable.elements);
   decodeBlocks(format, bytes, values);
-  if (digestOf(values) !== digest) return `the decoder of ${type} gives other values than gguf-py for ${values.length} elements`;
+  if (computeDigest(values) !== digest)
+    return `the decoder of ${type} gives other values than gguf-py for ${values.length} elements`;
   const tensor = blockFormats[type] === format ? decodeTensor(type, bytes, values.length) : values;
-  if (digestOf(tensor) !== digest) return `tensors of ${type} are not decoded as their blocks`;
+  if (computeDigest(tensor) !== digest) return `tensors of ${type} are not decoded as their blocks`;
   return findOverrun(type, format, bytes);
 }
 

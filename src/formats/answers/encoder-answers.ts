@@ -1,9 +1,9 @@
 /** Known answers of what writes weights as blocks: packing at a load, and conversion to another type. */
 import { type EncodableType, encodeTensor } from "../gguf/blocks/encode.ts";
-import { packingOf, type PackedType, packValues } from "../scaled-blocks/encode.ts";
+import { getPacking, type PackedType, packValues } from "../scaled-blocks/encode.ts";
 import { answerTable } from "./answer-table.ts";
 import { wrongBuild } from "./decoder-answers.ts";
-import { digestOf, patternBytes } from "./pattern.ts";
+import { computeDigest, patternBytes } from "./pattern.ts";
 
 /** Elements of the known tensor. */
 const elements = 2048;
@@ -36,7 +36,7 @@ export function encodedDigest(type: EncodableType): number {
   const all = [encodedValues(), ...(isTernary ? [ternaryValues(), new Float32Array(256)] : [])].map((values) =>
     encodeTensor(type, values),
   );
-  return digestOf(Uint8Array.from(all.flatMap((bytes) => [...bytes])));
+  return computeDigest(Uint8Array.from(all.flatMap((bytes) => [...bytes])));
 }
 
 /** What is wrong with the encoder of a type, as a message; undefined if it is right. */
@@ -58,9 +58,9 @@ export function requireEncoder(type: EncodableType): void {
 
 /** What is wrong with the packing of weights to a type at a load, as a message; undefined if it is right. */
 export function findPackingProblem(type: PackedType): string | undefined {
-  if (digestOf(packValues(type, encodedValues())) !== answerTable.packings[type])
+  if (computeDigest(packValues(type, encodedValues())) !== answerTable.packings[type])
     return `weights are packed to ${type} in another way than they should be`;
-  const { format, maxError, type: ofType } = packingOf(type);
+  const { format, maxError, type: ofType } = getPacking(type);
   if (
     ofType !== type ||
     format.codeBits !== (type === "int8" ? 8 : 4) ||

@@ -50,7 +50,7 @@ export function findScaledBlockProblem(): string | undefined {
     const name = scaledBlockName(shape);
     const header = hasMins ? 8 : 4;
     const blockBytes = header + (elements * bits) / 8;
-    if (format.bytes !== blockBytes || scaledBlockHeader(shape) !== header || name !== nameOf(shape))
+    if (format.bytes !== blockBytes || scaledBlockHeader(shape) !== header || name !== getName(shape))
       return `blocks of ${name} have ${format.bytes} bytes, and ${blockBytes} is right`;
     const blocks = displaced(patternBytes(3 * blockBytes, elements + bits));
     const view = new DataView(blocks.buffer, blocks.byteOffset);
@@ -79,7 +79,7 @@ export function findScaledBlockProblem(): string | undefined {
   return undefined;
 }
 
-function nameOf({ bits, elements, hasMins }: ScaledBlockShape): string {
+function getName({ bits, elements, hasMins }: ScaledBlockShape): string {
   return `int${bits} of ${elements}${hasMins ? " with minimum" : ""}`;
 }
 

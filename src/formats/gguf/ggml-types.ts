@@ -3,6 +3,7 @@
  * gguf-py/gguf/constants.py (https://github.com/ggml-org/llama.cpp). The types 36 to 39 are those of https://github.com/microsoft/BitNet, a fork that
  * reuses numbers which llama.cpp had removed; llama.cpp has since assigned 39 again. Later states of the fork number TL2 42, which llama.cpp assigns too.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { tableScaleOffset } from "./blocks/lookup-tables.ts";
 
 /** An element type of ggml, the tensor library of llama.cpp. Quantized types store elements in blocks that share scales. */
@@ -20,7 +21,7 @@ const type = (name: string, blockElements: number, blockBytes: number, tailBytes
   name,
   blockElements,
   blockBytes,
-  ...(tailBytes === undefined ? {} : { tailBytes }),
+  ...omitUndefined({ tailBytes }),
 });
 
 const types: ReadonlyMap<number, GgmlType> = new Map([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InferyardError } from "../../contract/errors.ts";
-import { JsonNumber, isTextOf, jsonText, keysOf, parseExactJson, parseJson } from "./exact-json.ts";
+import { JsonNumber, isTextOf, jsonText, getKeys, parseExactJson, parseJson } from "./exact-json.ts";
 
 const texts = [
   '{"id":1234567890123456789,"ratio":1.0,"large":1e5,"small":-0.50,"zero":-0}',
@@ -45,7 +45,7 @@ test("exact values have numbers that JavaScript would change as JsonNumber", () 
   const value = parseExactJson('{"b":1.0,"2":3,"1":[4]}') as Record<string, unknown>;
   expect(value["b"]).toEqual(new JsonNumber("1.0"));
   expect(value["2"]).toBe(3);
-  expect(keysOf(value)).toEqual(["b", "2", "1"]);
+  expect(getKeys(value)).toEqual(["b", "2", "1"]);
   expect(JSON.stringify(value)).toBe('{"1":[4],"2":3,"b":1}');
 });
 

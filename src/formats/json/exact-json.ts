@@ -20,7 +20,7 @@ export class JsonNumber {
     return Number(this.text);
   }
 
-  valueOf(): number {
+  getValue(): number {
     return this.value;
   }
 
@@ -56,7 +56,7 @@ export function keepWritten(value: unknown, json: string): void {
   if (builder.changed.size > 0) attach(value, exact, builder.changed);
 }
 
-/** The value of a JSON text with numbers that JavaScript would write differently as JsonNumber; `keysOf` gives the order of keys. Throws as `parseJson`. */
+/** The value of a JSON text with numbers that JavaScript would write differently as JsonNumber; `getKeys` gives the order of keys. Throws as `parseJson`. */
 export function parseExactJson(json: string): unknown {
   JSON.parse(json); // the reader leaves it to JSON.parse what is valid
   return readJson(json, new ExactBuilder());
@@ -68,18 +68,18 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 }
 
 /** The keys of an object, in the order in which `parseExactJson` read them. */
-export function keysOf(value: object): readonly string[] {
+export function getKeys(value: object): readonly string[] {
   return (value as { readonly [order]?: readonly string[] })[order] ?? Object.keys(value);
 }
 
 /** The members of an object, in the order in which `parseExactJson` read them. */
-export function entriesOf(value: object): readonly (readonly [string, unknown])[] {
-  return keysOf(value).map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]] as const);
+export function getEntries(value: object): readonly (readonly [string, unknown])[] {
+  return getKeys(value).map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]] as const);
 }
 
 /** JSON.stringify, with numbers and keys as they were written, and BigInt as integers. */
 export function jsonText(value: unknown): string {
-  return textOf(value) ?? "null";
+  return toText(value) ?? "null";
 }
 
 /** Whether a JSON text has the value, as far as JavaScript tells: then the text may stand for it. */
@@ -102,7 +102,7 @@ export function isChanged(json: string): boolean {
 }
 
 /** Undefined for what JSON leaves out: undefined, functions and symbols. */
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
   if (typeof value === "boolean" || typeof value === "bigint") return String(value);
@@ -113,15 +113,15 @@ function textOf(value: unknown): string | undefined {
 function containerText(value: object): string | undefined {
   if (value instanceof JsonNumber) return value.text;
   const { [written]: exact, toJSON } = value as { readonly [written]?: unknown; readonly toJSON?: unknown };
-  if (exact !== undefined) return textOf(exact);
-  if (typeof toJSON === "function") return textOf(toJSON.call(value));
+  if (exact !== undefined) return toText(exact);
+  if (typeof toJSON === "function") return toText(toJSON.call(value));
   let text = "";
   if (Array.isArray(value)) {
-    for (const item of value as readonly unknown[]) text += `${text === "" ? "" : ","}${textOf(item) ?? "null"}`;
+    for (const item of value as readonly unknown[]) text += `${text === "" ? "" : ","}${toText(item) ?? "null"}`;
     return `[${text}]`;
   }
-  for (const key of keysOf(value)) {
-    const member = textOf((value as Readonly<Record<string, unknown>>)[key]);
+  for (const key of getKeys(value)) {
+    const member = toText((value as Readonly<Record<string, unknown>>)[key]);
     if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${member}`;
   }
   return `{${text}}`;

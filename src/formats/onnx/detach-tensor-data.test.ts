@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
 import { detachTensorData } from "./detach-tensor-data.ts";
-import { byteSourceOf, type ByteSource } from "../byte-source.ts";
+import { toByteSource, type ByteSource } from "../byte-source.ts";
 import { readOnnxModel } from "../../engine/onnx/read-model.ts";
 
 const typeNumbers = { float32: 1, uint4: 21 } as const;
@@ -35,7 +35,7 @@ describe("a model whose large elements stay in their file", () => {
     fc.assert(
       fc.property(tensors, (parts) => {
         const bytes = file(parts);
-        const [pieces, whole] = [readOnnxModel(byteSourceOf(bytes), "pieces").model, readOnnxModel(bytes, "whole").model];
+        const [pieces, whole] = [readOnnxModel(toByteSource(bytes), "pieces").model, readOnnxModel(bytes, "whole").model];
         expect(pieces.graph.nodes).toEqual(whole.graph.nodes);
         expect([...pieces.graph.initializers.keys()]).toEqual([...whole.graph.initializers.keys()]);
         for (const [name, { dataType, shape, data }] of whole.graph.initializers) {
@@ -52,7 +52,7 @@ describe("a model whose large elements stay in their file", () => {
     const bytes = file([{ kilobytes: 4000, type: "float32", rawFirst: false }]);
     let isOpen = true;
     let most = 0;
-    const memory = byteSourceOf(bytes);
+    const memory = toByteSource(bytes);
     const source: ByteSource = {
       size: bytes.length,
       read(target, position) {
@@ -84,7 +84,7 @@ describe("a model whose large elements stay in their file", () => {
     };
     for (let length = 0; length < bytes.length; length += length < 300 ? 1 : 397) {
       const cut = bytes.subarray(0, length);
-      expect(problem(byteSourceOf(cut)), `${length} bytes`).toEqual(problem(cut));
+      expect(problem(toByteSource(cut)), `${length} bytes`).toEqual(problem(cut));
       expect(problem(cut)).toEqual(["MODEL_INVALID", expect.stringContaining("it is not a whole ONNX file")]);
     }
   });

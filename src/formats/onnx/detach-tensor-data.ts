@@ -48,14 +48,14 @@ class Detacher {
 
   detach(): DetachedModel {
     const pieces = this.#message(0, this.#file.size, 0);
-    const bytes = new Uint8Array(lengthOf(pieces));
+    const bytes = new Uint8Array(getLength(pieces));
     const ranges = new Map<number, ByteRange>();
     let position = 0;
     for (const piece of pieces) {
       if ("replacement" in piece) bytes.set(piece.replacement, position);
       else if (piece.isDetached) ranges.set(position, byteRange(this.#file, piece.from, piece.to - piece.from));
       else this.#file.read(bytes.subarray(position, position + piece.to - piece.from), piece.from);
-      position += lengthOf([piece]);
+      position += getLength([piece]);
     }
     return { bytes, ranges };
   }
@@ -75,7 +75,7 @@ class Detacher {
         ? [{ from: field.start, to: field.end, isDetached }]
         : this.#message(field.start, field.end, depth + 1);
       pieces.push({ from: copied, to: header, isDetached: false });
-      pieces.push({ replacement: [(field.number << 3) | lengthDelimited, ...varint(lengthOf(inner))] }, ...inner);
+      pieces.push({ replacement: [(field.number << 3) | lengthDelimited, ...varint(getLength(inner))] }, ...inner);
       copied = field.end;
     }
     pieces.push({ from: copied, to: end, isDetached: false });
@@ -98,7 +98,7 @@ class Detacher {
 }
 
 /** Bytes that the pieces take in the copy. */
-function lengthOf(pieces: readonly Piece[]): number {
+function getLength(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, piece) => {
     if ("replacement" in piece) return sum + piece.replacement.length;
     return sum + (piece.isDetached ? 0 : piece.to - piece.from);

@@ -1,4 +1,5 @@
 /** Reads a ValueInfoProto: the name, type and shape of one value of an ONNX graph. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { onnxTypeName } from "./onnx-types.ts";
 import type { Reading } from "../file-window.ts";
 import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
@@ -101,7 +102,7 @@ function* readTensorType(file: ProtobufFile, type: ProtobufField): Reading<Value
       }
     }
   }
-  return { type: onnxTypeName(element), ...(shape === undefined ? {} : { shape }) };
+  return { type: onnxTypeName(element), ...omitUndefined({ shape }) };
 }
 
 /** TensorShapeProto.Dimension. Some exporters write -1 for a free dimension. */

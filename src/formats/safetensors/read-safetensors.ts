@@ -3,9 +3,9 @@
  * (https://github.com/huggingface/safetensors, "Format"). Model files come from untrusted sources, so every size in the header is compared with the size of the file
  * before anything is allocated. Elements are little-endian, like the memory of every supported machine.
  */
-import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted, wrapError } from "../../contract/errors.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
-import { at, required } from "../../contract/checked.ts";
+import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { elementCount, type DataType, type Tensor, type TensorData } from "../../contract/tensor.ts";
 
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
@@ -149,7 +149,7 @@ function listNames(header: SafetensorsHeader): string {
 function invalid(path: string, what: string, cause?: unknown): InferyardError {
   return new InferyardError("MODEL_INVALID", `${path} is not a valid safetensors file: ${what}`, {
     remedy: "get the file again and compare its sha256 with the publisher's",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 
@@ -229,7 +229,7 @@ function checkHeader(path: string, text: string, dataStart: number, dataBytes: n
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw invalid(path, `its header is not JSON (${messageOf(cause)})`, cause);
+    throw invalid(path, `its header is not JSON (${getMessage(cause)})`, cause);
   }
   // The text is JSON that begins with "{", so it is an object.
   const fields = new Map<string, unknown>(Object.entries(parsed as object));
@@ -341,8 +341,8 @@ export function serializeSafetensors(
 ): { header: Uint8Array; pieces: Uint8Array[] } {
   // Sorted by element size, the largest first, and then by name, as in the reference implementation: every tensor is then aligned to its elements.
   const sorted = Object.entries(tensors)
-    .map(([name, tensor]) => ({ name, tensor, type: typeNameOf(name, tensor) }))
-    .sort((a, b) => bitsOf(b.type) - bitsOf(a.type) || (a.name < b.name ? -1 : 1));
+    .map(([name, tensor]) => ({ name, tensor, type: getTypeName(name, tensor) }))
+    .sort((a, b) => getBits(b.type) - getBits(a.type) || (a.name < b.name ? -1 : 1));
   const pieces: Uint8Array[] = [];
   const fields: [string, unknown][] = Object.keys(metadata).length > 0 ? [["__metadata__", metadata]] : [];
   let position = 0;
@@ -366,11 +366,11 @@ export function serializeSafetensors(
   return { header: padded, pieces };
 }
 
-function bitsOf(type: string): number {
+function getBits(type: string): number {
   return required(elementBits.get(type), `the size of ${type}`);
 }
 
-function typeNameOf(name: string, tensor: Tensor): string {
+function getTypeName(name: string, tensor: Tensor): string {
   for (const [type, { dataType }] of tensorTypes) if (dataType === tensor.dataType) return type;
   throw new InferyardError("INPUT_INVALID", `tensor "${name}" is ${tensor.dataType}, which safetensors cannot hold`);
 }

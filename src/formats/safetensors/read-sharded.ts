@@ -2,7 +2,8 @@
  * Reads the headers of safetensors weights that are split over several files. `model.safetensors.index.json` names the file of each tensor; the files are in
  * the same folder (https://huggingface.co/docs/safetensors, and `save_pretrained` of transformers with `max_shard_size`).
  */
-import { InferyardError, messageOf, wrapError } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage, wrapError } from "../../contract/errors.ts";
 import { openFile } from "../../platform/node/files.ts";
 import { dirname, join } from "../../platform/node/paths.ts";
 import { readSafetensorsHeader, type SafetensorsEntry, type SafetensorsHeader } from "./read-safetensors.ts";
@@ -26,7 +27,7 @@ export async function readWeightsHeader(path: string, signal?: AbortSignal): Pro
   if (!isSafetensorsIndex(path)) return await readSafetensorsHeader(path, signal);
   const index = await readSafetensorsIndex(path);
   const headers = new Map<string, SafetensorsHeader>();
-  for (const file of shardsOf(index)) headers.set(file, await readShard(path, file, signal));
+  for (const file of getShards(index)) headers.set(file, await readShard(path, file, signal));
   const entries = [...index].map(([name, file]): [string, SafetensorsEntry] => {
     const entry = headers.get(file)?.tensors.get(name);
     if (entry === undefined) throw invalid(path, `it says that ${file} holds ${JSON.stringify(name)}, which that file does not`);
@@ -40,7 +41,7 @@ export async function readWeightsHeader(path: string, signal?: AbortSignal): Pro
 /** Paths of all files of the weights: the file itself, or the index and the files that it names. Throws as `readWeightsHeader` does. */
 export async function pathsOfWeights(path: string): Promise<readonly string[]> {
   if (!isSafetensorsIndex(path)) return [path];
-  return [path, ...shardsOf(await readSafetensorsIndex(path)).map((file) => join(dirname(path), file))];
+  return [path, ...getShards(await readSafetensorsIndex(path)).map((file) => join(dirname(path), file))];
 }
 
 async function readShard(index: string, file: string, signal: AbortSignal | undefined): Promise<SafetensorsHeader> {
@@ -56,7 +57,7 @@ async function readShard(index: string, file: string, signal: AbortSignal | unde
   }
 }
 
-function shardsOf(index: ReadonlyMap<string, string>): readonly string[] {
+function getShards(index: ReadonlyMap<string, string>): readonly string[] {
   return [...new Set(index.values())];
 }
 
@@ -67,7 +68,7 @@ async function readSafetensorsIndex(path: string): Promise<ReadonlyMap<string, s
   try {
     content = JSON.parse(text);
   } catch (cause) {
-    throw invalid(path, `it is not JSON (${messageOf(cause)})`, cause);
+    throw invalid(path, `it is not JSON (${getMessage(cause)})`, cause);
   }
   const { weight_map: map } = (content ?? {}) as { readonly weight_map?: unknown };
   if (typeof map !== "object" || map === null || Array.isArray(map)) throw invalid(path, "it has no weight_map");
@@ -108,6 +109,6 @@ async function readIndexText(path: string): Promise<string> {
 function invalid(path: string, what: string, cause?: unknown): InferyardError {
   return new InferyardError("MODEL_INVALID", `${path} is no valid index of safetensors files: ${what}`, {
     remedy: "get the files again",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

@@ -28,7 +28,7 @@ const shapes: Readonly<Record<PackedType, ScaledBlockShape>> = {
 const int4Steps: readonly number[] = [7, 7.6, 8, 8.4];
 
 /** How weights are packed to `type`. */
-export function packingOf(type: PackedType): Packing {
+export function getPacking(type: PackedType): Packing {
   const shape = shapes[type];
   // int8: half a step of 1/127. int4: the opposite of the largest value, 8.4 steps from 0, gets the code 7.
   return { type, name: scaledBlockName(shape), format: scaledBlocks(shape), maxError: type === "int8" ? 0.5 / 127 : 1.4 / 8.4 };
@@ -36,7 +36,7 @@ export function packingOf(type: PackedType): Packing {
 
 /** Quantizes values, whose number is a multiple of 32. Values that are not finite make their block NaN. */
 export function packValues(type: PackedType, values: Float32Array): Uint8Array {
-  const { format } = packingOf(type);
+  const { format } = getPacking(type);
   const header = scaledBlockHeader(shapes[type]);
   const target = new Uint8Array((values.length / elements) * format.bytes);
   const view = new DataView(target.buffer);
@@ -52,12 +52,12 @@ export function packValues(type: PackedType, values: Float32Array): Uint8Array {
 
 /** The largest magnitude over 127. */
 function int8Scale(values: Float32Array, start: number): number {
-  return Math.fround(Math.abs(largestOf(values, start)) / 127);
+  return Math.fround(Math.abs(getLargest(values, start)) / 127);
 }
 
 /** The scale with the smallest squared error. */
 function int4Scale(values: Float32Array, start: number): number {
-  const largest = largestOf(values, start);
+  const largest = getLargest(values, start);
   let [best, smallest] = [Math.fround(largest / -8), Number.POSITIVE_INFINITY];
   if (largest === 0) return 0;
   for (const steps of int4Steps) {
@@ -75,7 +75,7 @@ function int4Scale(values: Float32Array, start: number): number {
 }
 
 /** The value of the largest magnitude; NaN if one is not finite. */
-function largestOf(values: Float32Array, start: number): number {
+function getLargest(values: Float32Array, start: number): number {
   let [largest, magnitude] = [0, 0];
   for (let index = start; index < start + elements; index += 1) {
     const value = values[index] as number;

@@ -58,11 +58,11 @@ export function describeAccelerator(description: AcceleratorDescription, facts: 
   const libraries = facts.libraries.filter(
     (library) => library.fits && requiredLibraries.some((name) => isOfClass(library, name)),
   );
-  const devices = devicesOf(description, facts);
-  return { ...description, libraries, devices, ...stateOf(description, facts, libraries, devices) };
+  const devices = getDevices(description, facts);
+  return { ...description, libraries, devices, ...getState(description, facts, libraries, devices) };
 }
 
-function stateOf(
+function getState(
   description: AcceleratorDescription,
   { machine, backends }: AcceleratorFacts,
   libraries: readonly InstalledLibrary[],
@@ -94,7 +94,7 @@ function hasRun(target: string, backends: readonly ProbedBackend[]): boolean {
   );
 }
 
-function devicesOf(
+function getDevices(
   { name, deviceType }: AcceleratorDescription,
   { machine, driver }: AcceleratorFacts,
 ): readonly AcceleratorDevice[] {

@@ -30,7 +30,7 @@ export async function listAccelerators(options: AcceleratorOptions = {}): Promis
  * What this machine has of one accelerator. Throws INPUT_INVALID for a name that PyTorch does not have; the error lists the names.
  */
 export async function acceleratorInfo(name: string, options: AcceleratorOptions = {}): Promise<AcceleratorInfo> {
-  const [info] = await describeAll([descriptionOf(name)], options);
+  const [info] = await describeAll([getDescription(name)], options);
   return required(info, "the description of an accelerator");
 }
 
@@ -48,7 +48,7 @@ export async function isAcceleratorAvailable(name: string, options: AcceleratorO
 /** Limits of GPUs say nothing on whether a program ran. */
 const notAsked: DriverReport = { devices: [] };
 
-function descriptionOf(name: string): AcceleratorDescription {
+function getDescription(name: string): AcceleratorDescription {
   const description = acceleratorDescriptions.find((each) => each.name === name.toLowerCase());
   if (description !== undefined) return description;
   const names = acceleratorDescriptions.map((each) => each.name);

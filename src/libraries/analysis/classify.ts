@@ -20,7 +20,7 @@ function applyRule(rule: ClassRule, exported: ReadonlySet<string>, names: readon
   return {
     name: rule.name,
     title: rule.title,
-    confidence: confidenceOf(rule, found.length, named !== undefined),
+    confidence: getConfidence(rule, found.length, named !== undefined),
     variant,
     evidence: [
       found.length === 0
@@ -34,7 +34,7 @@ function applyRule(rule: ClassRule, exported: ReadonlySet<string>, names: readon
   };
 }
 
-function confidenceOf({ functions, decidedByName }: ClassRule, found: number, isNamed: boolean): LibraryClass["confidence"] {
+function getConfidence({ functions, decidedByName }: ClassRule, found: number, isNamed: boolean): LibraryClass["confidence"] {
   if (found === functions.length) return decidedByName === true ? "likely" : "certain";
   return found > 0 && (isNamed || found * 2 >= functions.length) ? "likely" : "possible";
 }

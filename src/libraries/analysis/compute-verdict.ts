@@ -86,7 +86,7 @@ export function computeVerdict(binary: BinaryFile, { indirectNeeds, backends }: 
   const found = accelerators
     .map((rule) => ({
       name: rule.name,
-      reasons: [...evidenceOf(rule, binary), ...indirectEvidence(rule, indirectNeeds), ...backendEvidence(rule, backends)],
+      reasons: [...getEvidence(rule, binary), ...indirectEvidence(rule, indirectNeeds), ...backendEvidence(rule, backends)],
     }))
     .filter(({ reasons }) => reasons.length > 0);
   const isCuda = found.some(({ name }) => name === "cuda");
@@ -108,7 +108,7 @@ function indirectEvidence({ library }: AcceleratorRule, needs: readonly Indirect
 
 function backendEvidence(rule: AcceleratorRule, backends: readonly LoadedBackend[]): string[] {
   return backends.flatMap(({ name, binary }) => {
-    const [reason] = evidenceOf(rule, binary);
+    const [reason] = getEvidence(rule, binary);
     return reason === undefined ? [] : [`loads ${name} from its folder, which ${reason}`];
   });
 }
@@ -117,7 +117,7 @@ function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1).toLowerCase();
 }
 
-function evidenceOf({ title, library, api, exported, section }: AcceleratorRule, binary: BinaryFile): string[] {
+function getEvidence({ title, library, api, exported, section }: AcceleratorRule, binary: BinaryFile): string[] {
   const names = (wanted: (symbol: BinaryFile["symbols"][number]) => boolean): string[] =>
     binary.symbols.filter(wanted).map(({ name }) => name);
   const imports = names(({ isImported, name }) => isImported && api?.test(name) === true);

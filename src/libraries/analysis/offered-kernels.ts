@@ -19,13 +19,13 @@ export function offeredKernels(symbols: readonly BinarySymbol[]): readonly Offer
   const found = new Map<string, OfferedKernel>();
   for (const { name, isExported, type } of symbols) {
     if (!isExported || type === "object") continue;
-    const id = idOf(name);
+    const id = getId(name);
     if (id !== undefined && kernelById(id) !== undefined && !found.has(id)) found.set(id, { id, symbol: name });
   }
   return [...found.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function idOf(name: string): string | undefined {
+function getId(name: string): string | undefined {
   const device = devices[name];
   if (device !== undefined) return llamaKernelId({ type: device, index: 0 });
   const type = generic.test(name) ? undefined : rowProduct.exec(name)?.[1];

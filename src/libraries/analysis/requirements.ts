@@ -31,10 +31,10 @@ export function failedRequirements(analysis: LibraryAnalysis, requirements: Libr
   }
   return [
     ...require
-      .filter((name) => reasonOf(analysis, name) === undefined)
+      .filter((name) => getReason(analysis, name) === undefined)
       .map((name) => `${analysis.path} is required to have ${name}, and does not`),
     ...forbid.flatMap((name) => {
-      const reason = reasonOf(analysis, name);
+      const reason = getReason(analysis, name);
       return reason === undefined ? [] : [`${analysis.path} must not have ${name}, and does: ${reason}`];
     }),
   ];
@@ -45,7 +45,7 @@ function lowerCase(names: readonly string[] = []): readonly string[] {
 }
 
 /** Why the library has what the name says: it uses the accelerator, or is that library at least likely. Undefined if it does not. */
-function reasonOf({ classes, verdict }: LibraryAnalysis, name: string): string | undefined {
+function getReason({ classes, verdict }: LibraryAnalysis, name: string): string | undefined {
   if (verdict.accelerators.some((accelerator) => accelerator === name))
     return `it uses ${acceleratorTitles.get(name as AcceleratorName) ?? name}`;
   const found = classes.find(

@@ -11,14 +11,14 @@ const patterns: Readonly<Record<SymbolGroupName, RegExp>> = {
 
 /** The symbols of each kind. C++ names match by what is inside the mangled name, except those of the C interface of llama. */
 export function groupSymbols(symbols: readonly BinarySymbol[]): Record<SymbolGroupName, SymbolGroup> {
-  const namesOf = (pattern: RegExp): SymbolGroup => ({
+  const getNames = (pattern: RegExp): SymbolGroup => ({
     exported: symbols.filter(({ isExported, name }) => isExported && pattern.test(name)).map(({ name }) => name),
     imported: symbols.filter(({ isImported, name }) => isImported && pattern.test(name)).map(({ name }) => name),
   });
   return {
-    bitnet: namesOf(patterns.bitnet),
-    llama: namesOf(patterns.llama),
-    cuda: namesOf(patterns.cuda),
-    quantization: namesOf(patterns.quantization),
+    bitnet: getNames(patterns.bitnet),
+    llama: getNames(patterns.llama),
+    cuda: getNames(patterns.cuda),
+    quantization: getNames(patterns.quantization),
   };
 }

@@ -26,8 +26,8 @@ export function missingIndirectly({ direct, indirect }: FoundNeeds): IndirectVer
 
 /** The highest required version of each family that has numbers (GLIBC, GLIBCXX), beside the highest on this machine. */
 export function summarizeVersions(requirements: readonly VersionRequirement[], found: readonly FoundLibrary[]): VersionSummary[] {
-  const here = highestOf(found.flatMap(({ binary }) => binary?.definedVersions ?? []));
-  const required = highestOf(requirements.map(({ version }) => version));
+  const here = getHighest(found.flatMap(({ binary }) => binary?.definedVersions ?? []));
+  const required = getHighest(requirements.map(({ version }) => version));
   return [...required].map(([family, { version }]) => {
     const ofFamily = requirements.filter((each) => parse(each.version)?.family === family);
     return {
@@ -52,7 +52,7 @@ function parse(version: string): NumberedVersion | undefined {
   return family === undefined || numbers === undefined ? undefined : { version, family, numbers: numbers.split(".").map(Number) };
 }
 
-function highestOf(versions: readonly string[]): Map<string, NumberedVersion> {
+function getHighest(versions: readonly string[]): Map<string, NumberedVersion> {
   const highest = new Map<string, NumberedVersion>();
   for (const version of versions.flatMap((each) => parse(each) ?? [])) {
     const before = highest.get(version.family);

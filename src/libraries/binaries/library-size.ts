@@ -1,5 +1,5 @@
 /** Size limit for files that are read as libraries. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { openFile } from "../../platform/node/files.ts";
 
 /** Maximum size of a library in bytes. The largest known one, PyTorch's for CUDA, has 2 GB. */
@@ -11,7 +11,7 @@ const maxLibraryBytes = 4 * 2 ** 30;
  */
 export async function checkLibrarySize(path: string): Promise<void> {
   const file = await openFile(path).catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   });
   try {
     const { size } = await file.stat();

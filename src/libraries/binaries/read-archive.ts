@@ -15,7 +15,7 @@ export async function readArchive(reader: BinaryReader, withSymbols: boolean): P
   let first: BinaryFile | undefined;
   const members = { objects: 0, others: 0 };
   const symbols: BinarySymbol[] = [];
-  for await (const member of membersOf(reader)) {
+  for await (const member of getMembers(reader)) {
     const object = await readObject(member, withSymbols);
     if (object === undefined) members.others += 1;
     else {
@@ -39,7 +39,7 @@ export async function readArchive(reader: BinaryReader, withSymbols: boolean): P
 }
 
 /** The members that hold files. Tables of symbols and names are passed over. */
-async function* membersOf(reader: BinaryReader): AsyncGenerator<BinaryReader> {
+async function* getMembers(reader: BinaryReader): AsyncGenerator<BinaryReader> {
   for (let position = archiveMagic.length; position < reader.size;) {
     reader.limits.countEntries();
     const header = (await reader.bytes(position, headerBytes, "the header of a member")).toString("latin1");

@@ -91,7 +91,7 @@ function isUniversal(start: Buffer, magic: number): boolean {
 
 async function readUniversal(reader: BinaryReader, options: ReadBinaryOptions): Promise<BinaryFile> {
   const { symbols = true, architecture = hostArchitecture() } = options;
-  const slices = await slicesOf(reader);
+  const slices = await getSlices(reader);
   const slice = slices.find((each) => each.architecture === architecture) ?? slices[0];
   if (slice === undefined) throw new DamagedBinary("it has no architecture");
   const part = reader.range(slice.offset, slice.bytes, `the part for ${slice.architecture}`);
@@ -103,7 +103,7 @@ async function readUniversal(reader: BinaryReader, options: ReadBinaryOptions): 
   return { ...binary, bytes: reader.size, slices };
 }
 
-async function slicesOf(reader: BinaryReader): Promise<BinarySlice[]> {
+async function getSlices(reader: BinaryReader): Promise<BinarySlice[]> {
   const layout = { littleEndian: false, wordBytes: 4 } as const;
   const what = "the table of architectures";
   const header = await reader.fields(0, 8, layout, what);

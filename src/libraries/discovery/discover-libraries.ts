@@ -1,5 +1,6 @@
 /** Looks for native inference libraries on this machine. Files are listed, none is loaded. */
 import { realpath } from "node:fs/promises";
+import { omitUndefined } from "../../contract/checked.ts";
 import { nodeSources } from "../../devices/index.ts";
 import { loaderDirectories } from "../../devices/libraries.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
@@ -146,6 +147,6 @@ function toLibrary({ origins, ...file }: ReturnType<UniqueFiles<SearchLocation>[
   return {
     ...file,
     foundBy: [...new Set(origins.map(({ rule }) => rule))],
-    ...(owner === undefined ? {} : { package: owner }),
+    ...omitUndefined({ package: owner }),
   };
 }

@@ -2,7 +2,7 @@
  * Reads /etc/ld.so.cache, in which the dynamic loader of glibc looks libraries up. Source: glibc, sysdeps/generic/dl-cache.h. Two layouts exist:
  * the one of glibc 2.2 and later ("glibc-ld.so.cache1.1"), and the same behind a table for older loaders ("ld.so-1.7.0").
  */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { openFile } from "../../platform/node/files.ts";
 import { isInferenceLibrary } from "./library-names.ts";
 import { isMissing } from "./scan-location.ts";
@@ -43,7 +43,7 @@ export async function readLoaderCache(path: string = loaderCachePath): Promise<L
     return { entries: parseLoaderCache(await readCache(path)) };
   } catch (error) {
     if (isMissing(error)) return { outcome: "absent", reason: "there is no such file" };
-    return { outcome: "unreadable", reason: messageOf(error) };
+    return { outcome: "unreadable", reason: getMessage(error) };
   }
 }
 

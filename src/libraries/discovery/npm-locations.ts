@@ -2,6 +2,7 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { LibraryPackage, SearchLocation } from "./search-location.ts";
 
 /** Below @node-llama-cpp/<build>: bins/<build>/[fallback/]. Below onnxruntime-node/bin: napi-v6/<platform>/<architecture>/. */
@@ -40,7 +41,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 async function packageLocation(folder: string, subfolder: string): Promise<SearchLocation> {
   const found = await readPackage(join(folder, "package.json"));
-  return { path: join(folder, subfolder), rule, depth, ...(found === undefined ? {} : { package: found }) };
+  return { path: join(folder, subfolder), rule, depth, ...omitUndefined({ package: found }) };
 }
 
 /** Name and version by a package.json. Undefined where it is missing or states none: the libraries beside it are found without it. */

@@ -1,6 +1,7 @@
 /** Folders of Python packages: those of an interpreter, which is asked for them, or one folder that the user names. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { MachineSources } from "../../devices/index.ts";
 import { findProgram } from "../../devices/libraries.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -52,5 +53,5 @@ function foldersIn(output: string, path: string): readonly string[] {
 
 function invalid(message: string, cause?: unknown): InferyardError {
   const remedy = "give the path of a Python interpreter, of a virtual environment's interpreter, or of a site-packages folder";
-  return new InferyardError("INPUT_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
+  return new InferyardError("INPUT_INVALID", message, { remedy, ...omitUndefined({ cause }) });
 }

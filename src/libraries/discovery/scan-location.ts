@@ -5,7 +5,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { isInferenceLibrary } from "./library-names.ts";
 import type { LocationScan } from "./search-location.ts";
 
@@ -35,7 +35,7 @@ export async function scanLocation(
     return await new FolderScanner(options.limits ?? defaultLimits, options.signal).scan(path, depth);
   } catch (error) {
     throwIfAborted(options.signal);
-    return isMissing(error) ? failed("absent", "there is no such file or folder") : failed("unreadable", messageOf(error));
+    return isMissing(error) ? failed("absent", "there is no such file or folder") : failed("unreadable", getMessage(error));
   }
 }
 
@@ -77,7 +77,7 @@ class FolderScanner {
       return await this.#list(path);
     } catch (error) {
       throwIfAborted(this.#signal);
-      this.#notes.push(messageOf(error));
+      this.#notes.push(getMessage(error));
       return [];
     }
   }

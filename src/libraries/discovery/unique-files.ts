@@ -1,6 +1,6 @@
 /** Merges paths that lead to one file, by symbolic or hard links. */
 import { realpath, stat } from "node:fs/promises";
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 
 /** A file, all paths by which it was reached, and what led to them. */
 export interface UniqueFile<Origin> {
@@ -34,7 +34,7 @@ export class UniqueFiles<Origin> {
       this.#files.set(identity, known);
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return getMessage(error);
     }
   }
 

@@ -121,10 +121,10 @@ describe("functions of a library compiled here", () => {
     const memory = new Memory({ initial: 1 });
     new Float32Array(memory.buffer, 256, 2).set([20, 30]);
     expect(sum(new Float32Array(memory.buffer, 256, 2), 2)).toBe(50n);
-    expect(sum(ffi.addressOf(memory.buffer) + 256n, 2)).toBe(50n);
-    const seen = new Float32Array(ffi.memoryAt(ffi.addressOf(memory.buffer) + 256n, 8));
+    expect(sum(ffi.getAddress(memory.buffer) + 256n, 2)).toBe(50n);
+    const seen = new Float32Array(ffi.memoryAt(ffi.getAddress(memory.buffer) + 256n, 8));
     seen[1] = 5;
-    expect([new Float32Array(memory.buffer, 256, 2)[1], sum(ffi.addressOf(memory.buffer) + 256n, 2)]).toEqual([5, 25n]);
+    expect([new Float32Array(memory.buffer, 256, 2)[1], sum(ffi.getAddress(memory.buffer) + 256n, 2)]).toEqual([5, 25n]);
   });
 
   it("gives C the memory that threads share", () => {
@@ -132,12 +132,12 @@ describe("functions of a library compiled here", () => {
     const values = new Float32Array(memory.buffer, 64, 2);
     values.set([2, 2]);
     expect(library.bind("sum", sumOf)(values, 2)).toBe(4n);
-    expect(library.bind("sum", sumOf)(ffi.addressOf(values), 2)).toBe(4n);
+    expect(library.bind("sum", sumOf)(ffi.getAddress(values), 2)).toBe(4n);
   });
 
   it("calls through an address, on this thread and on another", async () => {
     const address = library.bind("pointer_to_sum", { result: "pointer", parameters: [] })();
-    expect(address).toBe(library.addressOf("sum"));
+    expect(address).toBe(library.getAddress("sum"));
     expect(ffi.functionAt(address, sumOf)(new Float32Array([4, 5]), 2)).toBe(9n);
     expect(await ffi.asyncFunctionAt(address, sumOf)(new Float32Array([4, 5]), 2)).toBe(9n);
     expect(await library.bindAsync("sum", sumOf)(new Float32Array([1, 1]), 2)).toBe(2n);
@@ -169,7 +169,7 @@ describe("functions of a library compiled here", () => {
     expect([name(true), name(false)]).toEqual(["grüße", undefined]);
     const length = library.bind("length", { result: "size", parameters: ["string"] });
     expect([length("grüße"), length(undefined)]).toEqual([7, 99]);
-    const kept = new BigUint64Array(ffi.memoryAt(library.addressOf("kept") ?? 0n, 8))[0] ?? 0n;
+    const kept = new BigUint64Array(ffi.memoryAt(library.getAddress("kept") ?? 0n, 8))[0] ?? 0n;
     expect([ffi.stringAt(kept), [...ffi.bytesAt(kept, 2)]]).toEqual(["kept", [107, 101]]);
   });
 

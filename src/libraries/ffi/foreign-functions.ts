@@ -83,7 +83,7 @@ export class ForeignFunctions {
    * The address of memory of JavaScript (also of a WebAssembly.Memory), which does not move. The caller keeps the memory referenced while C
    * uses it; a WebAssembly.Memory that grows gets another address.
    */
-  addressOf(memory: NativeMemory): bigint {
+  getAddress(memory: NativeMemory): bigint {
     return this.#koffi.address(ArrayBuffer.isView(memory) ? memory : new Uint8Array(memory));
   }
 

@@ -1,6 +1,6 @@
 /** koffi: the part that is used, as an interface of our own, and its import when it is first needed. */
 import { createRequire } from "node:module";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 
 /** A type of koffi: its name, or an object that koffi made. */
 export type KoffiType = string | object;
@@ -68,7 +68,7 @@ export async function importKoffi(importer: () => Promise<unknown> = () => impor
       "BACKEND_UNAVAILABLE",
       isAbsent
         ? "functions of native libraries are called through koffi, which is not installed"
-        : `koffi could not be loaded: ${messageOf(error)}`,
+        : `koffi could not be loaded: ${getMessage(error)}`,
       { cause: error, remedy: koffiInstall },
     );
   }

@@ -22,8 +22,8 @@ const toNullable = (value: unknown): unknown => value ?? null;
 
 export function marshalSignature(koffi: Koffi, { result, parameters }: Signature): SignatureMarshaller {
   return {
-    result: marshallerOf(koffi, result),
-    parameters: parameters.map((type) => marshallerOf(koffi, type)),
+    result: getMarshaller(koffi, result),
+    parameters: parameters.map((type) => getMarshaller(koffi, type)),
   };
 }
 
@@ -52,7 +52,7 @@ const marshallers: Readonly<Record<Exclude<ResultType, StructLayout>, Marshaller
   string: { type: "str", toNative: toNullable, fromNative: (value) => value ?? undefined },
 };
 
-const marshallerOf = (koffi: Koffi, type: ResultType): Marshaller =>
+const getMarshaller = (koffi: Koffi, type: ResultType): Marshaller =>
   typeof type === "object" ? structMarshaller(koffi, type) : marshallers[type];
 
 /**
@@ -65,7 +65,7 @@ function structMarshaller(koffi: Koffi, layout: StructLayout): Marshaller {
   return {
     type,
     toNative: (value) => {
-      const bytes = bytesOf(value, layout);
+      const bytes = getBytes(value, layout);
       return isByFields ? koffi.decode(bytes, type) : { bytes };
     },
     fromNative: (value) => {
@@ -77,7 +77,7 @@ function structMarshaller(koffi: Koffi, layout: StructLayout): Marshaller {
   };
 }
 
-function bytesOf(value: unknown, { name, size }: StructLayout): Uint8Array {
+function getBytes(value: unknown, { name, size }: StructLayout): Uint8Array {
   if (value instanceof Uint8Array && value.byteLength === size) return value;
   throw new TypeError(`${name} is passed as a Uint8Array of ${size} bytes`);
 }

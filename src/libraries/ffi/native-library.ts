@@ -1,6 +1,6 @@
 /** A shared library that was opened, and its functions. */
 import { isAbsolute } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Koffi, KoffiLibrary } from "./koffi.ts";
 import { callNative, callNativeAsync, marshalSignature } from "./marshalling.ts";
 import type { AsyncNativeFunction, NativeFunction, Signature } from "./native-type.ts";
@@ -29,7 +29,7 @@ export class NativeLibrary {
     try {
       return new NativeLibrary(koffi, path, koffi.load(path));
     } catch (error) {
-      const said = messageOf(error).replace(/^Failed to load shared library: /, "");
+      const said = getMessage(error).replace(/^Failed to load shared library: /, "");
       throw new InferyardError("LOAD_FAILED", `${path} could not be loaded: ${said}`, {
         cause: error,
         data: { path, loader: said },
@@ -40,11 +40,11 @@ export class NativeLibrary {
 
   /** Whether the library, or one that it needs, exports a symbol. */
   has(name: string): boolean {
-    return this.addressOf(name) !== undefined;
+    return this.getAddress(name) !== undefined;
   }
 
   /** The address of a symbol; undefined if there is none. */
-  addressOf(name: string): bigint | undefined {
+  getAddress(name: string): bigint | undefined {
     try {
       return this.#open().symbol(name) as bigint;
     } catch (error) {

@@ -71,7 +71,7 @@ const roundUp = (value: number, multiple: number): number => Math.ceil(value / m
 
 /** The value of a field in the bytes of a struct. Throws CONTRACT_VIOLATION if the layout has no such field. */
 export function readField(layout: StructLayout, bytes: Uint8Array, name: string): FieldValue {
-  const { offset, type } = fieldOf(layout, name);
+  const { offset, type } = getField(layout, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   switch (type) {
     case "bool":
@@ -104,7 +104,7 @@ export function readField(layout: StructLayout, bytes: Uint8Array, name: string)
 
 /** Writes a field into the bytes of a struct. Throws CONTRACT_VIOLATION if the layout has no such field. */
 export function writeField(layout: StructLayout, bytes: Uint8Array, name: string, value: FieldValue): void {
-  const { offset, type } = fieldOf(layout, name);
+  const { offset, type } = getField(layout, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   switch (type) {
     case "bool":
@@ -136,7 +136,7 @@ export function writeField(layout: StructLayout, bytes: Uint8Array, name: string
 }
 
 /** The field of a layout. Throws CONTRACT_VIOLATION if it has none of that name. */
-function fieldOf(layout: StructLayout, name: string): StructField {
+function getField(layout: StructLayout, name: string): StructField {
   const field = layout.fields[name];
   if (field !== undefined) return field;
   throw new InferyardError("CONTRACT_VIOLATION", `${layout.name} has no field ${name} in this layout`, {

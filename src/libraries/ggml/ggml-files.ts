@@ -1,8 +1,8 @@
 /** The files of ggml in a folder: its base library and its CPU backends. */
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { sha256Of } from "../../platform/node/files.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { computeSha256 } from "../../platform/node/files.ts";
 import { checkLibrarySize } from "../binaries/library-size.ts";
 import type { LoadedFile } from "./loaded-files.ts";
 
@@ -21,7 +21,7 @@ const cpuName = new RegExp(`^(?:lib)?ggml-cpu(?:-[\\w.]+?)?${ending}`);
 /** Finds the files by their names. Throws LIBRARY_INCOMPATIBLE if the folder cannot be read, or has no base library or no CPU backend. */
 export async function findGgmlFiles(folder: string): Promise<GgmlFiles> {
   const names = await readdir(folder).catch((error: unknown) => {
-    throw new InferyardError("LIBRARY_INCOMPATIBLE", `${folder} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("LIBRARY_INCOMPATIBLE", `${folder} cannot be read: ${getMessage(error)}`, {
       cause: error,
       remedy: "give the folder that has libggml-base and libggml-cpu",
     });
@@ -51,7 +51,7 @@ export async function readGgmlDigests({ base, cpu }: GgmlFiles): Promise<readonl
     // oxlint-disable-next-line no-await-in-loop
     await checkLibrarySize(path);
     // oxlint-disable-next-line no-await-in-loop
-    files.push({ name: basename(path), path, sha256: await sha256Of(path) });
+    files.push({ name: basename(path), path, sha256: await computeSha256(path) });
   }
   return files;
 }

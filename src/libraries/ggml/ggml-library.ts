@@ -163,7 +163,7 @@ export class GgmlLibrary {
       activationBytes,
       quantize: (values, target) => {
         if (quantize !== undefined) quantize(values, target, columns);
-        else this.#bytesOf(target, activationBytes).set(this.#bytesOf(values, activationBytes));
+        else this.#getBytes(target, activationBytes).set(this.#getBytes(values, activationBytes));
       },
       multiply: (weights, row, target) => dot(columns, target, noStride, weights, noStride, row, noStride, 1),
       multiplyAsync: async (weights, row, target) => dotAsync(columns, target, noStride, weights, noStride, row, noStride, 1),
@@ -183,9 +183,9 @@ export class GgmlLibrary {
     return ({ m, n, k }, activations, weights, output) => {
       const known = rowBytes.get(k) ?? this.product(type, k).rowBytes;
       rowBytes.set(k, known);
-      const address = this.#functions.addressOf(weights);
+      const address = this.#functions.getAddress(weights);
       const stored = { type: number, rows: n, columns: k, address, bytes: n * known };
-      products.multiply(stored, this.#functions.addressOf(activations), m, this.#functions.addressOf(output));
+      products.multiply(stored, this.#functions.getAddress(activations), m, this.#functions.getAddress(output));
     };
   }
 
@@ -233,7 +233,7 @@ export class GgmlLibrary {
     return this.#functions.functionAt(at, convert);
   }
 
-  #bytesOf(memory: bigint | NativeMemory, bytes: number): Uint8Array {
+  #getBytes(memory: bigint | NativeMemory, bytes: number): Uint8Array {
     if (typeof memory === "bigint") return new Uint8Array(this.#functions.memoryAt(memory, bytes));
     return ArrayBuffer.isView(memory)
       ? new Uint8Array(memory.buffer, memory.byteOffset, bytes)

@@ -25,14 +25,14 @@ export function readTypes(ffi: ForeignFunctions, base: NativeLibrary, cpu: Nativ
   const of = { result: "pointer", parameters: ["int32"] } as const;
   const table = tableAt(base.bind("ggml_get_type_traits", of), typeTraits, base.path);
   const cpuTable = tableAt(cpu.bind("ggml_get_type_traits_cpu", of), typeTraitsCpu, cpu.path);
-  const entryOf = (at: bigint, layout: StructLayout, number: number): Uint8Array =>
+  const getEntry = (at: bigint, layout: StructLayout, number: number): Uint8Array =>
     ffi.bytesAt(at + BigInt(layout.size * number), layout.size);
-  const nameOfF32 = address(typeTraits, entryOf(table, typeTraits, 0), "type_name");
+  const nameOfF32 = address(typeTraits, getEntry(table, typeTraits, 0), "type_name");
   const types = new Map<string, GgmlTypeEntry>();
   for (const expected of ggmlTypeSizes()) {
     const { name, number } = expected;
     // An entry behind the end of an older table is other data of the library: its name is no pointer to a string beside the others.
-    const entry = entryOf(table, typeTraits, number);
+    const entry = getEntry(table, typeTraits, number);
     const nameAt = address(typeTraits, entry, "type_name");
     if (distance(nameAt, nameOfF32) > maxNameDistance) continue;
     if (ffi.stringAt(nameAt).toLowerCase() !== name.toLowerCase()) continue;
@@ -46,7 +46,7 @@ export function readTypes(ffi: ForeignFunctions, base: NativeLibrary, cpu: Nativ
         `${name} has ${found}, and ${expected.blockElements} in ${expected.blockBytes} were expected`,
       );
     }
-    const cpuEntry = entryOf(cpuTable, typeTraitsCpu, number);
+    const cpuEntry = getEntry(cpuTable, typeTraitsCpu, number);
     types.set(name, {
       name,
       number,
@@ -56,7 +56,7 @@ export function readTypes(ffi: ForeignFunctions, base: NativeLibrary, cpu: Nativ
       fromFloatReference: address(typeTraits, entry, "from_float_ref"),
       fromFloat: address(typeTraitsCpu, cpuEntry, "from_float"),
       vecDot: address(typeTraitsCpu, cpuEntry, "vec_dot"),
-      activationType: nameOf(Number(readField(typeTraitsCpu, cpuEntry, "vec_dot_type"))),
+      activationType: getName(Number(readField(typeTraitsCpu, cpuEntry, "vec_dot_type"))),
     });
   }
   checkKnown(types, base.path, cpu.path);
@@ -75,7 +75,7 @@ function address(layout: StructLayout, entry: Uint8Array, field: string): bigint
   return readField(layout, entry, field) as bigint;
 }
 
-function nameOf(number: number): string {
+function getName(number: number): string {
   return ggmlTypeSizes().find((each) => each.number === number)?.name ?? `type ${number}`;
 }
 

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
-import { sha256Of } from "../../platform/node/files.ts";
+import { computeSha256 } from "../../platform/node/files.ts";
 import { backendsIn, DependencyReader, findNeeded, type FoundBy } from "../analysis/index.ts";
 import { checkLibrarySize } from "../binaries/library-size.ts";
 
@@ -69,12 +69,12 @@ export async function readLoadedFiles(
     // oxlint-disable-next-line no-await-in-loop
     const file = await realpath(linked).catch(() => undefined);
     if (file === undefined) continue; // a link that leads nowhere, which ggml passes over
-    const digest = digests.get(file) ?? digestOf(file);
+    const digest = digests.get(file) ?? computeDigest(file);
     digests.set(file, digest);
     // oxlint-disable-next-line no-await-in-loop
     files.push({ name, path: file, sha256: await digest });
   }
-  const [own = { name: basename(given), path: real, sha256: await digestOf(real) }, ...others] = files;
+  const [own = { name: basename(given), path: real, sha256: await computeDigest(real) }, ...others] = files;
   return [own, ...others.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
 }
 
@@ -89,9 +89,9 @@ export function digestOfFiles([own, ...others]: readonly LibraryFileDigest[]): s
   return createHash("sha256").update(lines.join("\n")).digest("hex");
 }
 
-async function digestOf(path: string): Promise<string> {
+async function computeDigest(path: string): Promise<string> {
   await checkLibrarySize(path);
-  return sha256Of(path);
+  return computeSha256(path);
 }
 
 /** Path of the additional backend that ggml loads, from the environment variable GGML_BACKEND_PATH. */

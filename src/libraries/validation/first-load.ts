@@ -4,8 +4,8 @@
  */
 import { join, resolve } from "node:path";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { sha256Of } from "../../platform/node/files.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { computeSha256 } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
@@ -47,7 +47,7 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
   for (const path of [...paths, ...companions]) {
     // In order: one file at a time is read.
     // oxlint-disable-next-line no-await-in-loop
-    digests.set(path, await digestOf(path, { isRequired: paths.includes(path), known: options.digests?.get(path) }));
+    digests.set(path, await computeDigest(path, { isRequired: paths.includes(path), known: options.digests?.get(path) }));
   }
   const record = new PassedTests(folder, {
     tests: "native libraries that loaded",
@@ -78,19 +78,19 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
 }
 
 /** The digest of a library. Its size and its tables are read first, so that what is no library is not read to its end. */
-async function digestOf(
+async function computeDigest(
   path: string,
   { isRequired, known }: { readonly isRequired: boolean; readonly known: string | undefined },
 ): Promise<string> {
   try {
     await checkLibrarySize(path);
     if (isRequired) await checkTables(path);
-    return `sha256:${known ?? (await sha256Of(path))}`;
+    return `sha256:${known ?? (await computeSha256(path))}`;
   } catch (error) {
-    throw new InferyardError("LIBRARY_INCOMPATIBLE", messageOf(error), {
+    throw new InferyardError("LIBRARY_INCOMPATIBLE", getMessage(error), {
       cause: error,
       remedy: "name a shared library for this machine; nothing of this file was loaded",
-      data: { path, step: "analysis", found: messageOf(error) },
+      data: { path, step: "analysis", found: getMessage(error) },
     });
   }
 }
@@ -101,7 +101,7 @@ async function digestOf(
  */
 export async function explainRefusal(refusal: unknown, path: string): Promise<unknown> {
   if (!(refusal instanceof InferyardError) || refusal.code !== "LOAD_FAILED") return refusal;
-  const problems = await problemsOf(path);
+  const problems = await getProblems(path);
   if (problems.length === 0) return refusal;
   const { message, remedy, data } = refusal;
   return new InferyardError("LOAD_FAILED", `${message}; it ${problems.join("; it ")}`, {
@@ -110,7 +110,7 @@ export async function explainRefusal(refusal: unknown, path: string): Promise<un
   });
 }
 
-async function problemsOf(path: string): Promise<readonly string[]> {
+async function getProblems(path: string): Promise<readonly string[]> {
   try {
     return (await analyzeLibrary(path)).fit.problems;
   } catch {

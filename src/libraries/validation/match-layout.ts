@@ -62,7 +62,7 @@ function isPartOf(layout: KnownLayout, other: KnownLayout): boolean {
 }
 
 /** Offsets of the bytes that no field has. */
-function paddingOf({ size, fields }: KnownLayout): readonly number[] {
+function getPadding({ size, fields }: KnownLayout): readonly number[] {
   const isField = new Uint8Array(size);
   for (const { offset, type } of Object.values(fields)) isField.fill(1, offset, offset + fieldSizes[type]);
   return [...isField.keys()].filter((offset) => isField[offset] === 0);
@@ -71,13 +71,13 @@ function paddingOf({ size, fields }: KnownLayout): readonly number[] {
 const isWritten = ({ first, second }: WrittenStruct, offset: number): boolean => first[offset] === second[offset];
 
 const writtenPadding = (layout: KnownLayout, written: WrittenStruct): number =>
-  paddingOf(layout).filter((offset) => isWritten(written, offset)).length;
+  getPadding(layout).filter((offset) => isWritten(written, offset)).length;
 
 function differencesFrom(layout: KnownLayout, written: WrittenStruct): string[] {
   const { first } = written;
   const end = writtenEnd(written);
   const differences = end > layout.size ? [`size ${layout.size}: ${end} bytes were written`] : [];
-  const valued = paddingOf(layout).filter((offset) => isWritten(written, offset) && first[offset] !== 0);
+  const valued = getPadding(layout).filter((offset) => isWritten(written, offset) && first[offset] !== 0);
   if (valued.length > 0) differences.push(`no field at offset ${valued.join(", ")}, where values were written`);
   for (const [name, { offset, type, values }] of Object.entries(layout.fields)) {
     const bytes = fieldSizes[type];

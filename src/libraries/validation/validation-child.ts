@@ -5,7 +5,7 @@ import { watchParent } from "../../hosts/parent-watchdog.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../ffi/index.ts";
 import type { ChildMessage } from "./child-messages.ts";
-import { checksOf } from "./checks/index.ts";
+import { getChecks } from "./checks/index.ts";
 import type { ValidationStepName } from "./library-validation.ts";
 import { refusal } from "./refusal.ts";
 
@@ -30,7 +30,7 @@ async function validate(file: string, contractName: ContractName): Promise<void>
     const library = load(ffi, file, contractName);
     const loaded = { name: "loading", verdict: "passed", milliseconds: elapsed(), detail: "the loader takes it" } as const;
     await tell({ kind: "step", step: loaded, facts: {} });
-    for (const { step, run } of checksOf(contractName)) {
+    for (const { step, run } of getChecks(contractName)) {
       // In order: each step needs those before it.
       // oxlint-disable-next-line no-await-in-loop
       await begin(step);

@@ -60,12 +60,12 @@ export async function runWatchedProcess<Message extends { readonly kind: string 
   const settled = new AbortController();
   try {
     const failure = await Promise.race([
-      outcomeOf(child, onMessage),
+      getOutcome(child, onMessage),
       wait(timeout, `it did not end within ${timeout} ms`, { signal: settled.signal }).catch(never),
       memoryExceeded(child, maxMemory, settled.signal),
       aborted(signal, settled.signal),
     ]);
-    return { failure, lastLines: lastLinesOf(kept) };
+    return { failure, lastLines: getLastLines(kept) };
   } finally {
     settled.abort();
     await end(child);
@@ -73,7 +73,7 @@ export async function runWatchedProcess<Message extends { readonly kind: string 
 }
 
 /** Why the child is over: its last message, or its end. */
-async function outcomeOf(child: ChildProcess, onMessage: (message: never) => void): Promise<string | undefined> {
+async function getOutcome(child: ChildProcess, onMessage: (message: never) => void): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.on("message", (message: { readonly kind: string }) => {
@@ -135,7 +135,7 @@ function killGroup(leader: number): void {
   }
 }
 
-function lastLinesOf(text: string): readonly string[] {
+function getLastLines(text: string): readonly string[] {
   return text
     .split("\n")
     .map((line) => line.trimEnd())

@@ -57,13 +57,13 @@ export async function fetchWheel({ file, network }: FoundWheel, target: string, 
     throw error instanceof ContentMismatchError ? mismatch(file.name, error.message) : indexError(error);
   }
   if (file.digest === undefined) return;
-  const found = await digestOf(target, file.digest.algorithm);
+  const found = await computeDigest(target, file.digest.algorithm);
   if (found === file.digest.value) return;
   await rm(target, { force: true });
   throw mismatch(file.name, `its ${file.digest.algorithm} is ${found}, and the index states ${file.digest.value}`);
 }
 
-async function digestOf(path: string, algorithm: StatedDigest["algorithm"]): Promise<string> {
+async function computeDigest(path: string, algorithm: StatedDigest["algorithm"]): Promise<string> {
   const hash = createHash(algorithm);
   for await (const chunk of readChunks(path)) hash.update(chunk);
   return hash.digest("hex");

@@ -1,7 +1,7 @@
 /** The user's settings for indexes of Python packages, read from the files and variables of pip (https://pip.pypa.io/en/stable/topics/configuration/). */
 import { readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 
 /** What the settings depend on. */
 export interface PipSources {
@@ -80,7 +80,7 @@ async function readConfig(file: string): Promise<Values> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return new Map();
-    throw new InferyardError("CONFIG_INVALID", `${file}, a file of pip's settings, cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("CONFIG_INVALID", `${file}, a file of pip's settings, cannot be read: ${getMessage(error)}`, {
       remedy: "check its permissions, or set PIP_CONFIG_FILE",
       cause: error,
     });

@@ -2,6 +2,7 @@
  * Lists the files of a package on an index of Python packages: the Simple Repository API in its JSON and HTML forms
  * (https://packaging.python.org/en/latest/specifications/simple-repository-api/).
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** A file that an index lists. */
@@ -130,6 +131,6 @@ function wrongForm(url: string, problem: string, cause?: unknown): InferyardErro
   return new InferyardError("DOWNLOAD_FAILED", `${url} is no page of an index of Python packages: ${problem}`, {
     remedy: "check PIP_INDEX_URL and pip.conf, or name another index with --from",
     data: { url },
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

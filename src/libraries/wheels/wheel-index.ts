@@ -3,7 +3,8 @@ import { readFile, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
@@ -51,7 +52,7 @@ const maxPageBytes = 32 << 20;
 export async function findWheel(search: WheelSearch): Promise<FoundWheel> {
   const { settings, machine } = search;
   const name = normalizedPackage(search.package);
-  const fetch = await fetchOf(search);
+  const fetch = await getFetch(search);
   const sources: Source[] = [
     ...settings.findLinks.map((location) => ({ location, isIndex: false })),
     ...settings.indexes.map((location) => ({ location, isIndex: true })),
@@ -93,7 +94,7 @@ export async function wheelAt(location: string, search: Omit<WheelSearch, "packa
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${file.name} does not fit this machine: ${misfit}`, {
       remedy: "name a file for this machine with --from",
     });
-  const network = { fetch: await fetchOf(search), endpoint: url.origin, timing: search.timing ?? defaultTiming };
+  const network = { fetch: await getFetch(search), endpoint: url.origin, timing: search.timing ?? defaultTiming };
   return { wheel, file, network: authorization === undefined ? network : { ...network, authorization } };
 }
 
@@ -109,7 +110,7 @@ async function listSource(
   search: WheelSearch,
   fetch: FetchFunction,
 ): Promise<readonly FoundWheel[]> {
-  const folder = folderOf(location);
+  const folder = getFolder(location);
   if (folder !== undefined) return await wheelsInFolder(isIndex ? join(folder, name) : folder);
   const { url, authorization } = withoutCredentials(location);
   refuseUnprotected(url, search.settings.trustedHosts);
@@ -117,7 +118,7 @@ async function listSource(
     fetch,
     endpoint: url.origin,
     timing: search.timing ?? defaultTiming,
-    ...(authorization === undefined ? {} : { authorization }),
+    ...omitUndefined({ authorization }),
   };
   const page = isIndex ? `${url.href.replace(/\/*$/, "")}/${name}/` : url.href;
   const files = await readPage(page, network, search.signal);
@@ -174,7 +175,7 @@ async function wheelsInFolder(folder: string): Promise<readonly FoundWheel[]> {
 }
 
 /** The path of a location that is no address of a network. */
-function folderOf(location: string): string | undefined {
+function getFolder(location: string): string | undefined {
   if (/^https?:/i.test(location)) return undefined;
   return location.startsWith("file:") ? fileURLToPath(location) : resolve(location);
 }
@@ -211,7 +212,7 @@ function refuseUnprotected({ protocol, hostname, host }: URL, trustedHosts: read
   );
 }
 
-async function fetchOf({ settings, environment }: Pick<WheelSearch, "settings" | "environment">): Promise<FetchFunction> {
+async function getFetch({ settings, environment }: Pick<WheelSearch, "settings" | "environment">): Promise<FetchFunction> {
   const { proxy, certificates } = settings;
   const withProxy =
     proxy === undefined
@@ -229,7 +230,7 @@ async function certificatesIn(path: string): Promise<string> {
   } catch (error) {
     throw new InferyardError(
       "CONFIG_INVALID",
-      `the certificates in ${path}, which pip's settings name, cannot be read: ${messageOf(error)}`,
+      `the certificates in ${path}, which pip's settings name, cannot be read: ${getMessage(error)}`,
       {
         remedy: "check PIP_CERT and the setting cert of pip.conf",
         cause: error,
@@ -248,7 +249,7 @@ function missing(name: string, sources: readonly Source[]): InferyardError {
       },
     );
   const where = sources.map(({ location }) =>
-    folderOf(location) === undefined ? withoutCredentials(location).url.href : location,
+    getFolder(location) === undefined ? withoutCredentials(location).url.href : location,
   );
   return new InferyardError("DOWNLOAD_FAILED", `there are no wheels of the package ${name} in ${where.join(", ")}`, {
     remedy: "check PIP_INDEX_URL and pip.conf, or name an index or a file with --from",

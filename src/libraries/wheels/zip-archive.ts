@@ -6,7 +6,8 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { crc32, createInflateRaw } from "node:zlib";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../../models/aimod/entry-name.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
 
@@ -69,7 +70,7 @@ export class ZipArchive {
     try {
       file = await open(path, "r");
     } catch (error) {
-      throw new InferyardError("INPUT_INVALID", `${name} cannot be read: ${messageOf(error)}`, {
+      throw new InferyardError("INPUT_INVALID", `${name} cannot be read: ${getMessage(error)}`, {
         remedy: "check the path",
         cause: error,
       });
@@ -127,7 +128,7 @@ export class ZipArchive {
         this.#name,
         `${path} would grow ${Math.floor(bytes / Math.max(1, compressedBytes))} times, more than ${maxRatio}`,
       );
-    const start = await this.#startOf(entry);
+    const start = await this.#getStart(entry);
     if (start + compressedBytes > this.#size) throw invalid(this.#name, `${path} reaches past the end of the file`);
     const stored = Readable.from(this.#pieces(start, compressedBytes), { objectMode: false });
     const content = entry.isCompressed ? stored.pipe(createInflateRaw({ chunkSize: pieceBytes })) : stored;
@@ -144,7 +145,7 @@ export class ZipArchive {
     } catch (error) {
       throw error instanceof InferyardError
         ? error
-        : invalid(this.#name, `${path} cannot be unpacked: ${messageOf(error)}`, error);
+        : invalid(this.#name, `${path} cannot be unpacked: ${getMessage(error)}`, error);
     } finally {
       stored.destroy();
       content.destroy();
@@ -160,7 +161,7 @@ export class ZipArchive {
   }
 
   /** Position of the content: behind the local header, which must name the same entry. */
-  async #startOf({ path, position }: ZipEntry): Promise<number> {
+  async #getStart({ path, position }: ZipEntry): Promise<number> {
     const header = await readAt(this.#file, this.#name, position, localHeaderBytes);
     if (header.readUInt32LE(0) !== signatures.local) throw invalid(this.#name, `${path} has no header of its own`);
     const nameBytes = header.readUInt16LE(26);
@@ -242,7 +243,7 @@ async function readAt(file: FileHandle, name: string, position: number, length: 
 function invalid(name: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("INPUT_INVALID", `${name} is not a whole wheel: ${problem}`, {
     remedy: "download or build it again",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 

@@ -1,5 +1,5 @@
 /** Generates inputs for a model on tensors from its declared inputs: shapes from declared sizes and dimension names, values from a fixed sequence. */
-import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
+import { getDimension, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { encodeFloat } from "../../contract/small-floats.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -38,7 +38,7 @@ export function filledInputs(inputs: readonly TensorInfo[], config: Config, fill
   let elements = 0;
   return Object.fromEntries(
     inputs.map((input) => {
-      const shape = shapeOf(input, config, filling);
+      const shape = getShape(input, config, filling);
       elements += elementCount(shape);
       if (elements > maxElements) {
         throw new InferyardError(
@@ -47,16 +47,16 @@ export function filledInputs(inputs: readonly TensorInfo[], config: Config, fill
         );
       }
       const tensor = zeros(input.dataType, shape);
-      fill(tensor, input.name === "attention_mask" ? 1 : filling.values, vocabularyOf(config));
+      fill(tensor, input.name === "attention_mask" ? 1 : filling.values, getVocabulary(config));
       return [input.name, tensor];
     }),
   );
 }
 
-function shapeOf(input: TensorInfo, config: Config, { length, batch = 1 }: Filling): readonly number[] {
+function getShape(input: TensorInfo, config: Config, { length, batch = 1 }: Filling): readonly number[] {
   if (isCacheInput(input)) return emptyCacheShape(input, batch);
   return input.shape.map((stated, axis) => {
-    const dimension = dimensionOf(stated);
+    const dimension = getDimension(stated);
     if (typeof dimension === "number") return dimension;
     if (/^past_\w*$/i.test(dimension)) return 0; // tokens that were read before the first call
     if (/batch/i.test(dimension) || (axis === 0 && !/seq|length/i.test(dimension))) return batch;
@@ -73,7 +73,7 @@ function sizeIn(config: Config, name: string): number | undefined {
   return sections.map((each) => each[name]).find((value) => typeof value === "number");
 }
 
-function vocabularyOf(config: Config): number {
+function getVocabulary(config: Config): number {
   const stated = config["vocab_size"];
   return typeof stated === "number" && stated > 1 ? stated : Number.POSITIVE_INFINITY;
 }

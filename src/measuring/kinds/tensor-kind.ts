@@ -1,5 +1,6 @@
 /** The kind of models on tensors: declared inputs are filled with fixed values. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -27,7 +28,7 @@ export const tensorKind: ModelKind = {
   async workload(subject, { count = defaultCount }) {
     const { handle } = subject;
     const { filling } = await firstAccepted(subject);
-    const inputs = inputsOf(handle, filling);
+    const inputs = toInputs(handle, filling);
     const options = { outputs: handle.outputs.map(({ name }) => name) };
     return {
       count,
@@ -57,7 +58,7 @@ async function firstAccepted(subject: Subject): Promise<{ readonly filling: Fill
       refusals.push(`${wrong.name} has a value that is not a number`);
     } catch (error) {
       if (!(error instanceof InferyardError && inputCodes.has(error.code))) throw error;
-      refusals.push(messageOf(error));
+      refusals.push(getMessage(error));
     }
     if (subject.handle.manifest.probe?.kind === "tensors") break; // all fillings are the same inputs
   }
@@ -71,21 +72,21 @@ async function firstAccepted(subject: Subject): Promise<{ readonly filling: Fill
 /** Error codes that a correct engine may give for generated inputs of unsuitable size or value. */
 const inputCodes: ReadonlySet<string> = new Set(["INPUT_INVALID", "RUN_FAILED", "MODEL_UNSUPPORTED", "LIMIT_EXCEEDED"]);
 
-function inputsOf({ manifest: { probe, variants }, inputs }: ModelHandle, filling: Filling): TensorMap {
+function toInputs({ manifest: { probe, variants }, inputs }: ModelHandle, filling: Filling): TensorMap {
   return probe?.kind === "tensors" ? probe.inputs : filledInputs(inputs, variants[0]?.config ?? {}, filling);
 }
 
 async function runFilled({ handle, signal }: Subject, filling: Filling): Promise<readonly Output[]> {
   const names = handle.outputs.map(({ name }) => name);
-  const results = await handle.run(inputsOf(handle, filling), { outputs: names, ...(signal === undefined ? {} : { signal }) });
+  const results = await handle.run(toInputs(handle, filling), { outputs: names, ...omitUndefined({ signal }) });
   return names.flatMap((name) => {
     const tensor = results[name];
-    return tensor === undefined ? [] : [{ name: `"${name}"`, values: numbersOf(tensor) }];
+    return tensor === undefined ? [] : [{ name: `"${name}"`, values: toNumbers(tensor) }];
   });
 }
 
 /** The elements of a tensor as numbers; for strings, their lengths. */
-function numbersOf(tensor: Tensor): Float32Array {
+function toNumbers(tensor: Tensor): Float32Array {
   const { data, dataType, shape } = tensor;
   if (/float/.test(dataType)) return toFloat32(tensor).slice();
   if (Array.isArray(data)) return Float32Array.from(data as readonly string[], (text) => text.length);

@@ -8,7 +8,7 @@ import { textTaskSettings } from "../../tasks/definition/task-options.ts";
 import { encodePairs, type TextPair } from "../../tasks/encoding/encode-pairs.ts";
 import type { EncoderInputRow } from "../../tasks/encoding/encoder-inputs.ts";
 import { isLateInteraction } from "../../tasks/encoding/encoder-outputs.ts";
-import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
+import { getLabelHead } from "../../tasks/encoding/label-head.ts";
 import type { KindName, ModelKind, Output, Subject } from "./model-kind.ts";
 import { mixedTexts, shortText, testTexts, withQuestion } from "./sample-texts.ts";
 
@@ -199,7 +199,7 @@ function isPooled({ manifest, outputs }: ModelFacts): boolean {
 /** Number of labels that the model's files state; 0 if they state none. */
 function labelCount({ manifest }: ModelFacts): number {
   try {
-    return labelHeadOf(manifest).labels.length;
+    return getLabelHead(manifest).labels.length;
   } catch {
     return 0;
   }

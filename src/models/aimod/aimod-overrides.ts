@@ -1,8 +1,9 @@
 /** Converts a metadata.json to the fields of our manifest. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { omitNullish } from "../model-folder.ts";
 import type { AimodJson } from "./aimod-json.ts";
-import { normalizeWord, requirementsOf, selectionOf, settingsOf } from "./hardware.ts";
+import { normalizeWord, getRequirements, getSelection, getSettings } from "./hardware.ts";
 import { formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
 
 /** Converts a valid metadata.json of an .aimod package to the fields of our manifest that it states. */
@@ -15,12 +16,12 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
   return {
     source: "aimod",
     name: project_name,
-    ...(tasks === undefined ? {} : { tasks }),
+    ...omitUndefined({ tasks }),
     ...(writesText ? { writesText } : {}),
     mainFile: model_file,
-    selection: selectionOf(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
-    requirements: requirementsOf(hardware),
-    ...settingsOf(hardware),
+    selection: getSelection(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
+    requirements: getRequirements(hardware),
+    ...getSettings(hardware),
     provenance: omitNullish({ version, created_at, model_type, metadata, optimized_for, strategy, isolation_mode }),
   };
 }

@@ -42,11 +42,11 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
   let lastVisit: Promise<void> = Promise.resolve();
   parser.on("entry", (entry: ReadEntry) => {
     latest = entry;
-    lastVisit = visits.runExclusive(async () => (signal.aborted ? undefined : await visit(entryOf(entry)))).catch(fail);
+    lastVisit = visits.runExclusive(async () => (signal.aborted ? undefined : await visit(getEntry(entry)))).catch(fail);
   });
-  parser.on("ignoredEntry", ({ path, type }: ReadEntry) => fail(new ArchiveError(`holds "${path}" as ${nameOf(type)}`)));
+  parser.on("ignoredEntry", ({ path, type }: ReadEntry) => fail(new ArchiveError(`holds "${path}" as ${getName(type)}`)));
   parser.on("meta", (text: string) => {
-    if (/ GNU\.sparse\./.test(text)) fail(new ArchiveError(`holds ${nameOf("SparseFile")}`));
+    if (/ GNU\.sparse\./.test(text)) fail(new ArchiveError(`holds ${getName("SparseFile")}`));
   });
   parser.on("eof", () => {
     sawEnd = true;
@@ -71,11 +71,11 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
   if (!sawEnd) throw new ArchiveError("ends before the end of its archive");
 }
 
-function entryOf(entry: ReadEntry): ArchiveEntry {
-  return { name: entry.path, type: types[entry.type] ?? nameOf(entry.type), size: entry.size, content: entry };
+function getEntry(entry: ReadEntry): ArchiveEntry {
+  return { name: entry.path, type: types[entry.type] ?? getName(entry.type), size: entry.size, content: entry };
 }
 
 /** Sparse files (GNU tar `--sparse`, Rust's tar) are stored without their holes, so that their data alone would be another file. */
-function nameOf(type: string): string {
+function getName(type: string): string {
   return type === "SparseFile" ? "a sparse file (with its holes left out)" : type;
 }

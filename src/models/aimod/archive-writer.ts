@@ -22,11 +22,11 @@ const fields = { mode: 0o644, uid: 0, gid: 0, mtime: new Date(0), uname: "", gna
  * The bytes of a tar archive of these files, in chunks. The same files give the same bytes: headers have fixed owners, modes and
  * times. Throws MODEL_INVALID if a file cannot be read or its size has changed.
  */
-export async function* archiveOf(files: readonly ArchiveFile[]): AsyncGenerator<Buffer> {
+export async function* toArchive(files: readonly ArchiveFile[]): AsyncGenerator<Buffer> {
   for (const file of files) {
-    yield headerOf(file);
+    yield getHeader(file);
     let size = 0;
-    for await (const chunk of contentOf(file)) {
+    for await (const chunk of getContent(file)) {
       size += chunk.length;
       if (size <= file.size) yield chunk;
     }
@@ -38,14 +38,14 @@ export async function* archiveOf(files: readonly ArchiveFile[]): AsyncGenerator<
 }
 
 /** The header of an entry; for long names and sizes above 8 GiB with a pax header before it (POSIX.1-2001). */
-function headerOf({ name, size }: ArchiveFile): Buffer {
+function getHeader({ name, size }: ArchiveFile): Buffer {
   const header = new Header({ ...fields, path: name, size, type: "File" });
   const block = Buffer.alloc(blockBytes);
   const needsMore = header.encode(block, 0);
   return needsMore ? Buffer.concat([new Pax({ ...fields, path: name, size }).encode(), block]) : block;
 }
 
-async function* contentOf({ name, content }: ArchiveFile): AsyncGenerator<Buffer> {
+async function* getContent({ name, content }: ArchiveFile): AsyncGenerator<Buffer> {
   if (typeof content !== "string") {
     yield content;
     return;

@@ -1,9 +1,9 @@
 /** Validates metadata.json of a Kapsl package, and finds the features it asks for that this version does not have. */
 import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
 import { schemaProblems } from "../validation/schema-problems.ts";
-import { formatOf } from "../manifest/weights.ts";
+import { getFormat } from "../manifest/weights.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
-import { normalizeWord, providersOf } from "./hardware.ts";
+import { normalizeWord, getProviders } from "./hardware.ts";
 import { aimodSchema } from "./schema.ts";
 import { formatOfFramework, strategies } from "./vocabulary.ts";
 
@@ -37,7 +37,7 @@ function omitNullishFields(written: JsonObject): JsonObject {
 function fileProblems({ model_file, framework, format }: AimodJson): string[] {
   if (escapesFolder(model_file)) return [`model_file: "${model_file}" lies outside the package`];
   const stated = formatOfFramework.get(normalizeWord(format ?? framework));
-  const found = formatOf(model_file);
+  const found = getFormat(model_file);
   if (found === undefined) return [`model_file: "${model_file}" ends in none of .onnx, .gguf, .safetensors`];
   if (stated === found) return [];
   const field = format === undefined ? `framework "${framework}"` : `format "${format}"`;
@@ -48,7 +48,7 @@ function fileProblems({ model_file, framework, format }: AimodJson): string[] {
 function deviceProblems(hardware: HardwareRequirements): string[] {
   const { device_id, gpu_device_ids } = hardware;
   const ids = gpu_device_ids ?? [];
-  const hasDevice = providersOf(hardware).some((provider) => provider !== "cpu");
+  const hasDevice = getProviders(hardware).some((provider) => provider !== "cpu");
   const problems: string[] = [];
   if (!hasDevice && (device_id ?? 0) > 0)
     problems.push(`hardware_requirements.device_id: it is ${device_id}, and no provider but cpu is named`);

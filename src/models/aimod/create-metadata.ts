@@ -1,7 +1,7 @@
 /** Creates the metadata.json of a new package from a model's manifest. */
 import { relative, sep } from "node:path";
-import { omitUndefined } from "../../contract/checked.ts";
 import type { ModelFormat } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
@@ -25,15 +25,15 @@ export function createMetadata(manifest: Manifest, name: string): AimodJson {
     framework: main.format,
     ...fixed,
     model_file: relative(manifest.directory, main.path).split(sep).join("/"),
-    metadata: { tasks: manifest.tasks, ...(license === undefined ? {} : { license }) },
-    hardware_requirements: hardwareOf(manifest, main.format),
+    metadata: { tasks: manifest.tasks, ...omitUndefined({ license }) },
+    hardware_requirements: getHardware(manifest, main.format),
     cron_jobs: [],
   };
 }
 
-function hardwareOf({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {
-  const preferred = providerOf(selection.preferred, format);
-  const fallbacks = selection.fallbacks.flatMap((target) => providerOf(target, format)?.provider ?? []);
+function getHardware({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {
+  const preferred = getProvider(selection.preferred, format);
+  const fallbacks = selection.fallbacks.flatMap((target) => getProvider(target, format)?.provider ?? []);
   const { memoryBytes, deviceMemoryBytes, cudaVersion, precision } = requirements;
   const level = settings?.graphOptimization;
   return {
@@ -48,7 +48,7 @@ function hardwareOf({ selection, requirements, settings }: Manifest, format: Mod
 }
 
 /** The provider of a target, or undefined if Kapsl has none for it. */
-function providerOf(
+function getProvider(
   target: string | undefined,
   format: ModelFormat,
 ): { readonly provider: string; readonly index?: number } | undefined {

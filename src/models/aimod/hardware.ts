@@ -1,6 +1,6 @@
 /** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
-import { omitUndefined } from "../../contract/checked.ts";
 import type { ModelFormat } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
 import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";
@@ -12,29 +12,29 @@ export const bytesOfMegabyte: number = 1024 * 1024;
  * The targets that an .aimod package asks for: each Kapsl provider ("cuda") becomes targets of the backend for `format`. As in
  * Kapsl, `device_id` is the number of every device except the CPU; each number in `gpu_device_ids` becomes a target.
  */
-export function selectionOf(hardware: HardwareRequirements, format: ModelFormat): ManifestSelection {
-  const providers = providersOf(hardware);
-  const targets = providers.flatMap((provider) => targetsOf(provider, hardware, format));
+export function getSelection(hardware: HardwareRequirements, format: ModelFormat): ManifestSelection {
+  const providers = getProviders(hardware);
+  const targets = providers.flatMap((provider) => getTargets(provider, hardware, format));
   if (hardware.preferred_provider === undefined) return { backends: [], fallbacks: targets };
   const [preferred, ...fallbacks] = targets;
-  return { backends: [], ...(preferred === undefined ? {} : { preferred }), fallbacks };
+  return { backends: [], ...omitUndefined({ preferred }), fallbacks };
 }
 
 /** Names of the Kapsl providers that a package asks for, the preferred one first, without repetitions. */
-export function providersOf({ preferred_provider, fallback_providers }: HardwareRequirements): readonly string[] {
+export function getProviders({ preferred_provider, fallback_providers }: HardwareRequirements): readonly string[] {
   const named = [...(preferred_provider === undefined ? [] : [preferred_provider]), ...(fallback_providers ?? [])];
   return [...new Set(named.map(normalizeWord))];
 }
 
-function targetsOf(provider: string, hardware: HardwareRequirements, format: ModelFormat): string[] {
+function getTargets(provider: string, hardware: HardwareRequirements, format: ModelFormat): string[] {
   const named = deviceOfProvider.get(provider) ?? provider;
   const device = format === "onnx" && named === "metal" ? "coreml" : named;
   const target = `${backendOfFormat[format]}:${device}`;
-  const indices = device === "cpu" ? [] : indicesOf(hardware);
+  const indices = device === "cpu" ? [] : getIndices(hardware);
   return indices.length === 0 ? [target] : indices.map((index) => `${target}:${index}`);
 }
 
-function indicesOf({ device_id, gpu_device_ids }: HardwareRequirements): readonly number[] {
+function getIndices({ device_id, gpu_device_ids }: HardwareRequirements): readonly number[] {
   return [...new Set([...(device_id === undefined ? [] : [device_id]), ...(gpu_device_ids ?? [])])];
 }
 
@@ -42,7 +42,7 @@ function indicesOf({ device_id, gpu_device_ids }: HardwareRequirements): readonl
  * The requirements of an .aimod package, in bytes. Zero means none. Required device memory is the larger of `min_vram_mb` and
  * `gpu_memory_reservation_mb`.
  */
-export function requirementsOf(hardware: HardwareRequirements): Requirements {
+export function getRequirements(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
   const deviceMemory = Math.max(min_vram_mb ?? 0, gpu_memory_reservation_mb ?? 0);
@@ -55,7 +55,7 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
 }
 
 /** The load settings that an .aimod package states: its graph optimization level. */
-export function settingsOf({ graph_optimization_level }: HardwareRequirements): { readonly settings?: ManifestSettings } {
+export function getSettings({ graph_optimization_level }: HardwareRequirements): { readonly settings?: ManifestSettings } {
   const graphOptimization = optimizationOfLevel.get(normalizeWord(graph_optimization_level ?? ""));
   return graphOptimization === undefined ? {} : { settings: { graphOptimization } };
 }

@@ -4,11 +4,11 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
-import { type ModelReference, readManifestOf, requireReadable, resolveReference } from "../index.ts";
-import { type Folder, escapesFolder, readJsonObject, displayNameIn, statOf } from "../model-folder.ts";
+import { InferyardError, abortError, getMessage } from "../../contract/errors.ts";
+import { type ModelReference, readResolvedManifest, requireReadable, resolveReference } from "../index.ts";
+import { type Folder, escapesFolder, readJsonObject, displayNameIn, readStatus } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
-import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
+import { type ArchiveFile, toArchive } from "./archive-writer.ts";
 import { isKapslMetadata, metadataName } from "./metadata-json.ts";
 import { createMetadata } from "./create-metadata.ts";
 import { packageFiles } from "./package-files.ts";
@@ -49,11 +49,11 @@ export interface PackReport {
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;
   const resolved = await resolveReference(reference);
-  const folder = await folderOf(resolved);
-  const manifest = await readManifestOf(resolved);
+  const folder = await getFolder(resolved);
+  const manifest = await readResolvedManifest(resolved);
   requireReadable(manifest);
   const name = options.name ?? manifest.name;
-  const output = options.output ?? `${fileNameOf(name)}${packageExtension}`;
+  const output = options.output ?? `${getFileName(name)}${packageExtension}`;
   await checkOutput(output, folder, replace);
   const own = await readJsonObject(folder, metadataName);
   if (own !== undefined && !isKapslMetadata(own)) throw otherMetadata(folder);
@@ -66,9 +66,9 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
   return { name: String(metadata.project_name), output, ...written };
 }
 
-async function folderOf(reference: ModelReference): Promise<Folder> {
+async function getFolder(reference: ModelReference): Promise<Folder> {
   const folder = await reference.locate();
-  const status = await statOf(folder.path, folder.displayName);
+  const status = await readStatus(folder.path, folder.displayName);
   // A missing folder is reported by the reader of the manifest.
   if (status === undefined || status.isDirectory()) return folder;
   throw new InferyardError("INPUT_INVALID", `${reference.text} is a file, and a package is made of a folder`, {
@@ -77,7 +77,7 @@ async function folderOf(reference: ModelReference): Promise<Folder> {
 }
 
 /** The name without the characters that file names cannot have. */
-function fileNameOf(name: string): string {
+function getFileName(name: string): string {
   return name.replaceAll(/[/\\:]/g, "-");
 }
 
@@ -116,7 +116,7 @@ async function writePackage(
   } catch (error) {
     if (signal?.aborted === true) throw abortError(signal);
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${messageOf(error)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${getMessage(error)}`, {
       remedy: "make room and check the permissions, or choose another place with --out",
       cause: error,
     });
@@ -133,7 +133,7 @@ async function writeArchive(
   let bytes = 0;
   const gzip = createGzip({ chunkSize: 256 * 1024 });
   // An error of the pipeline destroys `gzip`, so that the loop below throws it.
-  const fed = Promise.allSettled([pipeline(archiveOf(files), gzip, signal === undefined ? {} : { signal })]);
+  const fed = Promise.allSettled([pipeline(toArchive(files), gzip, signal === undefined ? {} : { signal })]);
   try {
     for await (const chunk of gzip as AsyncIterable<Buffer>) {
       const piece = bytes === 0 ? withoutGzipSystem(chunk) : chunk;

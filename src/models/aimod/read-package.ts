@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { dataFolder } from "../../storage/data-folder.ts";
-import { digestOf } from "../digest.ts";
+import { computeDigest } from "../digest.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
 import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-folder.ts";
@@ -36,7 +36,7 @@ export async function readPackage(file: Folder, options: ReadOptions): Promise<M
 export async function openPackage(file: Folder, options: ReadOptions, limits: ArchiveLimits = archiveLimits): Promise<string> {
   const { dataFolder: data = dataFolder(), digests } = options;
   const packages = join(data, "packages");
-  const sha256 = await digestOf(file, digests);
+  const sha256 = await computeDigest(file, digests);
   const folder = join(packages, sha256);
   if (await isFolder(folder)) return folder;
   await withDiskErrors(packages, () => mkdir(packages, { recursive: true }));

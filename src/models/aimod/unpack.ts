@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Folder } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
@@ -143,10 +143,10 @@ class ExtractionFolder {
     this.#entries += 1;
     if (this.#entries > this.#limits.maxEntries) throw new ArchiveError(`holds more than ${this.#limits.maxEntries} files`);
     const { path, refusal } = checkEntryName(entry.name);
-    if (refusal !== undefined) throw problemOf(entry, refusal);
+    if (refusal !== undefined) throw getProblem(entry, refusal);
     if (entry.type !== "file" && entry.type !== "folder")
-      throw problemOf(entry, `is neither a file nor a folder (${entry.type})`);
-    if (path === "" && entry.type === "file") throw problemOf(entry, "has no name");
+      throw getProblem(entry, `is neither a file nor a folder (${entry.type})`);
+    if (path === "" && entry.type === "file") throw getProblem(entry, "has no name");
     this.#claim(entry, path);
     const destination = join(this.#target, path);
     if (entry.type === "folder") {
@@ -169,7 +169,7 @@ class ExtractionFolder {
       const type = depth === parts.length && entry.type === "file" ? "file" : "folder";
       const known = this.#known.get(key);
       if (known === "file" || (known !== undefined && type === "file"))
-        throw problemOf(entry, "has the name of another entry, or one that differs in capitals or accents alone");
+        throw getProblem(entry, "has the name of another entry, or one that differs in capitals or accents alone");
       this.#known.set(key, type);
     }
   }
@@ -177,11 +177,11 @@ class ExtractionFolder {
   #checkSize(entry: ArchiveEntry, path: string): void {
     const { maxFileBytes, maxMetadataBytes } = this.#limits;
     const limit = path === metadataName ? maxMetadataBytes : maxFileBytes;
-    if (entry.size > limit) throw problemOf(entry, `has ${entry.size} bytes, and ${limit} are allowed`);
+    if (entry.size > limit) throw getProblem(entry, `has ${entry.size} bytes, and ${limit} are allowed`);
   }
 }
 
-function problemOf({ name }: ArchiveEntry, refusal: string): ArchiveError {
+function getProblem({ name }: ArchiveEntry, refusal: string): ArchiveError {
   return new ArchiveError(`is refused: the entry ${JSON.stringify(name)} ${refusal}`);
 }
 
@@ -205,8 +205,8 @@ function asModelError({ displayName }: Folder, error: unknown): InferyardError {
   const remedy = "download it again, or pack the model again";
   if (error instanceof ArchiveError) return modelInvalid(`the package ${displayName} ${error.message}`, remedy, error);
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${displayName} is cut off: ${messageOf(error)}`, remedy, error);
+  if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${displayName} is cut off: ${getMessage(error)}`, remedy, error);
   if (code?.startsWith("Z_") === true)
-    return modelInvalid(`the package ${displayName} is damaged: ${messageOf(error)}`, remedy, error);
+    return modelInvalid(`the package ${displayName} is damaged: ${getMessage(error)}`, remedy, error);
   return unreadable(displayName, error);
 }

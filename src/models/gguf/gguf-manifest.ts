@@ -38,8 +38,8 @@ export async function describeGguf(path: string, displayName: string): Promise<G
   const model = await readGgufModel(path, displayName, "everything");
   const { metadata, architecture, bytes } = model;
   const translated = await translate(model);
-  const { className = architecture, config = sizesOf(model) } = translated ?? {};
-  const pooling = poolingOf(model);
+  const { className = architecture, config = getSizes(model) } = translated ?? {};
+  const pooling = getPooling(model);
   const isLanguage = /(?:ForCausalLM|LMHeadModel)$/.test(className) || (translated === undefined && pooling === undefined);
   const isReranker = ggufPooling(model) === "rank";
   const layouts = unlessUnsupported(() => possibleI2SLayouts(model)) ?? [];
@@ -53,7 +53,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
     tensorTypes: [...new Set([...model.tensors.values()].map(({ type }) => type))],
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
-      generation: generationOf(metadata),
+      generation: getGeneration(metadata),
       chatTemplates: chatTemplates(metadata),
       license: ggufText(metadata, "general.license"),
     }),
@@ -79,7 +79,7 @@ function unlessUnsupported<Result>(read: () => Result): Result | undefined {
 }
 
 /** The sizes that files of every architecture state, by their names in config.json. */
-function sizesOf({ metadata, architecture, tensors }: GgufModel): Readonly<Record<string, unknown>> {
+function getSizes({ metadata, architecture, tensors }: GgufModel): Readonly<Record<string, unknown>> {
   const number = (key: string): number | undefined => ggufNumber(metadata, `${architecture}.${key}`);
   return omitUndefined({
     max_position_embeddings: number("context_length"),
@@ -96,7 +96,7 @@ function sizesOf({ metadata, architecture, tensors }: GgufModel): Readonly<Recor
 
 const poolings: Readonly<Partial<Record<string, Pooling>>> = { none: "none", mean: "mean", cls: "cls", last: "last" };
 
-function poolingOf(model: GgufModel): Pooling | undefined {
+function getPooling(model: GgufModel): Pooling | undefined {
   const stated = ggufPooling(model);
   return stated === undefined ? undefined : poolings[stated];
 }
@@ -178,11 +178,11 @@ function tokenizerConfig(metadata: ReadonlyMap<string, GgufValue>): Readonly<Rec
     return typeof token === "string" ? [[name, token] as const] : [];
   });
   const addsBos = ggufBoolean(metadata, "tokenizer.ggml.add_bos_token");
-  return { ...Object.fromEntries(named), ...(addsBos === undefined ? {} : { add_bos_token: addsBos }) };
+  return { ...Object.fromEntries(named), ...omitUndefined({ add_bos_token: addsBos }) };
 }
 
 /** The tokens that begin, pad and end a text, with the names of generation_config.json. */
-function generationOf(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> | undefined {
+function getGeneration(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> | undefined {
   const ends = endTokens(metadata);
   const fields = omitUndefined({
     bos_token_id: tokenId(metadata, "bos_token_id"),

@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -63,7 +63,7 @@ const blockElements: Readonly<Record<string, number>> = { Q8_0: 32, Q4_0: 32, Q4
  */
 export async function quantizeGguf(path: string, displayName: string, options: QuantizeOptions): Promise<QuantizeReport> {
   const { to, replace = false, signal } = options;
-  const output = options.output ?? outputOf(displayName, to);
+  const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
   if (!replace && (await exists(output))) {
     throw new InferyardError("OUTPUT_FAILED", `${output} is there already`, { remedy: "give another --out, or --replace" });
@@ -80,7 +80,7 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
     );
     let bytes = 0;
     await write(output, async (append) => {
-      for (const part of ggufParts(metadataOf(model, targets[to].fileType), tensors)) {
+      for (const part of ggufParts(toMetadata(model, targets[to].fileType), tensors)) {
         await append(part);
         bytes += part.length;
       }
@@ -96,7 +96,7 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
   }
 }
 
-function outputOf(displayName: string, to: string): string {
+function getOutput(displayName: string, to: string): string {
   return displayName.replace(/(-\d{5}-of-\d{5})?\.gguf$/i, "").replace(/[-.](f32|f16|bf16)$/i, "") + `-${to}.gguf`;
 }
 
@@ -112,7 +112,7 @@ async function write(output: string, fill: (append: (part: Uint8Array) => Promis
     await writeAtomically(output, (file) => fill((part) => file.writeFile(part)));
   } catch (cause) {
     if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${output}: ${messageOf(cause)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `cannot write ${output}: ${getMessage(cause)}`, {
       cause,
       remedy: "check that the folder exists, is writable and has space left",
     });
@@ -169,7 +169,7 @@ function typeFor({ name, shape }: GgufModelTensor, wanted: EncodableType): Encod
   return order.find(fits) ?? "F16";
 }
 
-function metadataOf({ metadata }: GgufModel, fileType: number): ReadonlyMap<string, GgufValue> {
+function toMetadata({ metadata }: GgufModel, fileType: number): ReadonlyMap<string, GgufValue> {
   const kept = [...metadata].filter(([key]) => !key.startsWith("split.") && key !== i2sLayoutKey);
   const layout: I2SLayout = "x86"; // that of encodeTensor
   return new Map<string, GgufValue>([

@@ -28,7 +28,7 @@ export async function readCachedListing(cacheFolder: string, reference: HubRefer
 
 async function readListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
   const folder = repositoryFolder(cacheFolder, reference.repository);
-  const commit = await commitOf(folder, reference.revision);
+  const commit = await getCommit(folder, reference.revision);
   if (commit === undefined) return undefined;
   const snapshot = join(folder, "snapshots", commit);
   const entries = await readdir(snapshot, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
@@ -46,7 +46,7 @@ async function readListing(cacheFolder: string, reference: HubReference): Promis
   return files.length === 0 ? undefined : { commit, files };
 }
 
-async function commitOf(folder: string, revision: string): Promise<string | undefined> {
+async function getCommit(folder: string, revision: string): Promise<string | undefined> {
   const text = await readFile(join(folder, "refs", revision), "utf8").catch((error: unknown) => {
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error) ?? "")) return revision; // the revision may be a commit
     throw error;

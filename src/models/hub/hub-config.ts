@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,7 +32,7 @@ export async function readHubConfig(environment: Environment = process.env, offl
     variable("HUGGING_FACE_HUB_TOKEN") ??
     (await tokenIn(variable("HF_TOKEN_PATH") ?? join(home, "token")));
   return {
-    endpoint: endpointOf(variable("HF_ENDPOINT") ?? "https://huggingface.co"),
+    endpoint: getEndpoint(variable("HF_ENDPOINT") ?? "https://huggingface.co"),
     ...(token === undefined ? {} : { token: checkToken(token) }),
     cacheFolder: resolve(variable("HF_HUB_CACHE") ?? variable("HUGGINGFACE_HUB_CACHE") ?? join(home, "hub")),
     offline: offline ?? isTrue(variable("HF_HUB_OFFLINE")),
@@ -44,7 +44,7 @@ function isTrue(text: string | undefined): boolean {
   return ["1", "ON", "YES", "TRUE"].includes((text ?? "").toUpperCase());
 }
 
-function endpointOf(text: string): string {
+function getEndpoint(text: string): string {
   if (URL.canParse(text) && /^https?:/i.test(text)) return text.replace(/\/+$/, "");
   throw new InferyardError("CONFIG_INVALID", `HF_ENDPOINT is "${text}", which is not the address of a hub`, {
     remedy: "write it with https://, or leave it out",
@@ -57,7 +57,7 @@ async function tokenIn(path: string): Promise<string | undefined> {
     return (await readFile(path, "utf8")).trim() || undefined;
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw new InferyardError("CONFIG_INVALID", `the token in ${path} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("CONFIG_INVALID", `the token in ${path} cannot be read: ${getMessage(error)}`, {
       remedy: "check its permissions, or set HF_TOKEN",
       cause: error,
     });

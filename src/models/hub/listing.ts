@@ -1,5 +1,5 @@
 /** Lists the files of a revision of a repository: paths, sizes and digests. The answer of the hub is untrusted and is validated. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import type { HubReference } from "../reference/remote-reference.ts";
 import { type Network, sendRequest } from "./request.ts";
@@ -52,7 +52,7 @@ export async function readListing(network: Network, reference: HubReference, opt
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     // Valid JSON of another form makes the library throw errors of its own.
-    throw new InferyardError("MODEL_INVALID", `the listing of ${what} does not have the form of a hub's: ${messageOf(error)}`, {
+    throw new InferyardError("MODEL_INVALID", `the listing of ${what} does not have the form of a hub's: ${getMessage(error)}`, {
       remedy: "check HF_ENDPOINT: it must be the address of a hub",
       cause: error,
     });

@@ -1,6 +1,7 @@
 /** Makes a file of a model a blob of the store: from the store itself, from Hugging Face's cache, or over the network. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
   type Digests,
@@ -89,7 +90,7 @@ async function fromStore(file: WantedFile, { layout, signal }: ObtainContext): P
   const sha256 = file.sha256 ?? (file.gitSha1 === undefined ? undefined : await sha256ForGitDigest(layout, file.gitSha1));
   if (sha256 === undefined || !(await hasBlob(layout, sha256, file.size))) return undefined;
   const path = blobPath(layout, sha256);
-  if (!matchesDigest(await digestsOf(path, file, signal), { ...file, sha256 })) {
+  if (!matchesDigest(await computeDigests(path, file, signal), { ...file, sha256 })) {
     await removeBlob(layout, sha256);
     return undefined;
   }
@@ -102,7 +103,7 @@ async function fromCache(file: WantedFile, { layout, cache, signal }: ObtainCont
   if (cache === undefined || size === undefined) return undefined;
   const path = file.local ?? (await cachedBlob(cache.folder, cache.repository, { ...file, size }));
   if (path === undefined) return undefined;
-  const digests = await digestsOf(path, file, signal);
+  const digests = await computeDigests(path, file, signal);
   if (!matchesDigest(digests, file)) return undefined; // damaged: it is fetched from the hub
   await adoptBlob(layout, path, digests.sha256);
   if (file.gitSha1 !== undefined) await recordGitDigest(layout, file.gitSha1, digests.sha256);
@@ -161,14 +162,14 @@ function matchesDigest(digests: Digests, { sha256, gitSha1 }: Pick<HubFile, "sha
   return sha256 === undefined ? digests.gitSha1 === gitSha1 : digests.sha256 === sha256;
 }
 
-async function digestsOf(path: string, { size, gitSha1 }: WantedFile, signal: AbortSignal | undefined): Promise<Digests> {
+async function computeDigests(path: string, { size, gitSha1 }: WantedFile, signal: AbortSignal | undefined): Promise<Digests> {
   const hash = contentHash(gitSha1 === undefined ? undefined : size);
   await hashInto(hash, path, signal);
   return hash.digest();
 }
 
 function storedFile({ path, gitSha1 }: WantedFile, sha256: string, size: number): StoredFile {
-  return { path, size, sha256, ...(gitSha1 === undefined ? {} : { gitSha1 }) };
+  return { path, size, sha256, ...omitUndefined({ gitSha1 }) };
 }
 
 function digestMismatch({ what, url }: WantedFile, problem: string): InferyardError {

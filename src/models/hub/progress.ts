@@ -1,6 +1,8 @@
 /** Progress reports of a pull. */
 
 /** A progress report of a pull, which fetches a model into the store. */
+import { omitUndefined } from "../../contract/checked.ts";
+
 export interface PullProgress {
   /** The reference that is pulled. */
   readonly reference: string;
@@ -94,7 +96,7 @@ export class PullMeter {
       stage,
       bytes: this.#bytes,
       bytesPerSecond,
-      ...(this.#total === undefined ? {} : { totalBytes: this.#total }),
+      ...omitUndefined({ totalBytes: this.#total }),
       ...(left === undefined || bytesPerSecond === 0 ? {} : { secondsLeft: left / bytesPerSecond }),
       ...details,
     });

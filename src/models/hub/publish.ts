@@ -1,10 +1,11 @@
 /** The last step of a pull: creates the tree of the files and writes the record. */
 import { join, relative, sep } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../../storage/lock.ts";
-import { bytesOf, readIntactRecord, writeRecord } from "../store/record.ts";
+import { getBytes, readIntactRecord, writeRecord } from "../store/record.ts";
 import type { ModelRecord, StoredFile, StoredVariant } from "../store/model-record.ts";
 import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
@@ -40,7 +41,7 @@ export async function publish(publication: Publication, pulling: PullSession): P
       const record: ModelRecord = {
         recordVersion: 1,
         ...merged,
-        variants: variantsOf(merged, manifest, folder, variant),
+        variants: getVariants(merged, manifest, folder, variant),
         tasks: manifest?.tasks ?? [],
         tree,
         pulledAt: new Date().toISOString(),
@@ -49,16 +50,16 @@ export async function publish(publication: Publication, pulling: PullSession): P
       return {
         reference: record.reference,
         name: record.name,
-        ...(variant === undefined ? {} : { variant }),
+        ...omitUndefined({ variant }),
         variants: manifest?.variants.map(({ name }) => name) ?? record.variants.map(({ name }) => name),
         tasks: record.tasks,
-        ...(record.commit === undefined ? {} : { commit: record.commit }),
+        ...omitUndefined({ commit: record.commit }),
         files: record.files.length,
-        bytes: bytesOf(record),
+        bytes: getBytes(record),
         fetchedBytes: meter.fetched,
         milliseconds: performance.now() - started,
         folder,
-        ...(unsupported === undefined ? {} : { unsupported }),
+        ...omitUndefined({ unsupported }),
       };
     },
     { signal },
@@ -91,7 +92,7 @@ async function readPulled(
   const location = {
     path: isFile ? join(folder, only.path) : folder,
     displayName: reference,
-    name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
+    name: shortName({ name, ...omitUndefined({ repository }) }),
   };
   try {
     return { manifest: await readManifestAt(location, !isFile, { dataFolder: layout.root }) };
@@ -105,7 +106,7 @@ async function readPulled(
  * The variants for the record. The manifest, for which the weights were read, may have another name for a variant (`model.safetensors` may be fp16); that
  * becomes an alias. Of a repository that was fetched as a whole, the variants are those of the manifest.
  */
-function variantsOf(
+function getVariants(
   { reference, repository, variants }: Publication,
   manifest: Manifest | undefined,
   folder: string,

@@ -1,5 +1,6 @@
 /** Pulls models into the store: files that the store has are kept, missing ones are fetched, and the model is published when it is complete. */
 import { mkdir } from "node:fs/promises";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
@@ -47,7 +48,7 @@ export function pullContext(
  */
 export async function pull(text: string, options: PullOptions, context: PullContext): Promise<PullReport> {
   const started = performance.now();
-  const reference = isRemote(text) ? text : await referenceOf(text, context.layout);
+  const reference = isRemote(text) ? text : await getReference(text, context.layout);
   const remote = parseRemote(reference);
   if (
     remote.kind === "hub" &&
@@ -66,9 +67,7 @@ export async function pull(text: string, options: PullOptions, context: PullCont
   const { layout, environment, timing } = context;
   const { endpoint, token, cacheFolder, offline } = await readHubConfig(environment, options.offline);
   const meter = new PullMeter(reference, options.onProgress);
-  const network = offline
-    ? undefined
-    : { fetch: await proxiedFetch(environment), endpoint, timing, ...(token === undefined ? {} : { token }) };
+  const network = offline ? undefined : { fetch: await proxiedFetch(environment), endpoint, timing, ...omitUndefined({ token }) };
   const { signal } = options;
   const variant = remote.kind === "hub" ? (remote.variant ?? options.variant) : undefined;
   const pulling: PullSession = { layout, network, cacheFolder, endpoint, meter, signal, variant, started };
@@ -86,7 +85,7 @@ export async function pull(text: string, options: PullOptions, context: PullCont
 }
 
 /** The reference of a model in the store: pulling it again fetches what is new. */
-async function referenceOf(text: string, layout: StoreLayout): Promise<string> {
+async function getReference(text: string, layout: StoreLayout): Promise<string> {
   // Of a damaged record only the name is trusted, which is that of its file.
   const damaged = await findDamaged(layout, text);
   if (damaged !== undefined && parseHubName(text) !== undefined) return `hf:${text}`;

@@ -1,6 +1,7 @@
 /** Sends one request to the hub or to a host that it redirects to: authorization, redirects, detection of stalled connections, and errors by status. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, abortError, getMessage } from "../../contract/errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 
@@ -128,7 +129,7 @@ function checkStatus(network: Network, question: HubRequest, url: URL, answer: H
   if (status === 404 || status === 410) throw notFound(question, answer);
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wait = retryAfterMs(headers.get("retry-after"));
-    throw new TransientError(`${url.host} answered ${status}`, { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+    throw new TransientError(`${url.host} answered ${status}`, { status, ...omitUndefined({ retryAfterMs: wait }) });
   }
   throw downloadFailed(question, `${url.host} answered ${status}`, status);
 }
@@ -171,7 +172,7 @@ function noRepository(what: string, data: Readonly<Record<string, unknown>>): In
 function downloadFailed({ what, url }: HubRequest, reason: string, status?: number): InferyardError {
   return new InferyardError("DOWNLOAD_FAILED", `${what} could not be fetched: ${reason}`, {
     remedy: "check the reference and HF_ENDPOINT",
-    data: { url, ...(status === undefined ? {} : { status }) },
+    data: { url, ...omitUndefined({ status }) },
   });
 }
 
@@ -179,5 +180,5 @@ function downloadFailed({ what, url }: HubRequest, reason: string, status?: numb
 function connectionFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
-  return messageOf(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");
+  return getMessage(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");
 }

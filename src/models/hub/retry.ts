@@ -1,4 +1,5 @@
 /** Retries with exponential backoff. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
 
@@ -94,9 +95,9 @@ function retriesExhausted({ what, url }: RetryOptions, error: TransientError, at
   const { status, retryAfterMs } = error;
   return new InferyardError("DOWNLOAD_FAILED", `${what} could not be fetched: ${error.message}`, {
     remedy: "check the network, HF_ENDPOINT and the proxy (HTTPS_PROXY), and pull again: what was fetched stays",
-    data: { url, attempts, ...(status === undefined ? {} : { status }) },
+    data: { url, attempts, ...omitUndefined({ status }) },
     cause: error,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
   });
 }
 

@@ -7,7 +7,7 @@ import { mainTemplateFile, namedTemplateFile, namedTemplatesFolder } from "../hu
 import { hasName } from "../store/locate.ts";
 import type { StoredVariant } from "../store/model-record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
-import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
+import { getFormat, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
 import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";
 import type { HubFile } from "./listing.ts";
 
@@ -148,7 +148,7 @@ function companionFiles(file: string, paths: readonly string[]): string[] {
   const stem = file.slice(0, -".onnx".length);
   return paths.filter(
     (path) =>
-      (path.startsWith(`${file}_data`) || path === `${file}.data` || path === `${stem}.data`) && formatOf(path) === undefined,
+      (path.startsWith(`${file}_data`) || path === `${file}.data` || path === `${stem}.data`) && getFormat(path) === undefined,
   );
 }
 
@@ -168,7 +168,7 @@ function defaultVariant(
     "MODEL_NOT_FOUND",
     `${displayName} has ${variants.length} sets of weights, and none of them is the usual one`,
     {
-      remedy: `name one, for example ${displayName}:${first.name} (${namesOf(variants, files)})`,
+      remedy: `name one, for example ${displayName}:${first.name} (${getNames(variants, files)})`,
       data: { variants: variants.map(({ name }) => name) },
     },
   );
@@ -183,13 +183,13 @@ function noVariant(
 ): InferyardError {
   if (variants.length === 0) return missingWeights(displayName, paths);
   return new InferyardError("MODEL_NOT_FOUND", `${displayName} has no variant "${wanted}"`, {
-    remedy: `choose one of ${namesOf(variants, files)}`,
+    remedy: `choose one of ${getNames(variants, files)}`,
     data: { variants: variants.map(({ name }) => name) },
   });
 }
 
 /** The names of the variants with their sizes, for a message. */
-function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]): string {
+function getNames(variants: readonly StoredVariant[], files: readonly HubFile[]): string {
   const sizes = new Map(files.map(({ path, size }) => [path, size]));
   const listed = variants.slice(0, 24).map(({ name, files: own }) => {
     const bytes = own.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0);

@@ -4,7 +4,7 @@
  */
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { listFolder, readText } from "../../platform/node/files.ts";
-import { type Folder, displayNameIn, isFile, isJsonObject, readJsonObject, statOf } from "../model-folder.ts";
+import { type Folder, displayNameIn, isFile, isJsonObject, readJsonObject, readStatus } from "../model-folder.ts";
 
 /** The template for all that no other is for. */
 export const mainTemplateFile = "chat_template.jinja";
@@ -40,7 +40,7 @@ async function readOlderForms(folder: Folder, { chat_template: stated }: Readonl
 
 async function readNamedTemplates(folder: Folder): Promise<Templates> {
   const [path, shown] = [`${folder.path}/${namedTemplatesFolder}`, displayNameIn(folder, namedTemplatesFolder)];
-  if ((await statOf(path, shown))?.isDirectory() !== true) return {};
+  if ((await readStatus(path, shown))?.isDirectory() !== true) return {};
   const entries = await listFolder(path).catch((error: unknown) => {
     throw unreadable(shown, error);
   });

@@ -20,7 +20,7 @@ const tasks: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Names of the tasks that a model serves, by the name of its class; empty if the class is unknown. An embedding model serves feature-extraction. */
-export function tasksOf(modelClass: string | undefined, isEmbedding: boolean): readonly string[] {
+export function getTasks(modelClass: string | undefined, isEmbedding: boolean): readonly string[] {
   if (isEmbedding) return ["feature-extraction"];
   const task = tasks.find(([pattern]) => pattern.test(modelClass ?? ""))?.[1];
   return task === undefined ? [] : [task];
@@ -30,13 +30,13 @@ export function tasksOf(modelClass: string | undefined, isEmbedding: boolean): r
  * The pattern of the class names (in `architectures` of config.json) that serve a Hugging Face task, for messages:
  * "…ForTokenClassification".
  */
-export function architecturesOf(task: string): string {
+export function getArchitectures(task: string): string {
   const [pattern] = tasks.find(([, name]) => name === task) ?? [];
   return (pattern?.source ?? "").replace(/^(?!\^)/, "…").replace(/\$$/, "");
 }
 
 /** The first entry of `architectures` in config.json, or undefined if there is none. */
-export function architectureOf(config: JsonObject): string | undefined {
+export function getArchitecture(config: JsonObject): string | undefined {
   const { architectures } = config as { architectures?: unknown };
   const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
   return typeof first === "string" ? first : undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modelClasses, modelClassOf } from "./model-classes.ts";
+import { modelClasses, getModelClass } from "./model-classes.ts";
 
 describe("the class of a model", () => {
   it.each([
@@ -15,12 +15,12 @@ describe("the class of a model", () => {
     [{ model_type: "constructor" }, undefined, undefined],
     [{}, undefined, undefined],
   ])("of %j is %s for its hidden states, otherwise %s", (config, headless, otherwise) => {
-    expect([modelClassOf(config, true), modelClassOf(config, false)]).toEqual([headless, otherwise]);
+    expect([getModelClass(config, true), getModelClass(config, false)]).toEqual([headless, otherwise]);
   });
 
   it("is the stated one where the folder has code of its own", () => {
     const config = { model_type: "bert", architectures: ["JinaBertForMaskedLM"], auto_map: { AutoModel: "code.JinaBertModel" } };
-    expect(modelClassOf(config, true)).toBe("JinaBertForMaskedLM");
+    expect(getModelClass(config, true)).toBe("JinaBertForMaskedLM");
   });
 
   it("is one of those that the engine builds", async () => {

@@ -4,7 +4,7 @@
  * it was trained with belongs to it.
  */
 import { isJsonObject, type JsonObject } from "../model-folder.ts";
-import { architectureOf } from "./model-card.ts";
+import { getArchitecture } from "./model-card.ts";
 
 /** The classes of one `model_type`. */
 interface ModelClasses {
@@ -49,9 +49,9 @@ const trainingClasses: readonly (readonly [pattern: RegExp, head: string])[] = [
  * The class that the model of a config.json is built as; undefined if nothing states it. `isEmbedder`: the model is used for its hidden states, so that it
  * is the class without a head of its `model_type`, whatever head it was trained with.
  */
-export function modelClassOf(config: JsonObject, isEmbedder: boolean): string | undefined {
-  const stated = architectureOf(config);
-  const classes = classesOf(config);
+export function getModelClass(config: JsonObject, isEmbedder: boolean): string | undefined {
+  const stated = getArchitecture(config);
+  const classes = getClasses(config);
   if (classes === undefined) return stated;
   if (isEmbedder) return classes.headless;
   if (stated === undefined) return classes.language ?? classes.headless;
@@ -60,7 +60,7 @@ export function modelClassOf(config: JsonObject, isEmbedder: boolean): string | 
 }
 
 /** The classes of the model of a config.json; undefined if no engine builds models of its `model_type`. */
-function classesOf(config: JsonObject): ModelClasses | undefined {
+function getClasses(config: JsonObject): ModelClasses | undefined {
   const { model_type: type, auto_map: code } = config;
   // Code of the model takes the place of the class, and only the engine knows which of it transformers has taken over since.
   if (isJsonObject(code) && "AutoModel" in code && type !== "nomic_bert") return undefined;

@@ -35,7 +35,7 @@ export async function readPoolingConfig(folder: Folder, path: string): Promise<P
   const config = await readJsonObject(folder, file);
   if (config === undefined)
     throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
-  const modes = modesOf(config);
+  const modes = getModes(config);
   const [mode] = modes;
   const pooling = modes.length === 1 ? names[String(mode)] : undefined;
   if (pooling === undefined) {
@@ -52,7 +52,7 @@ export async function readPoolingConfig(folder: Folder, path: string): Promise<P
 }
 
 /** As in sentence-transformers 6, `pooling_mode` takes precedence over the flags, and the default is the mean. */
-function modesOf(config: JsonObject): unknown[] {
+function getModes(config: JsonObject): unknown[] {
   const named = config["pooling_mode"];
   if (named !== undefined) return Array.isArray(named) ? named : [typeof named === "string" ? named.toLowerCase() : named];
   const set = Object.entries(flags).filter(([flag]) => config[flag] === true);

@@ -12,9 +12,9 @@ import type {
   UnreadableVariant,
   Variant,
 } from "../manifest.ts";
-import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
+import { getArchitecture, readLicense, getTasks } from "./model-card.ts";
 import { usualKind } from "../language-tasks.ts";
-import { modelClassOf } from "./model-classes.ts";
+import { getModelClass } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
@@ -81,14 +81,14 @@ export async function readHuggingFace(
   const isUnpooled = modules?.kind === "transformer" && modules.poolingPath === undefined;
   const isScorer = isUnpooled && isCrossEncoder(modules, (await readSentenceConfig(inner))?.config);
   const isEmbedder = stated.writesText !== true && usesHiddenStates(isScorer ? undefined : modules, text, stated.tasks);
-  const modelClass = modelClassOf(config, isEmbedder);
+  const modelClass = getModelClass(config, isEmbedder);
   const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =
     own?.generation ?? generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks =
-    spanConfig === undefined ? tasksOf(taskClassOf(config, modelClass), isStatic || isEmbedder) : ["token-classification"];
+    spanConfig === undefined ? getTasks(getTaskClass(config, modelClass), isStatic || isEmbedder) : ["token-classification"];
   const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
@@ -97,7 +97,7 @@ export async function readHuggingFace(
     directory: folder.path,
     source: stated.source,
     tasks: stated.writesText === true ? writingTasks(ownTasks) : (stated.tasks ?? ownTasks),
-    variants: files.map((file) => ({ ...withConfig(file, architecture, config), ...partsOf(gguf.get(file.path)) })),
+    variants: files.map((file) => ({ ...withConfig(file, architecture, config), ...getParts(gguf.get(file.path)) })),
     selection: {
       ...(stated.selection ?? { backends: [], fallbacks: [] }),
       ...(stated.mainFile === undefined ? {} : { file: pathInside(folder, stated.mainFile, folder.displayName) }),
@@ -143,8 +143,8 @@ async function describeGgufFiles(
 }
 
 /** The class that says what a model is for: an encoder whose files state none may have any head. */
-function taskClassOf(config: JsonObject, modelClass: string | undefined): string | undefined {
-  return architectureOf(config) === undefined && modelClass?.endsWith("Model") === true ? undefined : modelClass;
+function getTaskClass(config: JsonObject, modelClass: string | undefined): string | undefined {
+  return getArchitecture(config) === undefined && modelClass?.endsWith("Model") === true ? undefined : modelClass;
 }
 
 /** The tasks of a model that writes text: those that its files state, or to continue a prompt if they state none of this kind. */
@@ -153,7 +153,7 @@ function writingTasks(tasks: readonly string[]): readonly string[] {
 }
 
 /** What a variant takes from its GGUF file. */
-function partsOf(
+function getParts(
   gguf: GgufDescription | undefined,
 ): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "i2sLayouts" | "tensorTypes">> {
   if (gguf === undefined) return {};
@@ -227,5 +227,5 @@ async function discoverFolderVariants(
 }
 
 function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {
-  return { ...(architecture === undefined ? {} : { architecture }), ...file, config };
+  return { ...omitUndefined({ architecture }), ...file, config };
 }

@@ -27,15 +27,15 @@ export async function readRouter(folder: Folder, path: string): Promise<Routes> 
     throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
   const { types, structure, parameters } = config;
   if (!isJsonObject(types) || !isJsonObject(structure)) throw broken(displayName, 'it has no "types" or no "structure"');
-  const routeOf = (name: string): Module[] => {
+  const getRoute = (name: string): Module[] => {
     const names = structure[name];
     if (!Array.isArray(names)) throw unsupported(displayName, `Router without a route "${name}"`);
     return names.map((one) => readModule({ type: types[String(one)], path: inRouter(String(one)) }, folder, displayName));
   };
   const other = Object.keys(structure).find((name) => name !== "query" && name !== "document");
   if (other !== undefined) throw unsupported(displayName, `Router with the route "${other}"`);
-  const [query, ...more] = routeOf("query");
-  const document = routeOf("document");
+  const [query, ...more] = getRoute("query");
+  const document = getRoute("document");
   if (query?.type !== "SparseStaticEmbedding" || more.length > 0 || document[1]?.type !== "SpladePooling") {
     const chains = [[query, ...more], document].map((chain) => chain.map((module) => module?.type).join(" and "));
     throw unsupported(displayName, `Router with ${chains.join(" for queries, and ")} for documents`);
@@ -48,10 +48,10 @@ export async function readRouter(folder: Folder, path: string): Promise<Routes> 
 /** The weights are by token id, so that both routes must have the same vocabulary. */
 async function requireSameTokenizer(folder: Folder, query: string, document: string, displayName: string): Promise<void> {
   const [own, other] = [await readJson(folder, `${query}/tokenizer.json`), await readJson(folder, `${document}/tokenizer.json`)];
-  const vocabularyOf = (tokenizer: unknown): unknown => {
+  const getVocabulary = (tokenizer: unknown): unknown => {
     const model = isJsonObject(tokenizer) ? tokenizer["model"] : undefined;
     return isJsonObject(model) ? model["vocab"] : undefined;
   };
-  if (own === undefined || JSON.stringify(vocabularyOf(own)) === JSON.stringify(vocabularyOf(other))) return;
+  if (own === undefined || JSON.stringify(getVocabulary(own)) === JSON.stringify(getVocabulary(other))) return;
   throw unsupported(displayName, "Router with another vocabulary for queries than for documents");
 }

@@ -1,9 +1,10 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
 import { type Folder, type JsonObject, isFile, displayNameIn } from "../model-folder.ts";
-import { architectureOf } from "./model-card.ts";
+import { getArchitecture } from "./model-card.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
 import { checkDefaultPrompt, readPrompts, readPromptsConfig } from "./prompts.ts";
@@ -59,7 +60,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
   refuseOtherTransformerTask(sentence, inner, modules);
   const isModel2vec = config["model_type"] === "model2vec";
   const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
-  const ownPooling = overrides.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
+  const ownPooling = overrides.pooling === undefined ? await getPooling(folder, modules, isStatic, flat) : undefined;
   const pooling = overrides.pooling ?? ownPooling?.pooling;
   const ownModules = await readOwnModules(folder, inner, modules, config);
   const lateInteraction = await readLateInteraction(folder, {
@@ -75,12 +76,12 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
     specialTokens: overrides.specialTokens ?? !isStatic,
     dropUnknown: overrides.dropUnknown ?? isModel2vec,
     lowercase: sentence?.config["do_lower_case"] === true,
-    ...(pooling === undefined ? {} : { pooling }),
+    ...omitUndefined({ pooling }),
     poolPrompt: ownPooling?.includePrompt ?? true,
     ...ownModules.settings,
     normalize: overrides.normalize ?? (ownModules.hasProjection || normalizes(config, modules, isModel2vec)),
     ...(await prompts(folder, overrides)),
-    ...(lateInteraction === undefined ? {} : { lateInteraction }),
+    ...omitUndefined({ lateInteraction }),
   };
 }
 
@@ -108,7 +109,7 @@ function staticLimit(config: JsonObject, isModel2vec: boolean): TokenLimit | und
     : { maxTokens: model2vecLimit, source: "the default of model2vec" };
 }
 
-async function poolingOf(
+async function getPooling(
   folder: Folder,
   modules: Modules | undefined,
   isStatic: boolean,
@@ -135,7 +136,7 @@ async function readOwnModules(
   modules: Modules | undefined,
   config: JsonObject,
 ): Promise<{ settings: ModuleSettings; hasProjection: boolean }> {
-  const isStanford = architectureOf(config) === "HF_ColBERT";
+  const isStanford = getArchitecture(config) === "HF_ColBERT";
   const hasHeads = await hasAny(inner, headFiles);
   const { vectorModules = [], sparse, tokens } = modules ?? {};
   if (vectorModules.length === 0 && sparse === undefined && !isStanford && !hasHeads)

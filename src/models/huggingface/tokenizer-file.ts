@@ -62,13 +62,13 @@ export async function findTokenizerFile(
     tokenizerConfig,
   }: { readonly stated: string | undefined; readonly config: JsonObject; readonly tokenizerConfig: JsonObject },
 ): Promise<TokenizerFile> {
-  if (stated !== undefined) return settingsOf(folder, stated, config, tokenizerConfig);
+  if (stated !== undefined) return getSettings(folder, stated, config, tokenizerConfig);
   for (const file of ["tokenizer.json", ...vocabularyFiles]) {
     for (const base of inner.path === folder.path ? [inner] : [inner, folder]) {
-      if (await hasVocabulary(base, file)) return settingsOf(base, file, config, tokenizerConfig);
+      if (await hasVocabulary(base, file)) return getSettings(base, file, config, tokenizerConfig);
     }
   }
-  return settingsOf(folder, "tokenizer.json", config, tokenizerConfig);
+  return getSettings(folder, "tokenizer.json", config, tokenizerConfig);
 }
 
 async function hasVocabulary(base: Folder, file: string): Promise<boolean> {
@@ -77,20 +77,20 @@ async function hasVocabulary(base: Folder, file: string): Promise<boolean> {
   return true;
 }
 
-function settingsOf(base: Folder, file: string, config: JsonObject, tokenizerConfig: JsonObject): TokenizerFile {
+function getSettings(base: Folder, file: string, config: JsonObject, tokenizerConfig: JsonObject): TokenizerFile {
   const place = { tokenizerPath: pathInside(base, file, "inferyard.json"), tokenizerShown: displayNameIn(base, file) };
-  const format = formatOf(file);
-  return format === undefined ? place : { ...place, tokenizerFormat: format, tokenizerClass: classOf(config, tokenizerConfig) };
+  const format = getFormat(file);
+  return format === undefined ? place : { ...place, tokenizerFormat: format, tokenizerClass: getClass(config, tokenizerConfig) };
 }
 
-function formatOf(file: string): Exclude<TextSettings["tokenizerFormat"], "gguf"> {
+function getFormat(file: string): Exclude<TextSettings["tokenizerFormat"], "gguf"> {
   if (file.endsWith("vocab.txt")) return "vocab.txt";
   if (file.endsWith("vocab.json")) return "vocab.json";
   return /\.(model|spm)$/.test(file) ? "sentencepiece" : undefined;
 }
 
 /** The class of the tokenizer; empty if no file names one and the type of the model has none. */
-function classOf(config: JsonObject, tokenizerConfig: JsonObject): string {
+function getClass(config: JsonObject, tokenizerConfig: JsonObject): string {
   const stated = [tokenizerConfig["tokenizer_class"], config["tokenizer_class"]].find((name) => typeof name === "string");
   const type = String(config["model_type"]);
   const registered = Object.hasOwn(classesByModelType, type) ? classesByModelType[type] : undefined;

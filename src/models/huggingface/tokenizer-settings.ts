@@ -15,7 +15,7 @@ export async function readTokenizerSettings(folder: Folder): Promise<JsonObject>
   const settings: JsonObject = { ...config, ...roles };
   const ids = await readJsonObject(folder, "added_tokens.json");
   if (ids === undefined) return settings;
-  return { ...settings, added_tokens_decoder: decoderOf(ids, settings, displayNameIn(folder, "added_tokens.json")) };
+  return { ...settings, added_tokens_decoder: getDecoder(ids, settings, displayNameIn(folder, "added_tokens.json")) };
 }
 
 /** A token of special_tokens_map.json, which is special whatever the file says. */
@@ -24,7 +24,7 @@ function asSpecial(token: unknown): unknown {
 }
 
 /** The ids by token of added_tokens.json in the form of `added_tokens_decoder`. */
-function decoderOf(ids: JsonObject, settings: JsonObject, displayName: string): JsonObject {
+function getDecoder(ids: JsonObject, settings: JsonObject, displayName: string): JsonObject {
   const special = new Set(Object.entries(settings).flatMap(([role, value]) => specialTexts(role, value)));
   return Object.fromEntries(
     Object.entries(ids).map(([content, id]) => {
@@ -37,11 +37,11 @@ function decoderOf(ids: JsonObject, settings: JsonObject, displayName: string): 
 }
 
 function specialTexts(role: string, value: unknown): readonly string[] {
-  if (role.endsWith("_token")) return textOf(value);
-  return role.endsWith("_special_tokens") && Array.isArray(value) ? value.flatMap(textOf) : [];
+  if (role.endsWith("_token")) return toText(value);
+  return role.endsWith("_special_tokens") && Array.isArray(value) ? value.flatMap(toText) : [];
 }
 
-function textOf(token: unknown): readonly string[] {
+function toText(token: unknown): readonly string[] {
   const content = isObject(token) ? token["content"] : token;
   return typeof content === "string" ? [content] : [];
 }

@@ -25,7 +25,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
   const { isPlainInferyardJson } = await import("./schema-free-check.ts"); // on demand: few models that a page loads have an inferyard.json
-  const problems = isPlainInferyardJson(value) ? [] : await problemsOf(value);
+  const problems = isPlainInferyardJson(value) ? [] : await getProblems(value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;
   const probe = json.probe === undefined ? undefined : readProbe(json.probe, problems);
@@ -42,14 +42,14 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     license,
     probe,
     provenance,
-    selection: statesTargets ? selectionOf(json) : undefined,
+    selection: statesTargets ? getSelection(json) : undefined,
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
   return omitUndefined({ overrides: omitUndefined(overrides) as ManifestOverrides, variants });
 }
 
 /** Every way in which the value violates the schema. */
-async function problemsOf(value: object): Promise<string[]> {
+async function getProblems(value: object): Promise<string[]> {
   // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
     import("./schema.ts"),
@@ -77,7 +77,7 @@ function invalid(folder: Folder, problems: readonly string[]): InferyardError {
 }
 
 /** Targets and backends are written in any case, as on the command line. */
-function selectionOf({ backends = [], preferred, fallbacks = [] }: InferyardJson): Manifest["selection"] {
+function getSelection({ backends = [], preferred, fallbacks = [] }: InferyardJson): Manifest["selection"] {
   const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
   return omitUndefined({ backends: lower(backends), preferred: preferred?.toLowerCase(), fallbacks: lower(fallbacks) });
 }

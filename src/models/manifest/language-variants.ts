@@ -24,7 +24,7 @@ const roles: ReadonlyMap<string, Role> = new Map([
  * there is a decoder merged for all tokens, it is used, otherwise the pair of a decoder for the first tokens and one for the others.
  */
 export function languageVariants(variants: readonly Variant[]): readonly LanguageVariant[] {
-  const parts = variants.map((variant) => ({ variant, ...roleOf(variant) }));
+  const parts = variants.map((variant) => ({ variant, ...getRole(variant) }));
   const suffixes = [...new Set(parts.flatMap(({ suffix }) => (suffix === undefined ? [] : [suffix])))];
   const joined = suffixes.flatMap((suffix): readonly LanguageVariant[] => {
     const part = (role: Role): Variant | undefined => parts.find((each) => each.role === role && each.suffix === suffix)?.variant;
@@ -52,7 +52,7 @@ export function languageVariants(variants: readonly Variant[]): readonly Languag
   return joined.length === 0 ? variants : [...joined, ...others];
 }
 
-function roleOf({ path, format }: Variant): { readonly role?: Role; readonly suffix?: string } {
+function getRole({ path, format }: Variant): { readonly role?: Role; readonly suffix?: string } {
   if (format !== "onnx") return {};
   const stem = basename(path, extname(path));
   const [name, role] = [...roles].find(([each]) => stem === each || stem.startsWith(`${each}_`)) ?? [];

@@ -27,7 +27,7 @@ export async function readManifestFiles(folder: Folder, options: ReadOptions, on
   const termite = await readTermiteIfPresent(folder, options, only);
   const own = await readInferyardJson(folder);
   const overrides: ManifestOverrides = { source: "huggingface", ...packaged, ...termite?.overrides, ...own?.overrides };
-  const wanted = own?.variants?.filter((variant) => only === undefined || pathOf(folder, variant) === only);
+  const wanted = own?.variants?.filter((variant) => only === undefined || getPath(folder, variant) === only);
   const variants = wanted?.length ? await readDeclaredVariants(folder, wanted, options) : termite?.variants;
   return variants?.files.length ? { overrides, variants } : { overrides };
 }
@@ -39,6 +39,6 @@ async function readTermiteIfPresent(folder: Folder, options: ReadOptions, only?:
   return readTermite(folder, options, only);
 }
 
-function pathOf(folder: Folder, variant: DeclaredVariant): string {
+function getPath(folder: Folder, variant: DeclaredVariant): string {
   return pathInside(folder, variant.file, displayNameIn(folder, "inferyard.json"));
 }

@@ -1,6 +1,6 @@
 /** Recognizes the path of a model by the names of files, without reading any. */
 import { isPackage } from "../aimod/package-name.ts";
-import { formatOf } from "./weights.ts";
+import { getFormat } from "./weights.ts";
 
 /** Names of files by which a model's folder is recognized. */
 export const modelFolderMarkers: readonly string[] = [
@@ -13,7 +13,7 @@ export const modelFolderMarkers: readonly string[] = [
 
 /** Whether a file is named like weights or a package. */
 export function isModelFile(path: string): boolean {
-  return formatOf(path) !== undefined || isPackage(path);
+  return getFormat(path) !== undefined || isPackage(path);
 }
 
 /** Whether a folder with these entries holds a model: it has one of these files beside weights, or beside a folder of weights. */

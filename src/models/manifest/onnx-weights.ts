@@ -2,7 +2,7 @@
  * Facts about an ONNX file that are needed before loading: its inputs and outputs, the precision of its weights, and the files with external data.
  */
 import type { Precision } from "../../contract/backend.ts";
-import { externalFilesOf } from "../../formats/onnx/external-files.ts";
+import { getExternalFiles } from "../../formats/onnx/external-files.ts";
 import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
@@ -29,6 +29,6 @@ export async function readOnnxWeights(path: string, displayName: string): Promis
   }
   const [mostFrequent] = [...bytes].sort(([, a], [, b]) => b - a);
   const { inputs, outputs } = outline.graph;
-  const found = { externalFiles: externalFilesOf(outline), signature: { inputs, outputs } };
+  const found = { externalFiles: getExternalFiles(outline), signature: { inputs, outputs } };
   return { ...found, ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
 }

@@ -1,4 +1,5 @@
 /** Reads the manifest of a model at a known location: a folder, a file of weights, or a package. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { isPackage } from "../aimod/package-name.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
@@ -26,11 +27,7 @@ async function readAllVariants(location: ModelLocation, isDirectory: boolean, op
     return await readPackage(location, options);
   }
   const { overrides, variants } = await readManifestFiles(location, options);
-  return await readHuggingFace(
-    location,
-    { ...(location.name === undefined ? {} : { name: location.name }), ...overrides },
-    variants,
-  );
+  return await readHuggingFace(location, { ...omitUndefined({ name: location.name }), ...overrides }, variants);
 }
 
 /** Keeps the variant that the reference names, if it names one. */

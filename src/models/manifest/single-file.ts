@@ -7,7 +7,7 @@ import { type Folder, isFile, displayNameIn } from "../model-folder.ts";
 import { modelFolderMarkers } from "./model-path.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 import { type ReadOptions, readFoundVariants } from "./variants.ts";
-import { formatOf } from "./weights.ts";
+import { getFormat } from "./weights.ts";
 
 /**
  * Reads the manifest of a model that is named by its file of weights or its package. The model's folder is the one that holds the
@@ -15,7 +15,7 @@ import { formatOf } from "./weights.ts";
  * and otherwise as `readHuggingFace` does.
  */
 export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
-  if (formatOf(file.path) === undefined) {
+  if (getFormat(file.path) === undefined) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `${file.displayName} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
@@ -24,19 +24,19 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
       },
     );
   }
-  const folder = await folderOf(file);
+  const folder = await getFolder(file);
   const name = basename(file.path);
   const { overrides, variants } = await readManifestFiles(folder, options, file.path);
-  const beside: Folder = { path: dirname(file.path), displayName: parentOf(file.displayName) };
+  const beside: Folder = { path: dirname(file.path), displayName: getParent(file.displayName) };
   const files = variants ?? (await readFoundVariants(beside, [name], file.displayName));
   const manifest = await readHuggingFace(folder, { name, ...overrides, source: "file" }, files);
   return { ...manifest, reference: file.displayName };
 }
 
-async function folderOf(file: Folder): Promise<Folder> {
-  const own: Folder = { path: dirname(file.path), displayName: parentOf(file.displayName) };
+async function getFolder(file: Folder): Promise<Folder> {
+  const own: Folder = { path: dirname(file.path), displayName: getParent(file.displayName) };
   if (basename(own.path) !== "onnx" || (await hasAny(own))) return own;
-  const above: Folder = { path: dirname(own.path), displayName: parentOf(own.displayName) };
+  const above: Folder = { path: dirname(own.path), displayName: getParent(own.displayName) };
   return (await hasAny(above)) ? above : own;
 }
 
@@ -46,6 +46,6 @@ async function hasAny(folder: Folder): Promise<boolean> {
 }
 
 /** The folder of a path, as the user would write it. */
-function parentOf(displayName: string): string {
+function getParent(displayName: string): string {
   return /[/\\]/.test(displayName) ? dirname(displayName) : displayName === "." ? ".." : ".";
 }

@@ -1,4 +1,5 @@
 /** Weights of a model that cannot be read, beside others that can. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest, UnreadableVariant, Variant } from "../manifest.ts";
 
@@ -6,7 +7,7 @@ type NamedVariant = Pick<Variant, "name" | "aliases">;
 
 /** Describes a variant that cannot be read. `error`: what reading it threw. */
 export function unreadableVariant({ name, aliases }: NamedVariant, { code, message, remedy }: InferyardError): UnreadableVariant {
-  return { name, aliases, code, reason: message, ...(remedy === undefined ? {} : { remedy }) };
+  return { name, aliases, code, reason: message, ...omitUndefined({ remedy }) };
 }
 
 /** Throws what reading a variant threw, if `wanted` names it and no variant that can be read. Does nothing if `wanted` is undefined. */

@@ -2,6 +2,7 @@
  * Names of variants. ONNX exports on Hugging Face state the type of their weights by a suffix of the file name (`model_fp16.onnx`). The suffixes are those of
  * transformers.js, whose `dtype` names are accepted as aliases.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { basename, extname } from "../../platform/node/paths.ts";
 import type { Precision } from "../../contract/backend.ts";
 import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";
@@ -61,7 +62,7 @@ export function nameVariants<File extends NamedFile>(files: readonly File[]): (F
     const [name = file.file, ...rest] = candidates.filter((candidate) => !taken.has(candidate));
     const aliases = rest.filter((candidate) => otherNames.includes(candidate));
     for (const used of [name, ...aliases]) taken.add(used);
-    named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });
+    named.push({ ...file, name, aliases, ...omitUndefined({ precision }) });
   }
   const formatRank = (file: NamedFile): number => formatOrder.indexOf(isSafetensors(file) ? ".safetensors" : extname(file.file));
   return named.sort((a, b) => formatRank(a) - formatRank(b) || nameRank(a.name) - nameRank(b.name));
@@ -74,7 +75,7 @@ export function nameOfSuffix(suffix: string, precision: Precision = "fp32"): Var
 
 /** The name that follows from the name of the file. */
 function nameFromFile(file: NamedFile): VariantName {
-  const stem = stemOf(file);
+  const stem = getStem(file);
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
   if (extname(file.file).toLowerCase() === ".gguf") return { name: stem, aliases: quantizationIn(stem) };
@@ -92,11 +93,11 @@ function quantizationIn(stem: string): readonly string[] {
 /** The name of a second file with the same precision. */
 function fallbackName(file: NamedFile): string {
   if (isSafetensors(file)) return file.precision === undefined ? "safetensors" : `safetensors-${file.precision}`;
-  return stemOf(file);
+  return getStem(file);
 }
 
 /** The name of the file without the ending that states its format. */
-function stemOf({ file }: NamedFile): string {
+function getStem({ file }: NamedFile): string {
   return isSafetensorsIndex(file) ? basename(file, ".safetensors.index.json") : basename(file, extname(file));
 }
 

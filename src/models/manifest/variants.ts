@@ -1,7 +1,7 @@
 /** Reads the variants of a model: those that inferyard.json declares, in its order, or those that are found in the folder. */
 import type { ModelFormat, Precision } from "../../contract/backend.ts";
 import type { DigestCache } from "../digest.ts";
-import { digestOf } from "../digest.ts";
+import { computeDigest } from "../digest.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { UnreadableVariant, Variant } from "../manifest.ts";
@@ -166,7 +166,7 @@ function checkSize(folder: Folder, { file, size }: WeightsFile, stated: number |
 }
 
 async function checkDigest(folder: Folder, weights: WeightsFile, stated: string, memo: DigestCache | undefined): Promise<void> {
-  const digest = await digestOf(weights, memo);
+  const digest = await computeDigest(weights, memo);
   if (digest === stated.toLowerCase()) return;
   throw modelInvalid(
     `${displayNameIn(folder, weights.file)} has the SHA-256 ${digest}, and inferyard.json says ${stated}`,

@@ -1,5 +1,6 @@
 /** Finds the files of a folder that hold weights, and reads their format, size and precision. */
 import type { ModelFormat, Precision } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
@@ -35,7 +36,7 @@ export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
 };
 
 /** The model format of a file by its extension, or undefined if the extension is not that of a model format. */
-export function formatOf(file: string): ModelFormat | undefined {
+export function getFormat(file: string): ModelFormat | undefined {
   return isSafetensorsIndex(file) ? "safetensors" : formatByExtension[extname(file).toLowerCase()];
 }
 
@@ -45,7 +46,7 @@ export function formatOf(file: string): ModelFormat | undefined {
  * than text encoders do. Throws MODEL_NOT_FOUND or MODEL_UNSUPPORTED if there are no weights in a format that is read.
  */
 export async function findWeightFiles(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
-  const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
+  const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => getFiles(folder, subfolder)));
   const files = lists.flat();
   const found = selectWeightFiles(files, isStatic);
   if (found.length === 0) throw missingWeights(folder.displayName, files);
@@ -71,7 +72,7 @@ export function selectWeightFiles(files: readonly string[], isStatic: boolean): 
     ...files.filter((file) => isWholeModel(file, files) && dirname(file) !== "onnx"),
     ...files.filter((file) => file.endsWith(".gguf")),
   ];
-  const safetensors = found.filter((file) => formatOf(file) === "safetensors");
+  const safetensors = found.filter((file) => getFormat(file) === "safetensors");
   return isStatic && safetensors.length > 0 ? safetensors : found;
 }
 
@@ -82,7 +83,7 @@ function isWholeModel(file: string, files: readonly string[]): boolean {
 }
 
 /** The files of a subfolder, as paths that begin with its name; empty if there is no such folder. */
-async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
+async function getFiles(folder: Folder, subfolder: string): Promise<string[]> {
   try {
     const entries = await listFolder(join(folder.path, subfolder));
     const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
@@ -122,7 +123,7 @@ export async function readWeights(
   folder: Folder,
   file: string,
   namedIn: string,
-  format: ModelFormat | undefined = formatOf(file),
+  format: ModelFormat | undefined = getFormat(file),
 ): Promise<WeightsFile> {
   const path = pathInside(folder, file, namedIn);
   const displayName = displayNameIn(folder, file);
@@ -143,7 +144,7 @@ export async function readWeights(
   const beside: Folder = { path: dirname(path), displayName: displayNameIn(folder, dirname(file)) };
   let bytes = size;
   for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, displayName);
-  return { ...weights, bytes, signature, ...(precision === undefined ? {} : { precision }) };
+  return { ...weights, bytes, signature, ...omitUndefined({ precision }) };
 }
 
 /** Bytes of the files that an index names; 0 for a file without parts. The files have been read. */
@@ -194,7 +195,7 @@ export async function readHeader(path: string, displayName: string): Promise<Saf
     throw new InferyardError(code, message.replaceAll(path, displayName).replaceAll(`${dirname(path)}/`, folder), {
       data,
       cause,
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

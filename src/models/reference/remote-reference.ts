@@ -1,4 +1,5 @@
 /** Parses references to remote models: on the Hugging Face hub, or at a URL. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** A parsed reference to a model on the Hugging Face hub: `hf:owner/name[@revision][:variant]`. */
@@ -60,7 +61,7 @@ function parseHub(reference: string): HubReference {
 export function parseHubName(text: string): HubReference | undefined {
   const { repository, revision = defaultRevision, variant } = hubPattern.exec(text)?.groups ?? {};
   if (repository === undefined || /--|\.\./.test(repository) || !isRevision(revision)) return undefined;
-  return { kind: "hub", repository, revision, ...(variant === undefined ? {} : { variant }) };
+  return { kind: "hub", repository, revision, ...omitUndefined({ variant }) };
 }
 
 /** The names that git allows (git-check-ref-format), without those that would change the meaning of a URL. */
@@ -80,7 +81,7 @@ function parseUrl(reference: string): UrlReference {
       "leave them out: the file must be readable without",
     );
   }
-  const file = fileNameOf(url);
+  const file = getFileName(url);
   if (!modelExtensions.some((ending) => file.toLowerCase().endsWith(ending))) {
     throw invalidUrl(`${address} names no model: it ends in none of ${modelExtensions.join(", ")}`, remedyForUrl(url));
   }
@@ -95,7 +96,7 @@ function parseUrl(reference: string): UrlReference {
   return { kind: "url", url: url.href, file, sha256: sha256.toLowerCase() };
 }
 
-function fileNameOf(url: URL): string {
+function getFileName(url: URL): string {
   try {
     const name = decodeURIComponent(url.pathname).split("/").at(-1) ?? "";
     return /^[\w][\w.+@ -]*$/.test(name) ? name : "";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import type { ModelReference, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
@@ -20,7 +20,7 @@ export async function resolveReference(reference: string, options: ResolveOption
   if (reference === "builtin") return localModel(reference, builtinPath);
   if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
   if (isRemote(reference)) return remoteModel(reference, options);
-  const path = pathOf(reference);
+  const path = getPath(reference);
   if (looksLikePath(reference) || existsSync(path)) return localModel(reference, path);
   // Imported on demand: a path does not need the store.
   const { storedModel, storedNames } = await import("../store/locate.ts");
@@ -42,7 +42,7 @@ function remoteModel(text: string, options: ResolveOptions): ModelReference {
   };
 }
 
-function pathOf(reference: string): string {
+function getPath(reference: string): string {
   return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(expandHome(reference));
 }
 
@@ -51,10 +51,14 @@ function fileUrlPath(reference: string): string {
   try {
     return fileURLToPath(reference);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${JSON.stringify(reference)} names no file of this machine: ${messageOf(error)}`, {
-      remedy: "give the plain path of the model, or file:///path",
-      cause: error,
-    });
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `${JSON.stringify(reference)} names no file of this machine: ${getMessage(error)}`,
+      {
+        remedy: "give the plain path of the model, or file:///path",
+        cause: error,
+      },
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { contentHash, hashInto } from "./blobs.ts";
 import { statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
-import { type DamagedRecord, type StoredRecords, type StoredModel, bytesOf, readAllRecords } from "./record.ts";
+import { type DamagedRecord, type StoredRecords, type StoredModel, getBytes, readAllRecords } from "./record.ts";
 import { treePath } from "./trees.ts";
 
 /** A damaged file or record that `checkModels` found in the store. */
@@ -41,20 +41,20 @@ export interface CheckOptions {
  * digest. Damage is reported, not thrown. Throws MODEL_NOT_FOUND if there is no such model, and ABORTED.
  */
 export async function checkModels(layout: StoreLayout, text: string | undefined, { signal }: CheckOptions): Promise<CheckReport> {
-  const { records, damaged: broken } = await recordsOf(layout, text);
+  const { records, damaged: broken } = await getRecords(layout, text);
   // Models share blobs: each file on the disk is read once.
   const digests = new Map<string, Promise<string>>();
   const damaged: Damage[] = broken.map(damageOfRecord);
-  for (const record of records) damaged.push(...(await damagesOf(layout, record, digests, signal)));
+  for (const record of records) damaged.push(...(await getDamages(layout, record, digests, signal)));
   return {
     models: [...records, ...broken].map(({ name }) => name).sort(),
     files: records.reduce((count, { files }) => count + files.length, 0),
-    bytes: records.reduce((total, record) => total + bytesOf(record), 0),
+    bytes: records.reduce((total, record) => total + getBytes(record), 0),
     damaged,
   };
 }
 
-async function recordsOf(layout: StoreLayout, text: string | undefined): Promise<StoredRecords> {
+async function getRecords(layout: StoreLayout, text: string | undefined): Promise<StoredRecords> {
   if (text === undefined) return readAllRecords(layout);
   const broken = await findDamaged(layout, text);
   if (broken !== undefined) return { records: [], damaged: [broken] };
@@ -65,7 +65,7 @@ function damageOfRecord({ name, path, problem, remedy }: DamagedRecord): Damage 
   return { name, file: path, problem: `the record is damaged: ${problem}`, remedy };
 }
 
-async function damagesOf(
+async function getDamages(
   layout: StoreLayout,
   { name, reference, tree, files, variants, repository }: StoredModel,
   digests: Map<string, Promise<string>>,
@@ -88,14 +88,14 @@ async function damagesOf(
       continue;
     }
     const key = `${status.dev}:${status.ino}`;
-    const digest = digests.get(key) ?? digestOf(file, signal);
+    const digest = digests.get(key) ?? computeDigest(file, signal);
     digests.set(key, digest);
     if ((await digest) !== sha256) report("its content has changed");
   }
   return damaged;
 }
 
-async function digestOf(path: string, signal: AbortSignal | undefined): Promise<string> {
+async function computeDigest(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = contentHash();
   await hashInto(hash, path, signal);
   return hash.digest().sha256;

@@ -1,5 +1,6 @@
 /** Resolves references to locations in the store. */
 import { join } from "node:path";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LocateOptions, ModelLocation, ModelReference, ResolveOptions } from "../reference/model-location.ts";
 import { type RemoteReference, canonicalName, isRemote } from "../reference/remote-reference.ts";
@@ -85,7 +86,7 @@ async function openMatch(
   await touchRecord(layout, record.name);
   const [only] = record.files;
   const path = isSingleFile(record) && only !== undefined ? join(folder, only.path) : folder;
-  return { path, displayName, name: shortName(record), ...(variant === undefined ? {} : { variant }) };
+  return { path, displayName, name: shortName(record), ...omitUndefined({ variant }) };
 }
 
 /** Creates the tree again from its blobs. Returns false if blobs are missing. */

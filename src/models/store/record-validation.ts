@@ -1,5 +1,5 @@
 /** Validates records that are read from the disk, since any program may have written to the file. */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";
@@ -14,10 +14,10 @@ export function parseRecord(text: string): ModelRecord | string {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return `it is not JSON: ${messageOf(error)}`;
+    return `it is not JSON: ${getMessage(error)}`;
   }
   if (!isJsonObject(value) || value["recordVersion"] !== 1) return "it is no record of version 1";
-  return problemOf(value) ?? (value as JsonObject & ModelRecord);
+  return getProblem(value) ?? (value as JsonObject & ModelRecord);
 }
 
 /**
@@ -36,7 +36,7 @@ export function pathsProblem(paths: readonly string[]): string | undefined {
   return undefined;
 }
 
-function problemOf(value: JsonObject): string | undefined {
+function getProblem(value: JsonObject): string | undefined {
   const { name, reference, source, tree, files, variants, tasks, pulledAt } = value;
   if (typeof name !== "string" || name === "") return "it names no model";
   if (typeof reference !== "string" || !isRemote(reference)) return "its reference is none of a model that can be fetched";

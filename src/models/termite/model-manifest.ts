@@ -1,13 +1,21 @@
 /** Reads model_manifest.json, the manifest of Termite (antflydb/termite), and compares it with the files of the folder. */
 import { InferyardError } from "../../contract/errors.ts";
-import { digestOf } from "../digest.ts";
+import { computeDigest } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
-import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn, statOf, omitNullish } from "../model-folder.ts";
+import {
+  type Folder,
+  type JsonObject,
+  pathInside,
+  readJsonObject,
+  displayNameIn,
+  readStatus,
+  omitNullish,
+} from "../model-folder.ts";
 import { type ReadOptions, type FoundVariants, readClaimedVariants } from "../manifest/variants.ts";
-import { formatOf } from "../manifest/weights.ts";
+import { getFormat } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
-import { modelTypeOf, tasksOf } from "./model-types.ts";
+import { getModelType, getTasks } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
 /** What a valid model_manifest.json of Termite states. */
@@ -39,12 +47,12 @@ export async function readTermite(folder: Folder, options: ReadOptions, only?: s
   const json = await checked(folder, value);
   const present = await presentFiles(folder, json, options);
   const variants = await termiteVariants(folder, json, present, only);
-  return { overrides: overridesOf(json, present), variants };
+  return { overrides: getOverrides(json, present), variants };
 }
 
 async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> {
   const displayName = displayNameIn(folder, fileName);
-  if (modelTypeOf(String(value["type"])) === "predictor") {
+  if (getModelType(String(value["type"])) === "predictor") {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `${displayName} describes a predictor of tables, which this version does not run`,
@@ -69,7 +77,7 @@ async function presentFiles(folder: Folder, json: TermiteJson, options: ReadOpti
   for (const file of [...json.files, ...Object.values(json.variants ?? {}).flatMap(variantFiles)]) {
     const displayName = displayNameIn(folder, file.name);
     const path = pathInside(folder, file.name, displayNameIn(folder, fileName));
-    const status = await statOf(path, displayName);
+    const status = await readStatus(path, displayName);
     if (status?.isFile() === true) present.set(file.name, file);
     else if (!isGraph(file.name)) problems.push(`${displayName} is missing`);
     if (status === undefined) continue;
@@ -77,18 +85,18 @@ async function presentFiles(folder: Folder, json: TermiteJson, options: ReadOpti
       problems.push(`${displayName} has ${status.size} bytes, and ${file.size} are stated`);
     else if (options.verify === true) problems.push(...(await digestProblems(path, displayName, file, options)));
   }
-  if (![...present.keys()].some((name) => formatOf(name) !== undefined))
+  if (![...present.keys()].some((name) => getFormat(name) !== undefined))
     problems.push("none of the weights it names are in the folder");
   if (problems.length > 0) throw manifestInvalid(displayNameIn(folder, fileName), problems, "pull the model again");
   return present;
 }
 
 function isGraph(name: string): boolean {
-  return formatOf(name) !== undefined || /\.onnx[._]data/.test(name);
+  return getFormat(name) !== undefined || /\.onnx[._]data/.test(name);
 }
 
 async function digestProblems(path: string, displayName: string, file: TermiteFile, options: ReadOptions): Promise<string[]> {
-  const digest = await digestOf({ path }, options.digests);
+  const digest = await computeDigest({ path }, options.digests);
   return digest === digestIn(file) ? [] : [`${displayName} has the SHA-256 ${digest}, and ${digestIn(file)} is stated`];
 }
 
@@ -105,11 +113,11 @@ async function termiteVariants(
 ): Promise<FoundVariants> {
   const claims = new Map<string, string | undefined>(present.has("model.onnx") ? [["model.onnx", "f32"]] : []);
   for (const [id, variant] of Object.entries(json.variants ?? {})) {
-    const [graph, ...parts] = variantFiles(variant).filter(({ name }) => formatOf(name) !== undefined);
+    const [graph, ...parts] = variantFiles(variant).filter(({ name }) => getFormat(name) !== undefined);
     // Several graphs are parts of one model (a text and an image tower), so none of them is the variant.
     if (graph !== undefined && parts.length === 0 && present.has(graph.name)) claims.set(graph.name, id);
   }
-  for (const name of present.keys()) if (formatOf(name) !== undefined && !claims.has(name)) claims.set(name, undefined);
+  for (const name of present.keys()) if (getFormat(name) !== undefined && !claims.has(name)) claims.set(name, undefined);
   const wanted = [...claims].filter(([name]) => only === undefined || pathInside(folder, name, fileName) === only);
   const files = wanted.map(([file, id]) => {
     const stated = present.get(file);
@@ -122,7 +130,7 @@ async function termiteVariants(
   return await readClaimedVariants(folder, files, displayNameIn(folder, fileName));
 }
 
-function overridesOf(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): ManifestOverrides {
+function getOverrides(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): ManifestOverrides {
   const { name, source, owner, description, session_options, provenance } = json;
   const capabilities = json.capabilities ?? [];
   const named = json.backends ?? [];
@@ -133,7 +141,7 @@ function overridesOf(json: TermiteJson, present: ReadonlyMap<string, TermiteFile
   return {
     source: "termite",
     name,
-    tasks: tasksOf(modelTypeOf(json.type), capabilities, isSequenceToSequence),
+    tasks: getTasks(getModelType(json.type), capabilities, isSequenceToSequence),
     selection: { backends, ...preferred, fallbacks: [] },
     provenance: omitNullish({ source, owner, description, capabilities, session_options, provenance }),
     flat: true,

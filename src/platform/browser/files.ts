@@ -10,7 +10,7 @@ export async function openFile(path: string): Promise<OpenFile> {
   const file = await presentFile(path);
   const blob = await file.bytes();
   return {
-    stat: async () => statusOf(file),
+    stat: async () => getStatus(file),
     async read(target, offset, length, position) {
       const bytes = new Uint8Array(await blob.slice(position, position + length).arrayBuffer());
       target.set(bytes, offset);
@@ -39,7 +39,7 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
  */
 export async function fileStatus(path: string): Promise<FileStatus> {
   const file = await findCachedFile(path);
-  if (file?.exists === true) return statusOf(file);
+  if (file?.exists === true) return getStatus(file);
   if ((await listCachedFiles(path)).length === 0) throw absence(path);
   return { size: 0, mtimeMs: 0, isFile: () => false, isDirectory: () => true };
 }
@@ -53,7 +53,7 @@ export async function listFolder(path: string): Promise<FolderEntry[]> {
 }
 
 /** Hexadecimal SHA-256 of a file of the browser's cache, computed by the browser outside this thread. */
-export async function sha256Of(path: string): Promise<string> {
+export async function computeSha256(path: string): Promise<string> {
   return sha256OfBlob(await (await presentFile(path)).bytes());
 }
 
@@ -69,7 +69,7 @@ async function presentFile(path: string): Promise<CachedFile> {
   return file;
 }
 
-function statusOf({ size, cachedAt }: CachedFile): FileStatus {
+function getStatus({ size, cachedAt }: CachedFile): FileStatus {
   return { size, mtimeMs: cachedAt, isFile: () => true, isDirectory: () => false };
 }
 

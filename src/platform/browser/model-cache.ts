@@ -2,7 +2,7 @@
  * Storage of models in the browser's Cache API. A file's path is the URL that it is stored under. A missing file is stored as
  * well, as a response with status 404, so that offline use needs no request.
  */
-import { InferyardError, messageOf, wrapError } from "../../contract/errors.ts";
+import { InferyardError, getMessage, wrapError } from "../../contract/errors.ts";
 import { type BrowserCache, browserScope } from "./global-scope.ts";
 
 const cacheName = "inferyard-models";
@@ -81,7 +81,7 @@ async function openCache(): Promise<BrowserCache> {
   try {
     return await caches.open(cacheName);
   } catch (error) {
-    throw wrapError(error, "LOAD_FAILED", `the browser refuses its Cache API: ${messageOf(error)}`);
+    throw wrapError(error, "LOAD_FAILED", `the browser refuses its Cache API: ${getMessage(error)}`);
   }
 }
 

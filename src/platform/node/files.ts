@@ -123,7 +123,7 @@ export function listFolder(path: string): Promise<FolderEntry[]> {
 }
 
 /** Hexadecimal SHA-256 of a file, which is read in pieces of 1 MiB. */
-export async function sha256Of(path: string): Promise<string> {
+export async function computeSha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   const piece = Buffer.allocUnsafeSlow(1024 * 1024); // one for all: new ones for each read take as long as the hash
   const file = await openRegular(path);

@@ -1,4 +1,5 @@
 /** A child process that tries something which may end it, and reports by its last line of stdout. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { likelyCause, messageLines } from "./stderr-cause.ts";
 
 /** Default time limit in milliseconds. The first use of a GPU can compile for seconds. */
@@ -36,7 +37,7 @@ export async function runReportingChild<Report>(
         killSignal: "SIGKILL",
         windowsHide: true,
         maxBuffer: 1 << 20,
-        ...(signal === undefined ? {} : { signal }),
+        ...omitUndefined({ signal }),
       },
       (error, stdout, stderr) => {
         const last = stdout.trim().split("\n").at(-1) ?? "";

@@ -15,13 +15,13 @@ const maxTableBytes = 65_536;
 export function findCutOffLibrary(folder: string): string | undefined {
   for (const name of readdirSync(folder)) {
     if (!/\.(?:node|so)(?:\.\d+)*$/.test(name)) continue;
-    const problem = problemOf(join(folder, name));
+    const problem = getProblem(join(folder, name));
     if (problem !== undefined) return `${name} ${problem}`;
   }
   return undefined;
 }
 
-function problemOf(path: string): string | undefined {
+function getProblem(path: string): string | undefined {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const { size } = fstatSync(file);

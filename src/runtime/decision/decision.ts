@@ -1,5 +1,6 @@
 /** The decision: the record of one selection. The library, the command line, logs and HTTP give it in the same shape. */
 import type { Library } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { formatPattern } from "../targets/target.ts";
 import type { Policy, Constraints } from "../targets/constraints.ts";
@@ -104,7 +105,7 @@ export function makeDecision(parts: DecisionParts): Decision {
       ...(manifest.unreadable === undefined
         ? {}
         : { unreadable: manifest.unreadable.map(({ name, reason }) => ({ variant: name, reason })) }),
-      ...(parts.digest === undefined ? {} : { digest: parts.digest }),
+      ...omitUndefined({ digest: parts.digest }),
     },
     constraints: {
       policy: constraints.policy,

@@ -1,5 +1,5 @@
 /** Finds the preferred targets that a model does not run on because they failed or were refused. */
-import { matches, parseTarget, targetOf } from "../targets/target.ts";
+import { matches, parseTarget, parseExactTarget } from "../targets/target.ts";
 import type { Candidate, Decision } from "./decision.ts";
 
 /** A preferred target that is not used, and the target used instead. */
@@ -16,7 +16,10 @@ export interface Fallback {
  * The fallbacks of a decision, in the order of the candidates: targets whose load failed, and preferred targets that were refused. `used`: the target
  * that runs the model, or would run it. Targets after it, and targets excluded by constraints, are not included.
  */
-export function fallbacksOf({ candidates, constraints }: Pick<Decision, "candidates" | "constraints">, used: string): Fallback[] {
+export function getFallbacks(
+  { candidates, constraints }: Pick<Decision, "candidates" | "constraints">,
+  used: string,
+): Fallback[] {
   const end = candidates.findIndex(({ verdict }) => verdict === "selected" || verdict === "would-run");
   const before = end === -1 ? candidates : candidates.slice(0, end);
   return before
@@ -37,7 +40,7 @@ function isRefusal({ verdict, stage }: Candidate): boolean {
  * Whether a target had precedence over the used target, through a preference that the used target does not match, or through the manifest's order.
  */
 function wasAskedFor({ target }: Candidate, { policy, preferred }: Decision["constraints"], used: string): boolean {
-  const met = preferred.findIndex((pattern) => matches(parseTarget(pattern), targetOf(used)));
+  const met = preferred.findIndex((pattern) => matches(parseTarget(pattern), parseExactTarget(used)));
   const unmet = met === -1 ? preferred : preferred.slice(0, met);
-  return policy === "manifest" || unmet.some((pattern) => matches(parseTarget(pattern), targetOf(target)));
+  return policy === "manifest" || unmet.some((pattern) => matches(parseTarget(pattern), parseExactTarget(target)));
 }

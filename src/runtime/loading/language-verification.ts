@@ -2,6 +2,7 @@
  * Verification of a loaded language model: a few tokens are decoded in several ways, the logits must be finite and equal, and the engine must report
  * where it computed.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
@@ -35,7 +36,7 @@ async function verifyContinuations(
 ): Promise<string> {
   const options = signal === undefined ? {} : { signal };
   for (const [index, { source, prompt, continuation }] of answers.entries()) {
-    const sequence = await model.createSequence({ ...options, ...(source === undefined ? {} : { source }) });
+    const sequence = await model.createSequence({ ...options, ...omitUndefined({ source }) });
     try {
       let tokens = prompt;
       for (const [position, known] of continuation.entries()) {

@@ -53,7 +53,7 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
     host: { blocking: "worker" },
     threads: (wanted) => Math.min(wanted ?? 2, 2),
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
-    digestOf: async () => "abc",
+    computeDigest: async () => "abc",
   };
   const constraints = mergeConstraints(scene.constraints ?? {});
   const request = { settings: scene.settings ?? {} };
@@ -376,7 +376,7 @@ describe("hosts", () => {
       host,
       threads: () => 1,
       checkAnswers: async () => undefined,
-      digestOf: async () => "abc",
+      computeDigest: async () => "abc",
     };
     const { decision } = await loadFirstCandidate(context, await selected([base]));
     return decision.selected?.host;

@@ -6,7 +6,7 @@ import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
-import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
+import { getCapabilities } from "../../contract/shapes/held-contract.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";
@@ -33,7 +33,7 @@ export interface LoadingContext {
   readonly threads: (wanted: number | undefined) => number;
   readonly checkAnswers: AnswerCheck;
   /** Computes the hexadecimal SHA-256 of a variant's main file. */
-  readonly digestOf: (variant: Variant) => Promise<string>;
+  readonly computeDigest: (variant: Variant) => Promise<string>;
   /** Memory measured when the same variant was last loaded on the same target. Default: unknown. */
   readonly knownSize?: (target: Target, variant: Variant) => MemoryAmounts | undefined;
   /**
@@ -140,17 +140,17 @@ export async function tryCandidates<Item>(
           verdict: "selected",
           stage: "verify",
           reason,
-          ...noteOf(candidate),
+          ...getNote(candidate),
           ...time,
         };
-        const all = [...before, chosen, ...queue.slice(index + 1).map(recordOf)];
+        const all = [...before, chosen, ...queue.slice(index + 1).map(getRecord)];
         return makeDecision({
           manifest,
           constraints,
           candidates: all,
           selected,
           variant,
-          ...(digest === undefined ? {} : { digest }),
+          ...omitUndefined({ digest }),
         });
       };
       const outcome = await load(candidate, decide);
@@ -161,7 +161,7 @@ export async function tryCandidates<Item>(
       failures.push({ candidate, error });
       const named = isAlternative || candidate.alternatives !== undefined ? { variant: candidate.variant.name } : {};
       const failed = { target, ...named, verdict: "failed" as const, stage, reason: error.message, ...remedy };
-      candidates.push({ ...failed, ...noteOf(candidate), milliseconds });
+      candidates.push({ ...failed, ...getNote(candidate), milliseconds });
     }
     if (index === selections.length - 1) queue.push(...otherVariants(failures));
   }
@@ -214,7 +214,7 @@ export async function loadCandidate(
   const backend = context.backends.find(({ name }) => name === target.backend);
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
-  const capabilities = capabilitiesOf(backend, target.device);
+  const capabilities = getCapabilities(backend, target.device);
   const host = context.hosts[selectHost(context.host, capabilities, variant, backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
   const need = known ?? estimateMemory(target, variant, manifest.requirements, capabilities, host.name);
@@ -240,7 +240,7 @@ export async function loadCandidate(
   };
   const loadReplica: VerifiedModel["loadReplica"] = (wanted, replicaSignal) =>
     loadWithTimeout(supervision, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal));
-  const digest = context.digestOf(variant); // hashed in parallel with the load
+  const digest = context.computeDigest(variant); // hashed in parallel with the load
   digest.catch(() => {}); // awaited below; if the load fails first, an unreadable file is not reported
   let stage = "load" as FailedLoad["stage"];
   try {
@@ -291,18 +291,18 @@ export async function loadCandidate(
 export function explainSelection({ selections, manifest, constraints }: SelectionOutcome): Decision {
   const first = selections.find(({ verdict }) => verdict === "eligible");
   const candidates = selections.map((selection): Candidate =>
-    selection === first ? { ...recordOf(selection), verdict: "would-run" } : recordOf(selection),
+    selection === first ? { ...getRecord(selection), verdict: "would-run" } : getRecord(selection),
   );
   return makeDecision({ manifest, constraints, candidates, selected: null });
 }
 
-function recordOf(selection: CheckedCandidate): Candidate {
+function getRecord(selection: CheckedCandidate): Candidate {
   if (selection.verdict === "refused") return selection;
   const { target, reason } = selection;
-  return { target: formatTarget(target), verdict: "not-tried", stage: "load", reason, ...noteOf(selection) };
+  return { target: formatTarget(target), verdict: "not-tried", stage: "load", reason, ...getNote(selection) };
 }
 
-function noteOf({ note }: EligibleCandidate): Pick<Candidate, "note"> {
+function getNote({ note }: EligibleCandidate): Pick<Candidate, "note"> {
   return note === undefined ? {} : { note };
 }
 

@@ -1,4 +1,5 @@
 /** The error of a load for which no candidate succeeded: every candidate with its reason, and a remedy. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
@@ -22,25 +23,25 @@ export function noCandidateError(
   const considered = candidates.filter((candidate) => candidate.stage !== "constraints");
   const listed = considered.length > 0 ? considered : candidates;
   const [only] = listed;
-  const headline = headlineOf(manifest.name, listed);
+  const headline = getHeadline(manifest.name, listed);
   const lines = listed.length === 1 && only !== undefined ? [`${only.stage}: ${only.reason}`] : table(listed);
-  const delays = delaysOf(listed, failures, circuits);
+  const delays = getDelays(listed, failures, circuits);
   return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
     data: { decision },
     ...(delays.length === 0 ? {} : { retryAfterMs: Math.ceil(Math.min(...delays)) }),
     remedy: remedyFor(constraints, listed),
-    ...(failures[0] === undefined ? {} : { cause: failures[0] }),
+    ...omitUndefined({ cause: failures[0] }),
   });
 }
 
-function headlineOf(name: string, listed: readonly Candidate[]): string {
+function getHeadline(name: string, listed: readonly Candidate[]): string {
   const [only] = listed;
   if (only === undefined) return `nothing can run ${name}: no backend is registered in this runtime`;
   return listed.length === 1 ? `${only.target} cannot run ${name}` : `no backend on this machine can run ${name}`;
 }
 
 /** Milliseconds until candidates with an open circuit or a retryable failure can be tried again. */
-function delaysOf(
+function getDelays(
   listed: readonly Candidate[],
   failures: readonly InferyardError[],
   circuits: readonly OpenCircuit[],

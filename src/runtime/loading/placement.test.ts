@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Device, LoadSettings } from "../../contract/backend.ts";
 import { makeProfileFolder, readEvidence } from "../../backends/onnx/profile.ts";
-import { providerOf } from "../../backends/onnx/providers.ts";
+import { getProvider } from "../../backends/onnx/providers.ts";
 import { tinyGraph } from "../../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { nodePlatform } from "../../composition/node/platform.ts";
@@ -39,7 +39,7 @@ function profiled(profile: string, cpuNodes?: LoadSettings["cpuNodes"]): Scripte
       const written = await makeProfileFolder();
       const endProfiling = (): Promise<void> => writeFile(join("path" in written ? written.path : "", "run.json"), profile);
       await endProfiling();
-      return readEvidence({ endProfiling: () => {} }, written, providerOf(on)!, cpuNodes);
+      return readEvidence({ endProfiling: () => {} }, written, getProvider(on)!, cpuNodes);
     },
   });
 }

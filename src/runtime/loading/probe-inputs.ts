@@ -1,7 +1,7 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
 import { emptyCacheShape, isCacheInput } from "./cache-inputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
+import { getDimension, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** Sizes of free dimensions, by the names that exporters give them. */
 const sequenceLength = 8;
@@ -47,7 +47,7 @@ export function probeInputs(
   const entries: [string, TensorMap[string]][] = [];
   let elements = 0;
   for (const input of inputs) {
-    const shape = input.shape.map((dimension, axis) => sizeOf(dimensionOf(dimension), axis, input, length));
+    const shape = input.shape.map((dimension, axis) => getSize(getDimension(dimension), axis, input, length));
     if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
     elements += elementCount(shape) * (input.dataType === "string" ? elementsPerString : 1);
     if (elements > maxProbeElements) throw tooLarge(input, shape);
@@ -66,7 +66,7 @@ export function hasGuessedLength(inputs: readonly TensorInfo[]): boolean {
   );
 }
 
-function sizeOf(dimension: number | string, axis: number, input: TensorInfo, length: number): number | undefined {
+function getSize(dimension: number | string, axis: number, input: TensorInfo, length: number): number | undefined {
   if (typeof dimension === "number") return dimension;
   if (isCacheInput(input)) return emptyCacheShape(input, 1)[axis];
   if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;

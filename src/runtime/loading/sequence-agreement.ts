@@ -3,7 +3,7 @@
  * caches, forks, truncations, batches and saved states. Cannot detect an operation that gives the same wrong result each time.
  */
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
-import { required } from "../../contract/checked.ts";
+import { required, omitUndefined } from "../../contract/checked.ts";
 import type { LanguageModelLimits, SequenceId } from "../../contract/language-model.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { Variant } from "../../models/manifest.ts";
@@ -225,6 +225,6 @@ function isSame(one: Float32Array, another: Float32Array): boolean {
 function failed(reason: string, cause?: InferyardError): InferyardError {
   return new InferyardError("VERIFICATION_FAILED", reason, {
     remedy: "try another variant or backend",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

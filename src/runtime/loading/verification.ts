@@ -6,7 +6,7 @@ import type { Device, ModelBase, TensorModel } from "../../contract/backend.ts";
 import { type TensorInfo, type TensorMap, firstNonFinite } from "../../contract/tensor.ts";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { required } from "../../contract/checked.ts";
+import { required, omitUndefined } from "../../contract/checked.ts";
 import { checkEvidence } from "../../contract/shapes/held-contract.ts";
 import type { Constraints } from "../targets/constraints.ts";
 import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts";
@@ -64,7 +64,7 @@ export async function reportedEvidence(
   } catch (error) {
     if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
     const { message: reason, remedy } = error;
-    return { unproven: { reason, ...(remedy === undefined ? {} : { remedy }) } };
+    return { unproven: { reason, ...omitUndefined({ remedy }) } };
   }
 }
 
@@ -99,7 +99,7 @@ export async function runProbe(
   signal?: AbortSignal,
 ): Promise<string> {
   // Tensor outputs are named explicitly: a model may also have outputs that are not tensors.
-  const options = { outputs: model.outputs.map(({ name }) => name), ...(signal === undefined ? {} : { signal }) };
+  const options = { outputs: model.outputs.map(({ name }) => name), ...omitUndefined({ signal }) };
   const run = async (inputs: TensorMap): Promise<void> => refuseNonFinite(await model.run(inputs, options));
   if (manifest.probe?.kind === "tensors") {
     await run(manifest.probe.inputs);

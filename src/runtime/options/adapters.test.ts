@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { adapterOf, checkAdapters } from "./adapters.ts";
+import { parseAdapter, checkAdapters } from "./adapters.ts";
 
 describe("adapters", () => {
   it("are written as PATH or PATH=SCALE", () => {
-    expect(adapterOf("a.gguf")).toEqual({ path: "a.gguf" });
-    expect(adapterOf("a.gguf=0.5")).toEqual({ path: "a.gguf", scale: 0.5 });
-    expect(adapterOf("runs/lr=1e-4/a.gguf=-2")).toEqual({ path: "runs/lr=1e-4/a.gguf", scale: -2 });
-    expect(adapterOf("runs/lr=1e-4/a.gguf")).toEqual({ path: "runs/lr=1e-4/a.gguf" });
+    expect(parseAdapter("a.gguf")).toEqual({ path: "a.gguf" });
+    expect(parseAdapter("a.gguf=0.5")).toEqual({ path: "a.gguf", scale: 0.5 });
+    expect(parseAdapter("runs/lr=1e-4/a.gguf=-2")).toEqual({ path: "runs/lr=1e-4/a.gguf", scale: -2 });
+    expect(parseAdapter("runs/lr=1e-4/a.gguf")).toEqual({ path: "runs/lr=1e-4/a.gguf" });
   });
 
   it.each([

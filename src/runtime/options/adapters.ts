@@ -3,7 +3,7 @@ import type { LoraAdapter } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** An adapter from the text "PATH" or "PATH=SCALE". What follows the last "=" belongs to the path if it is no number. */
-export function adapterOf(text: string): LoraAdapter {
+export function parseAdapter(text: string): LoraAdapter {
   const [, path = "", written = ""] = /^(.+)=([^=]+)$/.exec(text) ?? [];
   const scale = Number(written);
   return path === "" || written.trim() === "" || !Number.isFinite(scale) ? { path: text } : { path, scale };

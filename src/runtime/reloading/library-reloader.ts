@@ -3,8 +3,9 @@
  * switches, and frees the old models when their last request has finished. Any failure before the switch leaves the old library serving.
  */
 import type { Availability, Backend, Library } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { asLanguageModel } from "../../hosts/host.ts";
 import { type ReloadableBackend, isReloadable } from "../../contract/reloading.ts";
 import type { ModelLoader, TrialModel } from "../residency/model-loader.ts";
@@ -221,10 +222,10 @@ export class LibraryReloader {
     if (!(thrown instanceof InferyardError)) return thrown;
     if (thrown.code === "ABORTED") return thrown;
     const { code, remedy, data } = thrown;
-    return new InferyardError("RELOAD_FAILED", `${old.name} was not reloaded, and serves as before: ${messageOf(thrown)}`, {
+    return new InferyardError("RELOAD_FAILED", `${old.name} was not reloaded, and serves as before: ${getMessage(thrown)}`, {
       cause: thrown,
       data: { ...data, path, cause: code },
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

@@ -12,10 +12,10 @@ describe("holds on instances", () => {
     first();
     first(); // a second call does nothing
     await Promise.resolve();
-    expect([isReleased, holds.countOf(old)]).toEqual([false, 1]);
+    expect([isReleased, holds.getCount(old)]).toEqual([false, 1]);
     second();
     await released;
-    expect([holds.countOf(old), holds.countOf(fresh)]).toEqual([0, 1]);
+    expect([holds.getCount(old), holds.getCount(fresh)]).toEqual([0, 1]);
     await holds.released(old); // nobody holds it
   });
 });

@@ -7,7 +7,7 @@ export class InstanceHolds<Instance extends object> {
 
   /** Holds an instance until the returned function is called. A second call of it does nothing. */
   hold(instance: Instance): () => void {
-    this.#counts.set(instance, this.countOf(instance) + 1);
+    this.#counts.set(instance, this.getCount(instance) + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
@@ -17,18 +17,18 @@ export class InstanceHolds<Instance extends object> {
   }
 
   /** Number of holds on an instance. */
-  countOf(instance: Instance): number {
+  getCount(instance: Instance): number {
     return this.#counts.get(instance) ?? 0;
   }
 
   /** Waits until nobody holds the instance. */
   async released(instance: Instance): Promise<void> {
-    if (this.countOf(instance) === 0) return;
+    if (this.getCount(instance) === 0) return;
     await new Promise<void>((resolve) => this.#waiting.set(instance, [...(this.#waiting.get(instance) ?? []), resolve]));
   }
 
   #release(instance: Instance): void {
-    const left = this.countOf(instance) - 1;
+    const left = this.getCount(instance) - 1;
     if (left > 0) return void this.#counts.set(instance, left);
     this.#counts.delete(instance);
     const waiting = this.#waiting.get(instance) ?? [];

@@ -37,7 +37,7 @@ export interface MemoryManager<Item extends MemoryConsumer> {
   /** Unloads the model. Resolves when its memory is free. */
   evict(item: Item, evictedFor: string): Promise<void>;
   /** State of the model for the error message: "in use (2 users)", "pinned", "loading". */
-  stateOf(item: Item): string;
+  getState(item: Item): string;
 }
 
 interface QueuedLoad<Item> {
@@ -214,7 +214,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
       .map(([other, amounts]) => ({
         reference: other.reference,
         bytes: amounts[pool] ?? 0,
-        state: this.#manager.stateOf(other),
+        state: this.#manager.getState(other),
       }));
     const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${megabytes(bytes)}   ${state}`);
     return new InferyardError("MEMORY_BUDGET", [headline, ...lines].join("\n"), {

@@ -5,7 +5,7 @@ import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";
 import { type PlacedFiles, type Target, formatPattern, formatTarget, placementKey } from "../targets/target.ts";
-import { gpuModeOf, parseTargets } from "../targets/constraints.ts";
+import { parseGpuMode, parseTargets } from "../targets/constraints.ts";
 
 /**
  * Key of a request, equal for all requests that get the same decision: targets are in canonical spelling, without duplicates,
@@ -21,9 +21,9 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     canonicalTargets(prefer),
     canonicalTargets(target),
     canonicalTargets(exclude),
-    gpuModeOf(gpu),
+    parseGpuMode(gpu),
     kind,
-    settingsOf(options),
+    getSettings(options),
   ]);
 }
 
@@ -48,7 +48,7 @@ export interface ResolvedModel {
 
 /** Key of a loaded model in residency. */
 export function residentKey({ reference, target, variant, settings, kind = "tensor", permitted }: ResolvedModel): string {
-  return JSON.stringify([reference, placementKey(target, variant), kind, settingsOf(settings), permitted]);
+  return JSON.stringify([reference, placementKey(target, variant), kind, getSettings(settings), permitted]);
 }
 
 /** Targets that the constraints permit, in order. Unknown targets are left out, since a caller may name any number of them. */
@@ -59,6 +59,6 @@ export function permittedTargets(selections: readonly CheckedCandidate[]): reado
   });
 }
 
-function settingsOf(settings: LoadSettings): readonly (readonly [string, unknown])[] {
+function getSettings(settings: LoadSettings): readonly (readonly [string, unknown])[] {
   return loadSettingNames.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]] as const]));
 }

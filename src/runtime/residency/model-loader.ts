@@ -1,8 +1,9 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type DigestCache, type ModelReference, digestOf } from "../../models/index.ts";
+import { type DigestCache, type ModelReference, computeDigest } from "../../models/index.ts";
 import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
 import type { Platform } from "../platform.ts";
 import type { SupervisionFactory } from "../supervision/supervisor.ts";
@@ -18,7 +19,7 @@ import { formatTarget, placementKey } from "../targets/target.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import { trialSupervision } from "../supervision/trial-supervision.ts";
 import { makeDecision } from "../decision/decision.ts";
-import { fallbacksOf } from "../decision/fallbacks.ts";
+import { getFallbacks } from "../decision/fallbacks.ts";
 import {
   type DecisionFactory,
   type LoadOutcome,
@@ -135,7 +136,7 @@ export class ModelLoader {
       const time = { reason: `${name} ${version}, ${variant.name}`, milliseconds: performance.now() - started };
       const candidates = before.candidates.map((each) => (each.verdict === "selected" ? { ...each, ...time } : each));
       const { manifest, constraints } = outcome;
-      return makeDecision({ manifest, constraints, candidates, selected, variant, ...(digest === undefined ? {} : { digest }) });
+      return makeDecision({ manifest, constraints, candidates, selected, variant, ...omitUndefined({ digest }) });
     };
     const trial = { ...context, bookMemory: async () => {} }; // booked above, beside the model that serves
     try {
@@ -183,7 +184,7 @@ export class ModelLoader {
   #reportLoaded(reference: string, { decision, target }: VerifiedModel): void {
     const { onEvent } = this.#parts.settings;
     onEvent?.({ type: "loaded", decision });
-    for (const fallback of fallbacksOf(decision, formatTarget(target))) onEvent?.({ type: "fallback", reference, ...fallback });
+    for (const fallback of getFallbacks(decision, formatTarget(target))) onEvent?.({ type: "fallback", reference, ...fallback });
   }
 
   async #replicaCount(loaded: VerifiedModel, { threads }: LoadSettings): Promise<number> {
@@ -213,7 +214,7 @@ export class ModelLoader {
       limits: loadLimits,
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers,
-      digestOf: (variant) => digestOf(variant, digests),
+      computeDigest: (variant) => computeDigest(variant, digests),
       knownSize: (target, variant) => this.#measuredMemory.get(placementKey(target, variant)),
       supervise: (target, variant) => this.#supervisionFor(reference, target, variant),
       onAttempt: (target, { bytes }) => settings.onEvent?.({ type: "loading", reference, target: formatTarget(target), bytes }),

@@ -102,7 +102,7 @@ export class Residency<Item extends Resident> {
         this.#byLastUse(({ item, leases, pinned }) => item !== undefined && leases.handle === 0 && leases.work > 0 && !pinned),
       drain: (entry) => startDraining(entry),
       evict: (entry, evictedFor) => this.#unload(entry, { why: "evicted", evictedFor }),
-      stateOf,
+      getState,
     });
   }
 
@@ -128,7 +128,7 @@ export class Residency<Item extends Resident> {
       }
       const entry = known ?? this.#begin(key, reservation, load);
       const outcome = await this.#awaitLoad(entry, leaseKind, signal);
-      if (outcome.ok) return { ok: true, item: this.#leaseOf(entry, outcome.item, leaseKind, known === undefined) };
+      if (outcome.ok) return { ok: true, item: this.#getLease(entry, outcome.item, leaseKind, known === undefined) };
       if (outcome.stage !== "admission" || known === undefined) return outcome;
     }
   }
@@ -145,7 +145,7 @@ export class Residency<Item extends Resident> {
         this.#release(entry, kind);
       } else {
         entry.leases[kind] -= 1;
-        if (usersOf(entry) === 0) this.#cancelLoad(entry);
+        if (getUsers(entry) === 0) this.#cancelLoad(entry);
       }
       if (!this.#closed || signal?.aborted === true) throw error;
     }
@@ -166,7 +166,7 @@ export class Residency<Item extends Resident> {
     const entry = this.#entries.get(key);
     if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
     this.#use(entry, leaseKind);
-    return this.#leaseOf(entry, entry.item, leaseKind, false);
+    return this.#getLease(entry, entry.item, leaseKind, false);
   }
 
   /** All items, once those that are loading have loaded. Failed loads are left out. */
@@ -185,7 +185,7 @@ export class Residency<Item extends Resident> {
     return [...this.#entries.values()].flatMap((entry) =>
       entry.item === undefined
         ? []
-        : [{ reference: entry.reference, state: stateOf(entry), expiresAt: expiryOf(entry), item: entry.item }],
+        : [{ reference: entry.reference, state: getState(entry), expiresAt: getExpiry(entry), item: entry.item }],
     );
   }
 
@@ -259,7 +259,7 @@ export class Residency<Item extends Resident> {
     };
   }
 
-  #leaseOf(entry: Entry<Item>, item: Item, kind: LeaseKind, isFirst: boolean): Lease<Item> {
+  #getLease(entry: Entry<Item>, item: Item, kind: LeaseKind, isFirst: boolean): Lease<Item> {
     return {
       item,
       isFirst,
@@ -277,7 +277,7 @@ export class Residency<Item extends Resident> {
 
   #release(entry: Entry<Item>, kind: LeaseKind): void {
     entry.leases[kind] -= 1;
-    if (usersOf(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
+    if (getUsers(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
     for (const notify of entry.whenIdle.splice(0)) notify();
     if (entry.unloading !== undefined) return;
@@ -341,24 +341,24 @@ export class Residency<Item extends Resident> {
   }
 }
 
-function usersOf({ leases }: Pick<Entry<unknown>, "leases">): number {
+function getUsers({ leases }: Pick<Entry<unknown>, "leases">): number {
   return leases.handle + leases.work;
 }
 
 /** When the keep-alive of the entry ends, by `Date.now()`, counted from now while it is in use; null: never. */
-function expiryOf({ keepAliveExempt, keepAliveMs, idleSince }: Entry<unknown>): number | null {
+function getExpiry({ keepAliveExempt, keepAliveMs, idleSince }: Entry<unknown>): number | null {
   if (keepAliveExempt || !Number.isFinite(keepAliveMs)) return null;
   return (idleSince ?? Date.now()) + keepAliveMs;
 }
 
 function isIdle(entry: Entry<unknown>): boolean {
-  return entry.item !== undefined && usersOf(entry) === 0 && entry.unloading === undefined;
+  return entry.item !== undefined && getUsers(entry) === 0 && entry.unloading === undefined;
 }
 
-function stateOf(entry: Entry<unknown>): string {
+function getState(entry: Entry<unknown>): string {
   if (entry.item === undefined) return "loading";
   if (entry.unloading !== undefined) return "leaving";
-  const users = usersOf(entry);
+  const users = getUsers(entry);
   const use = users === 0 ? "idle" : `in use (${users} ${users === 1 ? "user" : "users"})`;
   return entry.pinned ? `pinned, ${use}` : use;
 }

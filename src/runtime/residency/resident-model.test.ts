@@ -40,7 +40,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<VerifiedModel> {
       host: { blocking: "worker" },
       threads: (wanted) => wanted ?? 4,
       checkAnswers: async () => undefined,
-      digestOf: async () => "abc",
+      computeDigest: async () => "abc",
     },
     { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request },
   );

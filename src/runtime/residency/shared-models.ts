@@ -3,7 +3,7 @@
  * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Manifest, type Variant, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
@@ -55,7 +55,7 @@ export interface LoadHooks {
 export interface LeasedModel {
   readonly lease: Lease<ResidentModel>;
   /** The decision of the caller's request for the instance that runs now. */
-  readonly decisionOf: (loaded: VerifiedModel) => Decision;
+  readonly getDecision: (loaded: VerifiedModel) => Decision;
 }
 
 /** The components that `SharedModels` coordinates. */
@@ -133,7 +133,7 @@ export class SharedModels {
       .then((reference) => selector.select(reference, request.options, { download: false }))
       .catch(() => undefined); // a model that cannot be read is not loaded
     const first = outcome?.selections.find((selection) => selection.verdict === "eligible");
-    return outcome !== undefined && first !== undefined && residency.has(this.#keyOf(request.reference, outcome, first));
+    return outcome !== undefined && first !== undefined && residency.has(this.#getKey(request.reference, outcome, first));
   }
 
   #leaseLoaded(key: string, leaseKind: LeaseKind): LeasedModel | undefined {
@@ -146,7 +146,7 @@ export class SharedModels {
       return undefined;
     }
     this.#remember(key, known);
-    return { lease, decisionOf: (loaded) => currentDecision(known, loaded) };
+    return { lease, getDecision: (loaded) => currentDecision(known, loaded) };
   }
 
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Resolution> {
@@ -178,7 +178,7 @@ export class SharedModels {
 
   #reportFailure(reference: string, error: unknown): void {
     const code = error instanceof InferyardError ? error.code : "DEFECT";
-    this.#parts.settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
+    this.#parts.settings.onEvent?.({ type: "load-failed", reference, code, reason: getMessage(error) });
   }
 
   /** Loads the model of the first candidate that succeeds. */
@@ -199,7 +199,7 @@ export class SharedModels {
         load,
         signal,
         onLoading,
-        isLoaded: (candidate) => residency.has(this.#keyOf(reference.text, outcome, candidate)),
+        isLoaded: (candidate) => residency.has(this.#getKey(reference.text, outcome, candidate)),
         onCompiled: () => this.#resolved.delete(key),
       });
     }
@@ -214,7 +214,7 @@ export class SharedModels {
     { options, admitLoad }: ModelRequest,
     { reference, reservation, outcome, candidate, decide, signal }: SelectedModel & Pick<CandidateLoad, "candidate" | "decide">,
   ): Promise<LoadOutcome<Lease<ResidentModel>>> {
-    const modelKey = this.#keyOf(reference.text, outcome, candidate);
+    const modelKey = this.#getKey(reference.text, outcome, candidate);
     const started = Date.now();
     const load: Load<ResidentModel> = async (loadSignal, booking) => {
       let endLoad: (() => void) | undefined;
@@ -246,7 +246,7 @@ export class SharedModels {
     for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
   }
 
-  #keyOf(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
+  #getKey(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
     const permitted = this.#parts.settings.failover === true ? { permitted: permittedTargets(selections) } : {};
     return residentKey({ reference, target, variant, settings: settingsFor(request, variant), kind: request.kind, ...permitted });
   }

@@ -71,7 +71,7 @@ export async function boundedRun(
     for (let start = 0; start < rows; start += together) {
       const end = Math.min(start + together, rows);
       const part = await run(sliceRows(inputs, start, end), sliceOptions(options, start, end));
-      const joinedBytes = (bytesOf(part) / (end - start)) * rows;
+      const joinedBytes = (getBytes(part) / (end - start)) * rows;
       if (joinedBytes > allowed) throw tooLarge(joinedBytes, allowed, rows); // the joined outputs alone exceed the limit
       parts.push(part);
       sizes.push(end - start);
@@ -83,7 +83,7 @@ export async function boundedRun(
   }
 }
 
-function bytesOf(tensors: TensorMap): number {
+function getBytes(tensors: TensorMap): number {
   return Object.values(tensors).reduce(
     (sum, { data }) => sum + (ArrayBuffer.isView(data) ? data.byteLength : data.length * 8),
     0,

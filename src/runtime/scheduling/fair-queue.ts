@@ -36,7 +36,7 @@ export class FairQueue<Item> {
 
   /** Appends an item to its flow. */
   add({ client, priority }: Flow, item: Item): void {
-    const key = keyOf(client, priority);
+    const key = getKey(client, priority);
     const flow = this.#flows.get(key);
     if (flow !== undefined) {
       flow.items.push(item);
@@ -48,7 +48,7 @@ export class FairQueue<Item> {
 
   /** Removes an item without charging its flow. */
   remove({ client, priority }: Flow, item: Item): void {
-    const key = keyOf(client, priority);
+    const key = getKey(client, priority);
     const flow = this.#flows.get(key);
     const at = flow?.items.indexOf(item) ?? -1;
     if (flow === undefined || at === -1) return;
@@ -58,13 +58,13 @@ export class FairQueue<Item> {
 
   /** Whether no other client has queued items. */
   hasOnly(client: string): boolean {
-    const own = Object.keys(priorityWeights).filter((priority) => this.#flows.has(keyOf(client, priority as Priority)));
+    const own = Object.keys(priorityWeights).filter((priority) => this.#flows.has(getKey(client, priority as Priority)));
     return this.#flows.size === own.length;
   }
 
   /** Charges a flow for an item that was served together with one of another flow. */
   charge({ client, priority }: Flow): void {
-    const flow = this.#flows.get(keyOf(client, priority));
+    const flow = this.#flows.get(getKey(client, priority));
     if (flow !== undefined) flow.finish += 1 / flow.weight;
   }
 
@@ -92,7 +92,7 @@ export class FairQueue<Item> {
   }
 }
 
-function keyOf(client: string, priority: Priority): string {
+function getKey(client: string, priority: Priority): string {
   return `${priority} ${client}`;
 }
 

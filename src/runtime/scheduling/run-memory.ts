@@ -43,11 +43,11 @@ export function estimateRunMemory(
   architecture: string | undefined,
   inputs: TensorMap,
 ): number {
-  const given = Object.values(inputs).reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  const given = Object.values(inputs).reduce((sum, tensor) => sum + getBytes(tensor), 0);
   const tokens = inputs["input_ids"]?.shape;
   const sizes = encoderSizes(config, architecture);
   if (sizes === undefined || tokens?.length !== 2)
-    return Object.values(inputs).reduce((sum, tensor) => sum + bytesOf(tensor) * factorOf(tensor), 0);
+    return Object.values(inputs).reduce((sum, tensor) => sum + getBytes(tensor) * getFactor(tensor), 0);
   const [batch = 0, length = 0] = tokens;
   const keys = Math.max(length, inputs["attention_mask"]?.shape[1] ?? 0);
   const { hidden, heads, intermediate, scores, logits } = sizes;
@@ -73,10 +73,10 @@ function encoderSizes(config: Readonly<Record<string, unknown>>, architecture: s
 }
 
 /** A string is counted as a pointer. */
-function bytesOf({ data, shape }: Tensor): number {
+function getBytes({ data, shape }: Tensor): number {
   return ArrayBuffer.isView(data) ? data.byteLength : elementCount(shape) * 2 * floatBytes;
 }
 
-function factorOf({ dataType }: Tensor): number {
+function getFactor({ dataType }: Tensor): number {
   return /int|string|bool/.test(dataType) ? perInputByte.integers : perInputByte.others;
 }

@@ -12,14 +12,14 @@ export interface RankableCandidate {
 type Rank = (target: Target) => number;
 
 const byPriority = (_manifest: Manifest, constraints: Constraints): readonly Rank[] => [
-  (target) => positionOf(target, constraints.priority.map(parseTarget)),
+  (target) => getPosition(target, constraints.priority.map(parseTarget)),
 ];
 
 const rankBy: Readonly<Record<Policy, (manifest: Manifest, constraints: Constraints) => readonly Rank[]>> = {
   priority: byPriority,
   manifest: ({ selection }) => {
     const named = [...(selection.preferred === undefined ? [] : [selection.preferred]), ...selection.fallbacks].map(parseTarget);
-    return [(target) => positionOf(target, named)];
+    return [(target) => getPosition(target, named)];
   },
   fastest: (manifest, constraints) => [({ device }) => (device.type === "cpu" ? 1 : 0), ...byPriority(manifest, constraints)],
 };
@@ -33,7 +33,7 @@ export function orderByPolicy<Item extends RankableCandidate>(
   manifest: Manifest,
   constraints: Constraints,
 ): Item[] {
-  const preference: Rank = (target) => positionOf(target, constraints.preferred);
+  const preference: Rank = (target) => getPosition(target, constraints.preferred);
   const ranks = [preference, ...rankBy[constraints.policy](manifest, constraints)];
   const sorted = items.toSorted((a, b) => firstDifference(ranks, a.target, b.target));
   if (constraints.policy !== "fastest") return sorted;
@@ -59,7 +59,7 @@ function fastestFirst<Item extends RankableCandidate>(items: readonly Item[]): I
 }
 
 /** Index of the first matching pattern; `patterns.length` if none matches. */
-function positionOf(target: Target, patterns: readonly TargetPattern[]): number {
+function getPosition(target: Target, patterns: readonly TargetPattern[]): number {
   const found = patterns.findIndex((pattern) => matches(pattern, target));
   return found === -1 ? patterns.length : found;
 }

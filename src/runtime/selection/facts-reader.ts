@@ -1,9 +1,10 @@
 /** Gathers the facts for selection. The machine and the presence of each backend are read once, free memory at every load. */
 import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { isInRange } from "../../devices/versions.ts";
-import { messageOf } from "../../contract/errors.ts";
-import { cacheEstimateOf, capabilitiesOf, checkAvailability } from "../../contract/shapes/held-contract.ts";
+import { getMessage } from "../../contract/errors.ts";
+import { getCacheEstimate, getCapabilities, checkAvailability } from "../../contract/shapes/held-contract.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 
@@ -37,7 +38,7 @@ export class FactsReader {
       deviceFacts: machine.accelerators.map(({ device, memory, cudaVersion }) => ({
         device,
         ...(memory === undefined ? {} : { memoryBytes: memory.totalBytes }),
-        ...(cudaVersion === undefined ? {} : { cudaVersion }),
+        ...omitUndefined({ cudaVersion }),
       })),
       openCircuits: circuits.current(),
     };
@@ -51,19 +52,19 @@ export class FactsReader {
   /** Probes a backend by running a tiny graph on each of its devices, unless it is absent. The result is not cached. `full`: see `ProbeOptions`. */
   async run(backend: Backend, options: Pick<ProbeOptions, "full" | "signal"> = {}): Promise<Availability> {
     const machine = await this.#machine.read();
-    const presence = await availabilityOf(backend, { machine, run: false });
-    return presence.present ? availabilityOf(backend, { machine, run: true, ...options }) : presence;
+    const presence = await getAvailability(backend, { machine, run: false });
+    return presence.present ? getAvailability(backend, { machine, run: true, ...options }) : presence;
   }
 
   async #backendFacts(backend: Backend, machine: MachineFacts): Promise<BackendFacts> {
-    const known = this.#presence.get(backend.name) ?? availabilityOf(backend, { machine, run: false });
+    const known = this.#presence.get(backend.name) ?? getAvailability(backend, { machine, run: false });
     this.#presence.set(backend.name, known);
     const availability = await known;
     return {
       name: backend.name,
       availability,
-      capabilities: (device) => capabilitiesOf(backend, device),
-      estimateCache: (model, device, settings) => cacheEstimateOf(backend, model, device, settings),
+      capabilities: (device) => getCapabilities(backend, device),
+      estimateCache: (model, device, settings) => getCacheEstimate(backend, model, device, settings),
     };
   }
 }
@@ -72,12 +73,12 @@ export class FactsReader {
  * The result of a backend's probe. A probe must not throw: if one does, its error becomes the reason of absence. A library whose
  * version the backend does not support counts as absent, whatever the probe found.
  */
-async function availabilityOf(backend: Backend, options: ProbeOptions): Promise<Availability> {
+async function getAvailability(backend: Backend, options: ProbeOptions): Promise<Availability> {
   try {
     const availability = checkAvailability(backend, await backend.probe(options));
     return unsupportedVersion(backend, availability.library) ?? availability;
   } catch (error) {
-    return { present: false, reason: `its probe failed: ${messageOf(error)}` };
+    return { present: false, reason: `its probe failed: ${getMessage(error)}` };
   }
 }
 
@@ -86,5 +87,5 @@ function unsupportedVersion({ requires = [] }: Backend, library: Library | undef
   const { range, install } = requirement ?? {};
   if (library === undefined || range === undefined || isInRange(library.version, range)) return undefined;
   const reason = `${library.name} ${library.version} is installed; ${range} is needed`;
-  return { present: false, reason, library, ...(install === undefined ? {} : { remedy: install }) };
+  return { present: false, reason, library, ...omitUndefined({ remedy: install }) };
 }

@@ -1,5 +1,6 @@
 /** Selection of the host that a model lives in: inline, worker thread or child process. */
 import type { Capabilities, ModelFiles } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { HostName } from "../../hosts/host-name.ts";
 
 /** Which host (inline, worker or process) a loaded model gets. */
@@ -15,7 +16,7 @@ export interface HostPolicy {
 
 /** Makes a policy. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
 export function hostPolicy(requested: HostName | undefined, blocking: HostPolicy["blocking"]): HostPolicy {
-  return { ...(requested === undefined ? {} : { requested }), blocking };
+  return { ...omitUndefined({ requested }), blocking };
 }
 
 type Kind = Pick<ModelFiles, "format" | "architecture">;

@@ -176,7 +176,7 @@ describe("gathering", () => {
       manifest: { variants } as unknown as Manifest,
       settings: { threads: 1, memoryArena: false },
       machine: scriptedMachine(),
-      digestOf: async ({ path }) => {
+      computeDigest: async ({ path }) => {
         read.push(basename(path));
         return "bb";
       },

@@ -14,7 +14,7 @@ export interface MeasurementQuery {
   readonly settings: LoadSettings;
   readonly machine: MachineFacts;
   /** Hexadecimal sha256 of a variant's main file. */
-  readonly digestOf: (variant: Variant) => Promise<string>;
+  readonly computeDigest: (variant: Variant) => Promise<string>;
   readonly kept: StoredMeasurements;
 }
 
@@ -23,14 +23,14 @@ export interface MeasurementQuery {
  * this version of the file.
  */
 export async function gatherMeasurementFacts(query: MeasurementQuery): Promise<MeasurementFacts> {
-  const { manifest, settings, machine, kept, digestOf } = query;
+  const { manifest, settings, machine, kept, computeDigest } = query;
   // Hashing 90 MB takes 0.2 s. Only files whose size equals that of a measured file, or that a damaged record may refer to, are
   // hashed.
   const sizes = new Set(kept.measurements.map(({ model }) => model.bytes));
   const candidates = manifest.variants.filter(({ bytes }) => sizes.has(bytes) || kept.problems.length > 0);
   const digests = await Promise.all(
     candidates.map(async (variant) => {
-      const digest = (await recordedDigest(variant, kept)) ?? `sha256:${await digestOf(variant)}`;
+      const digest = (await recordedDigest(variant, kept)) ?? `sha256:${await computeDigest(variant)}`;
       return [variant.path, digest] as const;
     }),
   );

@@ -1,4 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -8,9 +9,9 @@ import {
   type ModelReference,
   type Variant,
   canonicalReference,
-  digestOf,
+  computeDigest,
   languageVariants,
-  readManifestOf,
+  readResolvedManifest,
   refuseUnreadable,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "./host-selection.ts";
@@ -73,7 +74,7 @@ export class ModelSelector {
   /** The manifest of a model, which is downloaded if it is not on this machine. */
   async manifest(reference: ModelReference, options: ModelOptions, signal: AbortSignal | undefined): Promise<Manifest> {
     const fetch = (missing: string): Promise<void> => this.#download(reference.text, missing, options, signal);
-    return readManifestOf(reference, { ...variantOption(options), fetch });
+    return readResolvedManifest(reference, { ...variantOption(options), fetch });
   }
 
   /** The manifest with the variant that is asked for; or without it, if it is not found and other weights may be packed to it. */
@@ -84,7 +85,7 @@ export class ModelSelector {
   ): Promise<Manifest> {
     const { variant, ...others } = options;
     const read = (wanted: ModelOptions): Promise<Manifest> =>
-      download ? this.manifest(reference, wanted, signal) : readManifestOf(reference, variantOption(wanted));
+      download ? this.manifest(reference, wanted, signal) : readResolvedManifest(reference, variantOption(wanted));
     try {
       return await read(options);
     } catch (error) {
@@ -145,9 +146,9 @@ export class ModelSelector {
     if (constraints.policy !== "fastest") return facts;
     const { gatherMeasurementFacts } = await import("./measurement-facts.ts"); // a browser never loads it
     const machine = await this.#parts.facts.machine();
-    const digest = (variant: Variant): Promise<string> => digestOf(variant, digests);
+    const digest = (variant: Variant): Promise<string> => computeDigest(variant, digests);
     const kept = await platform.readMeasurements();
-    return { ...facts, measurements: await gatherMeasurementFacts({ manifest, settings, machine, kept, digestOf: digest }) };
+    return { ...facts, measurements: await gatherMeasurementFacts({ manifest, settings, machine, kept, computeDigest: digest }) };
   }
 
   /** The settings of the model with this canonical reference, however its reference is spelled in the settings. */
@@ -164,8 +165,7 @@ export class ModelSelector {
     await this.#parts.platform.fetchModel(missing, {
       ...variantOption(options),
       onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
-      ...(offline === undefined ? {} : { offline }),
-      ...(signal === undefined ? {} : { signal }),
+      ...omitUndefined({ offline, signal }),
     });
   }
 }

@@ -8,6 +8,7 @@
  * succeeds.
  */
 import type { Capabilities, Device, DeviceAvailability, Library } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -216,7 +217,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   function installed({ backend }) {
     if (backend === undefined || backend.availability.present) return undefined;
     const { reason, remedy } = backend.availability;
-    return { stage: "package", reason, ...(remedy === undefined ? {} : { remedy }) };
+    return { stage: "package", reason, ...omitUndefined({ remedy }) };
   },
   function deviceKnown({ target, device, backend }) {
     if (device !== undefined || backend?.availability.present !== true) return undefined;
@@ -225,13 +226,13 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return {
       stage: "device",
       reason: `${target.backend} has no such device here; it knows ${known.join(", ")}`,
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     };
   },
   function deviceAvailable({ device }) {
     if (device === undefined || device.state !== "absent") return undefined;
     const stage = device.milliseconds === undefined ? "device" : "probe";
-    return { stage, reason: device.reason, ...(device.remedy === undefined ? {} : { remedy: device.remedy }) };
+    return { stage, reason: device.reason, ...omitUndefined({ remedy: device.remedy }) };
   },
   function formatSupported(context) {
     return runnableVariants(context).length === 0 ? formatRefusal(context) : undefined;

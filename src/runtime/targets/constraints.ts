@@ -49,7 +49,7 @@ export const gpuModes: readonly GpuMode[] = [
 ];
 
 /** Parses a mode, case-insensitively, including names used by other tools (`gpu`, `dml`). Other values are returned unchanged. */
-export function gpuModeOf(text: unknown): unknown {
+export function parseGpuMode(text: unknown): unknown {
   if (typeof text !== "string") return text;
   const name = text.trim().toLowerCase();
   return gpuModes.find((mode) => mode === (deviceSpellings[name] ?? name)) ?? text;
@@ -131,7 +131,7 @@ export function permits({ required, excluded }: Pick<Constraints, "required" | "
 
 /** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */
 function gpuTargets(given: unknown = "auto"): readonly TargetPattern[] {
-  const mode = gpuModes.find((each) => each === gpuModeOf(given));
+  const mode = gpuModes.find((each) => each === parseGpuMode(given));
   if (mode === undefined) {
     const guess = typeof given === "string" ? nearestName(given, gpuModes) : undefined;
     const remedy = guess === undefined ? `choose one of ${gpuModes.join(", ")}` : `did you mean "${guess}"?`;

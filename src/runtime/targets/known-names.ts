@@ -1,7 +1,7 @@
 /** Checks backend and device names in settings. Unknown names are refused, since a misspelled exclusion would have no effect. */
 import type { Backend, Device } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { capabilitiesOf } from "../../contract/shapes/held-contract.ts";
+import { getCapabilities } from "../../contract/shapes/held-contract.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { type ConstraintOptions, parseTargets } from "./constraints.ts";
 import { anyBackend, deviceWords, type TargetPattern } from "./target.ts";
@@ -62,7 +62,7 @@ export function findUnknownName(
 /** Whether a device type exists, on this or any machine: a type known to this package, or a type on which a registered backend can load models. */
 export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "name" | "capabilities">[]): boolean {
   return (
-    deviceWords.has(type) || registered.some((each) => Object.keys(capabilitiesOf(each, { type, index }).formats).length > 0)
+    deviceWords.has(type) || registered.some((each) => Object.keys(getCapabilities(each, { type, index }).formats).length > 0)
   );
 }
 

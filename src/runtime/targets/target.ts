@@ -1,5 +1,6 @@
 /** Targets, written `backend[:device[:index]]`: for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
 import type { Device, ModelFiles } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** A backend together with the device it computes on. */
@@ -88,7 +89,7 @@ export function parseTarget(text: string): TargetPattern {
   const deviceType = written === undefined || written === "auto" ? undefined : (deviceSpellings[written] ?? written);
   return {
     backend,
-    ...(deviceType === undefined ? {} : { deviceType }),
+    ...omitUndefined({ deviceType }),
     ...(groups["index"] === undefined || deviceType === undefined ? {} : { index: Number(groups["index"]) }),
   };
 }
@@ -102,7 +103,7 @@ export function parseDevice(text: string): Device | undefined {
 }
 
 /** The target of the canonical spelling that `formatTarget` gives. */
-export function targetOf(text: string): Target {
+export function parseExactTarget(text: string): Target {
   const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
   return { backend, device: { type: deviceType, index } };
 }

@@ -1,6 +1,7 @@
 /** The context of a request in the HTTP framework. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { InferyardError } from "../../contract/errors.ts";
 import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
@@ -50,7 +51,7 @@ export interface Env {
 export type Routes = OpenAPIHono<Env>;
 
 /** Who makes the request, for the service. */
-export function callerOf(context: Context<Env>): Caller {
+export function getCaller(context: Context<Env>): Caller {
   const priority: Priority = context.req.header("x-inferyard-priority") === "high" ? "high" : "normal";
   return {
     client: context.get("client"),
@@ -91,7 +92,6 @@ export function placementHeaders({
   readonly decision?: string | undefined;
 }): Record<string, string> {
   return {
-    ...(target === undefined ? {} : { "x-inferyard-target": target }),
-    ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
+    ...omitUndefined({ "x-inferyard-target": target, "x-inferyard-decision": decision }),
   };
 }

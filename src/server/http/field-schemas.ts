@@ -16,7 +16,7 @@ export interface ListLimits<Item> {
   /** Maximum number of elements. Default: unlimited here, since the limits on the whole body apply. */
   readonly max?: number;
   /** How many elements one counts for. Default: one. */
-  readonly weightOf?: (item: unknown) => number;
+  readonly getWeight?: (item: unknown) => number;
   /** Whether an element is valid, where that can be checked without running the schema. Default: the schema decides. */
   readonly fits?: (item: unknown) => item is Item;
 }
@@ -24,12 +24,12 @@ export interface ListLimits<Item> {
 /** An array whose elements match `item`. The array is copied only where the schema changes an element. */
 export function listOf<Item>(
   item: z.ZodType<Item>,
-  { min = 0, max = Number.POSITIVE_INFINITY, weightOf, fits }: ListLimits<Item> = {},
+  { min = 0, max = Number.POSITIVE_INFINITY, getWeight, fits }: ListLimits<Item> = {},
 ): z.ZodType<Item[]> {
   const read = (value: unknown): SchemaRun => {
     if (!Array.isArray(value)) return faulty(value, mismatchIssue(value, "an array"));
     if (value.length > max) return faulty(value, tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`));
-    if (weightOf !== undefined && isHeavier(value, max, weightOf))
+    if (getWeight !== undefined && isHeavier(value, max, getWeight))
       return faulty(value, tooLong(value, max, `has more than ${max} elements, with those in them`));
     if (value.length < min)
       return faulty(value, { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value });
@@ -46,14 +46,14 @@ export function listOf<Item>(
     return { value: list, issues: found.issues };
   };
   const bounds = { ...(min === 0 ? {} : { minItems: min }), ...(Number.isFinite(max) ? { maxItems: max } : {}) };
-  return customSchema(read, { type: "array", items: jsonSchemaOf(item), ...bounds });
+  return customSchema(read, { type: "array", items: toJsonSchema(item), ...bounds });
 }
 
 /** The messages of a conversation. Each counts with the parts of its content and its calls: to read one takes time of the server's thread. */
 export function conversation<Message>(message: z.ZodType<Message>, min: number = 1): z.ZodType<Message[]> {
-  const weightOf = (item: unknown): number =>
+  const getWeight = (item: unknown): number =>
     isObject(item) ? Object.values(item).reduce<number>((sum, field) => sum + (Array.isArray(field) ? field.length : 0), 1) : 1;
-  return listOf(message, { min, max: requestLimits.messages, weightOf });
+  return listOf(message, { min, max: requestLimits.messages, getWeight });
 }
 
 function isHeavier(items: readonly unknown[], max: number, weightOf: (item: unknown) => number): boolean {
@@ -76,7 +76,7 @@ export function oneOf<Value>(expected: string, shapes: readonly Alternative<Valu
     const shape = shapes.find(({ fits }) => fits(value));
     return shape === undefined ? faulty(value, mismatchIssue(value, expected)) : runSchema(shape.schema, value);
   };
-  return customSchema(read, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
+  return customSchema(read, { anyOf: shapes.map(({ schema }) => toJsonSchema(schema)) });
 }
 
 /** An alternative for arrays, selected by the first element; an empty array selects the first such alternative. */
@@ -130,7 +130,7 @@ export function members(max: number = Number.POSITIVE_INFINITY, properties?: Doc
 }
 
 /** An object whose members match `item`. It is copied only where the schema changes a member. */
-export function membersOf<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
+export function getMembers<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
   const read = (value: unknown): SchemaRun => {
     if (!isObject(value)) return faulty(value, mismatchIssue(value, "an object"));
     const found = new ElementIssues();
@@ -142,7 +142,7 @@ export function membersOf<Item>(item: z.ZodType<Item>): z.ZodType<Record<string,
     }
     return { value: changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }, issues: found.issues };
   };
-  return customSchema(read, { type: "object", additionalProperties: jsonSchemaOf(item) });
+  return customSchema(read, { type: "object", additionalProperties: toJsonSchema(item) });
 }
 
 /** Whether the value is an object and not an array. */
@@ -196,20 +196,20 @@ function customSchema<Value>(read: (value: unknown) => SchemaRun, documentation:
   return checked as z.ZodType as z.ZodType<Value>;
 }
 
-function jsonSchemaOf(schema: z.ZodType): Documentation {
+function toJsonSchema(schema: z.ZodType): Documentation {
   const { $schema: _dialect, ...shape } = z.toJSONSchema(schema, { unrepresentable: "any" });
   return shape;
 }
 
 function mismatchIssue(value: unknown, expected: string): Issue {
-  return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${kindOf(value)}` };
+  return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${getKind(value)}` };
 }
 
 function tooLong(value: unknown, max: number, message: string): Issue {
   return { code: "too_big", origin: "array", maximum: max, inclusive: true, input: value, message };
 }
 
-function kindOf(value: unknown): string {
+function getKind(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }

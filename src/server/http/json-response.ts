@@ -31,7 +31,7 @@ export async function encodeJson(value: unknown, signal?: AbortSignal): Promise<
   const bytes = new GrowingBytes();
   const rest = createYielder();
   let block = "";
-  for (const piece of piecesOf(value)) {
+  for (const piece of getPieces(value)) {
     block += piece;
     if (block.length < blockCharacters) continue;
     bytes.append(block);
@@ -44,13 +44,13 @@ export async function encodeJson(value: unknown, signal?: AbortSignal): Promise<
 }
 
 /** The text that JSON.stringify writes, in pieces. */
-function* piecesOf(value: unknown): Generator<string> {
+function* getPieces(value: unknown): Generator<string> {
   if (isNumbers(value)) yield* numbersPieces(value);
   else if (Array.isArray(value)) {
     yield "[";
     for (const [index, item] of value.entries()) {
       if (index > 0) yield ",";
-      yield* piecesOf(item ?? null);
+      yield* getPieces(item ?? null);
     }
     yield "]";
   } else if (typeof value === "object" && value !== null && !isFlat(value)) {
@@ -60,7 +60,7 @@ function* piecesOf(value: unknown): Generator<string> {
       if (member === undefined) continue;
       yield `${isFirst ? "" : ","}${JSON.stringify(name)}:`;
       isFirst = false;
-      yield* piecesOf(member);
+      yield* getPieces(member);
     }
     yield "}";
   } else yield JSON.stringify(value);

@@ -1,5 +1,6 @@
 /** Progress of a load in responses: in the error MODEL_LOADING of every protocol, and of POST /api/models/{name}/load. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
 
 /** Progress of a load in snake case; the fields are those of `LoadProgress`. */
@@ -29,9 +30,6 @@ export function loadProgressBody({ stage, elapsedMs, bytes, totalBytes, progress
   return {
     stage,
     elapsed_ms: elapsedMs,
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(totalBytes === undefined ? {} : { total_bytes: totalBytes }),
-    ...(progress === undefined ? {} : { progress }),
-    ...(estimateMs === undefined ? {} : { estimate_ms: estimateMs }),
+    ...omitUndefined({ bytes, total_bytes: totalBytes, progress, estimate_ms: estimateMs }),
   };
 }

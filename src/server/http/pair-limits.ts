@@ -2,12 +2,12 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { requestLimits } from "./request-limits.ts";
 
-const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+const getLength = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
 /** Throws LIMIT_EXCEEDED if all pairs of a text of `first` with a text of `second` have more characters together than `pairCharacters` allows. */
 export function refusePairs(first: readonly string[], second: readonly string[]): void {
   const { pairCharacters: limit } = requestLimits;
-  const characters = lengthOf(first) * second.length + lengthOf(second) * first.length;
+  const characters = getLength(first) * second.length + getLength(second) * first.length;
   if (characters <= limit) return;
   throw new InferyardError(
     "LIMIT_EXCEEDED",
@@ -26,7 +26,8 @@ export function refusePairs(first: readonly string[], second: readonly string[])
 export function refuseHypotheses(texts: readonly string[], labels: readonly string[], template: string): void {
   const { pairCharacters: limit } = requestLimits;
   const holes = template.split("{}").length - 1;
-  const characters = labels.length * (lengthOf(texts) + texts.length * template.length) + texts.length * holes * lengthOf(labels);
+  const characters =
+    labels.length * (getLength(texts) + texts.length * template.length) + texts.length * holes * getLength(labels);
   if (characters <= limit) return;
   throw new InferyardError(
     "LIMIT_EXCEEDED",

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
+import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds } from "../../contract/errors.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
@@ -46,9 +47,9 @@ export function publicError(thrown: unknown): PublicError {
     message: limited(message, requestLimits.messageCharacters, isOwn),
     ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters, isOwn) }),
     retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
-    ...(constraint === undefined ? {} : { constraint }),
+    ...omitUndefined({ constraint }),
     headers: {
       ...retryAfter,
       ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}),
@@ -72,9 +73,7 @@ export function retryFields({ retryable, retryAfterMs, loading, constraint }: Pu
 } {
   return {
     retryable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
-    ...(loading === undefined ? {} : { loading }),
-    ...(constraint === undefined ? {} : { constraint }),
+    ...omitUndefined({ retry_after_ms: retryAfterMs, loading, constraint }),
   };
 }
 

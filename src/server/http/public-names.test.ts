@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { createHandler } from "../handler.ts";
-import { defaultModelOf } from "../serving/model-names.ts";
-import { capabilitiesOf } from "../protocols/model-capabilities.ts";
+import { getDefaultModel } from "../serving/model-names.ts";
+import { getCapabilities } from "../protocols/model-capabilities.ts";
 import { publicName } from "./scrub.ts";
 
 const folder = fileURLToPath(new URL("../../../builtin", import.meta.url));
@@ -53,13 +53,13 @@ describe("a default model that is a path", () => {
   ])("%s is %s", (reference, name) => expect(publicName(reference)).toBe(name));
 
   it("is called default where its name is another model's", () => {
-    expect(defaultModelOf({ defaultModel: "/m/mine", models: { mine: "builtin" } })).toMatchObject({ name: "default" });
-    expect(defaultModelOf({ defaultModel: "/m/mine@onnx:cpu" })).toEqual({
+    expect(getDefaultModel({ defaultModel: "/m/mine", models: { mine: "builtin" } })).toMatchObject({ name: "default" });
+    expect(getDefaultModel({ defaultModel: "/m/mine@onnx:cpu" })).toEqual({
       name: "mine",
       written: "/m/mine",
       target: "onnx:cpu",
     });
-    expect(defaultModelOf({ defaultModel: "a/b/c", models: { "a/b/c": "builtin" } })).toMatchObject({ name: "a/b/c" });
+    expect(getDefaultModel({ defaultModel: "a/b/c", models: { "a/b/c": "builtin" } })).toMatchObject({ name: "a/b/c" });
   });
 });
 
@@ -105,6 +105,6 @@ it("a late-interaction model reranks", async () => {
   const manifest = await runtime.manifest("builtin");
   const late = { query: {}, document: {}, skippedWords: [], skippedIn: [], hasModules: false, meanScore: false };
   const text = { ...manifest.text!, lateInteraction: late };
-  expect(capabilitiesOf({ ...manifest, tasks: [] })).not.toContain("rerank");
-  expect(capabilitiesOf({ ...manifest, tasks: [], text })).toContain("rerank");
+  expect(getCapabilities({ ...manifest, tasks: [] })).not.toContain("rerank");
+  expect(getCapabilities({ ...manifest, tasks: [], text })).toContain("rerank");
 });

@@ -27,12 +27,12 @@ export function createRoutes(handleError: ErrorHandler, fields: FieldPolicy = "a
         .replace(/(?<=.)\/$/, ""),
   });
   routes.onError(handleError);
-  readBodiesOf(routes, fields === "strict" ? { strict: true } : {});
+  readBodies(routes, fields === "strict" ? { strict: true } : {});
   return routes;
 }
 
 /** Lets JSON bodies of described routes be read by `takeFields`, which the framework's own check of a body knows nothing of. */
-function readBodiesOf(routes: Routes, options: FieldOptions): void {
+function readBodies(routes: Routes, options: FieldOptions): void {
   const { openapi } = routes;
   const withBody = ({ middleware = [], ...route }: RouteConfig, handler: Handler<Env>): unknown => {
     const { body, ...request } = route.request ?? {};

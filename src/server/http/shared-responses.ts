@@ -35,7 +35,7 @@ export function shareErrorResponses(document: Part): Part {
 /** Error responses of all operations, by the name that the component would have. */
 function groupByName(document: Part): Readonly<Record<string, Occurrence[]>> {
   const groups: Record<string, Occurrence[]> = {};
-  for (const operation of membersOf(document["paths"]).flatMap(membersOf)) {
+  for (const operation of getMembers(document["paths"]).flatMap(getMembers)) {
     const responses = isObject(operation) ? operation["responses"] : undefined;
     if (!isObject(responses)) continue;
     for (const [status, response] of Object.entries(responses)) {
@@ -63,6 +63,6 @@ function jsonSchemaName(response: unknown): string | undefined {
   return typeof reference === "string" ? reference.slice(reference.lastIndexOf("/") + 1) : undefined;
 }
 
-function membersOf(part: unknown): readonly unknown[] {
+function getMembers(part: unknown): readonly unknown[] {
   return isObject(part) ? Object.values(part) : [];
 }

@@ -38,7 +38,7 @@ const names = {
 export class GenerationMetrics {
   readonly #observers: ((model: string, text: WrittenText) => void)[] = [];
 
-  /** `nameOf`: the label of a model, by its reference. */
+  /** `getName`: the label of a model, by its reference. */
   constructor(registry: Registry, runtime: Runtime, nameOf: (reference: string) => string) {
     const cacheBytes: Gauge = new Gauge({
       name: "inferyard_cache_bytes",

@@ -1,11 +1,11 @@
 /** The log: JSON lines for requests and for events of models. It never contains texts of clients, but the names of fields that were ignored. */
 import { pino } from "pino";
 import type { Fact } from "../../contract/backend.ts";
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { LogLevel } from "../../settings/server-section.ts";
 import { publicEvent } from "./public-event.ts";
-import { type RequestRecord, codeOf } from "./request-records.ts";
+import { type RequestRecord, getCode } from "./request-records.ts";
 import type { StartupReport } from "./startup-report.ts";
 
 /** Writes log lines. */
@@ -69,7 +69,7 @@ export function createLog({ level, stream }: LogOptions): Log {
         ...times,
         ...failure(record.status, fault),
       };
-      lines[levelOf(record, fault)](line, "request");
+      lines[getLevel(record, fault)](line, "request");
     },
     budget({ value: bytes, source }) {
       lines.info({ bytes, source }, "memory budget");
@@ -97,22 +97,22 @@ export function createLog({ level, stream }: LogOptions): Log {
 }
 
 /** Log level of a request. A response that failed after its status was sent is a warning, unless the client disconnected. */
-function levelOf(
+function getLevel(
   { status, route }: Pick<RequestRecord, "status" | "route">,
   fault: unknown,
 ): "error" | "warn" | "info" | "debug" {
   if (probeRoutes.has(route)) return "debug";
   if (status >= 500) return "error";
-  const failedLate = fault !== undefined && status < 400 && codeOf(fault) !== "ABORTED";
+  const failedLate = fault !== undefined && status < 400 && getCode(fault) !== "ABORTED";
   return status >= 400 || failedLate ? "warn" : "info";
 }
 
 /** Code of a failure, with the message of an internal error; the message of a client error may quote the request and is left out. */
 function failure(status: number, fault: unknown): object {
   if (fault === undefined) return {};
-  const code = codeOf(fault);
+  const code = getCode(fault);
   if (status < 500 && code !== "DEFECT") return { code };
-  return { code, message: messageOf(fault), ...(code === "DEFECT" && fault instanceof Error ? { stack: fault.stack } : {}) };
+  return { code, message: getMessage(fault), ...(code === "DEFECT" && fault instanceof Error ? { stack: fault.stack } : {}) };
 }
 
 function rounded(milliseconds: number | undefined): number | undefined {

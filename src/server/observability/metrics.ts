@@ -2,15 +2,15 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { BatchEvent, RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import { defaultModelOf } from "../serving/model-names.ts";
+import { getDefaultModel } from "../serving/model-names.ts";
 import { routeName } from "../http/routes.ts";
 import { scrub } from "../http/scrub.ts";
-import { referenceOf } from "../server-settings.ts";
+import { getReference } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { Service } from "../serving/service.ts";
 import { GenerationMetrics } from "./generation-metrics.ts";
 import { watchPrograms } from "./program-metrics.ts";
-import { type RequestRecord, codeOf } from "./request-records.ts";
+import { type RequestRecord, getCode } from "./request-records.ts";
 
 /** Buckets in seconds, from a cached result to a bulk request. */
 const shortTimes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
@@ -97,10 +97,10 @@ export class Metrics {
 
   constructor(service: Service) {
     const { models = {} } = service.settings;
-    const { name: shown, written } = defaultModelOf(service.settings);
+    const { name: shown, written } = getDefaultModel(service.settings);
     this.#names = new Map([
       [written, shown],
-      ...Object.entries(models).map(([name, model]) => [referenceOf(model), name] as const),
+      ...Object.entries(models).map(([name, model]) => [getReference(model), name] as const),
     ]);
     this.#gauges(service);
     this.#generation = new GenerationMetrics(this.#registry, service.runtime, (reference) => this.#label(reference));
@@ -122,7 +122,7 @@ export class Metrics {
     this.#requests.inc({ route, model, code: String(status) });
     this.#requestSeconds.observe({ route }, milliseconds / 1000);
     if (ignored !== undefined) this.#ignored.inc({ route }, ignored.count);
-    if (fault !== undefined) this.#errors.inc({ code: codeOf(fault) });
+    if (fault !== undefined) this.#errors.inc({ code: getCode(fault) });
   }
 
   /** Counts a call. Results that were shared count once for the time and the tokens of the model. */

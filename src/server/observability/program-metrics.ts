@@ -5,7 +5,7 @@ import type { Runtime } from "../../api/runtime.ts";
 
 type ModelLabel = "model" | "target";
 
-/** Adds the metrics to the registry. `nameOf`: the label of a model's reference. Models whose engines compile no programs have no series. */
+/** Adds the metrics to the registry. `getName`: the label of a model's reference. Models whose engines compile no programs have no series. */
 export function watchPrograms(registry: Registry, runtime: Pick<Runtime, "memory">, nameOf: (reference: string) => string): void {
   const total = (name: string, help: string, read: (counts: ProgramCounts) => number): void => {
     const counter: Counter<ModelLabel> = new Counter({

@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { HTTPException } from "hono/http-exception";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
@@ -46,10 +47,10 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
         requestId: context.get("requestId"),
         client: context.get("client"),
         method: context.req.method,
-        route: routeOf(context),
+        route: getRoute(context),
         status: context.res.status,
         milliseconds: performance.now() - started,
-        ...(call === undefined ? {} : { call }),
+        ...omitUndefined({ call }),
         ...(ignored.count === 0 ? {} : { ignored }),
         ...(fault === undefined ? {} : { fault: abortedIfDisconnected(fault) }),
       };
@@ -69,13 +70,13 @@ export function onceEnded(context: Context<Env>, then: (fault: unknown) => void)
 }
 
 /** Path of the route that responded, as the OpenAPI document has it; "none" if no route matched the method and the path. */
-export function routeOf(context: Context<Env>): string {
+export function getRoute(context: Context<Env>): string {
   const matched = matchedRoutes(context).findLast(({ method }) => method !== "ALL");
   return matched === undefined ? "none" : documentPath(matched.path);
 }
 
 /** Error code of what was thrown, as the client gets it; "DEFECT" for a defect of the server. */
-export function codeOf(fault: unknown): string {
+export function getCode(fault: unknown): string {
   const isDefect = !(fault instanceof InferyardError) && !(fault instanceof HTTPException && fault.status < 500);
   return isDefect ? "DEFECT" : toInferyardError(fault).code;
 }

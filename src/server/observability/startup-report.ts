@@ -1,10 +1,10 @@
 /** Start-up report of the server: backends and devices of this machine, the default model, and the target of each model. */
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
-import { fallbacksOf } from "../../runtime/decision/fallbacks.ts";
+import { getFallbacks } from "../../runtime/decision/fallbacks.ts";
 import { formatDevice } from "../../runtime/targets/target.ts";
 import { scrub } from "../http/scrub.ts";
-import { defaultModelOf, loadedDecision } from "../serving/model-names.ts";
+import { getDefaultModel, loadedDecision } from "../serving/model-names.ts";
 import type { Service } from "../serving/service.ts";
 
 /** One device of a backend, or a backend without any. */
@@ -46,7 +46,7 @@ export interface StartupReport {
 /** Makes the report. Loads and downloads nothing; a model that cannot be read has the error as its reason. */
 export async function startupReport(service: Service): Promise<StartupReport> {
   const { models = {}, preload = [] } = service.settings;
-  const { name: defaultModel } = defaultModelOf(service.settings);
+  const { name: defaultModel } = getDefaultModel(service.settings);
   const loaded = await service.runtime.loaded();
   const others = new Set([...preload, ...Object.keys(models)].filter((name) => name !== defaultModel));
   return {
@@ -78,13 +78,13 @@ async function modelLine(
     const resolved = await service.resolve({ anyReference: true }, written);
     const own = loadedDecision(loaded, resolved);
     const decision = own ?? (await service.runtime.explain(resolved.reference, resolved.constraints));
-    return { model, ...placementOf(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };
+    return { model, ...getPlacement(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };
   } catch (error) {
-    return { model, reason: scrub(messageOf(error)), loaded: false };
+    return { model, reason: scrub(getMessage(error)), loaded: false };
   }
 }
 
-function placementOf(decision: Decision): Omit<ModelLine, "model" | "loaded" | "decision"> {
+function getPlacement(decision: Decision): Omit<ModelLine, "model" | "loaded" | "decision"> {
   const { candidates } = decision;
   const used = candidates.find(({ verdict }) => verdict === "selected" || verdict === "would-run");
   if (used === undefined) {
@@ -92,7 +92,7 @@ function placementOf(decision: Decision): Omit<ModelLine, "model" | "loaded" | "
     return { reason: scrub(refusals.join("; ") || "no backend is registered") };
   }
   const { target, reason } = used;
-  const fellBackFrom = fallbacksOf(decision, target).map(({ from, reason: why }) => scrub(`${from}: ${why}`));
+  const fellBackFrom = getFallbacks(decision, target).map(({ from, reason: why }) => scrub(`${from}: ${why}`));
   const fallbacks = candidates.filter(({ verdict }) => verdict === "not-tried").map((candidate) => candidate.target);
   return { target, reason: scrub(reason), fallbacks, ...(fellBackFrom.length === 0 ? {} : { fellBackFrom }) };
 }

@@ -5,11 +5,12 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Attributes, Context as Parent, Tracer } from "@opentelemetry/api";
 import type { MiddlewareHandler } from "hono";
+import { omitUndefined } from "../../contract/checked.ts";
 import { version } from "../../version.ts";
 import type { Env } from "../http/context.ts";
 import { scrub } from "../http/scrub.ts";
 import type { CallRecord } from "../serving/call-record.ts";
-import { codeOf, onceEnded, routeOf } from "./request-records.ts";
+import { getCode, onceEnded, getRoute } from "./request-records.ts";
 
 type Api = typeof OpenTelemetry;
 
@@ -45,11 +46,11 @@ export function traceRequests(): MiddlewareHandler<Env> {
     const span = tracer.startSpan(method, { kind: api.SpanKind.SERVER, attributes }, parent);
     const inside = api.trace.setSpan(parent, span);
     const end = (fault: unknown): void => {
-      const route = routeOf(context);
+      const route = getRoute(context);
       const { status } = context.res;
       if (route !== "none") span.updateName(`${method} ${route}`).setAttribute("http.route", route);
       span.setAttribute("http.response.status_code", status);
-      if (fault !== undefined) span.setAttribute("error.type", codeOf(fault));
+      if (fault !== undefined) span.setAttribute("error.type", getCode(fault));
       if (status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
       const call = context.get("call");
       if (call !== undefined && span.isRecording()) traceCall(api, tracer, inside, call);
@@ -86,9 +87,7 @@ function traceCall(api: Api, tracer: Tracer, parent: Parent, call: CallRecord): 
     ...model,
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": "inferyard",
-    ...(call.tokens === undefined ? {} : { "gen_ai.usage.input_tokens": call.tokens }),
-    ...(call.target === undefined ? {} : { "inferyard.target": call.target }),
-    ...(reuse === undefined ? {} : { "inferyard.reuse": reuse }),
+    ...omitUndefined({ "gen_ai.usage.input_tokens": call.tokens, "inferyard.target": call.target, "inferyard.reuse": reuse }),
   });
 }
 

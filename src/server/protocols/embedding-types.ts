@@ -7,7 +7,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { quantize } from "../../tasks/embedding/quantize.ts";
 import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { at } from "../../contract/checked.ts";
-import { base64Floats, numbersOf } from "./text-vectors.ts";
+import { base64Floats, toNumbers } from "./text-vectors.ts";
 
 /** Formats that a request may ask for. */
 export const embeddingTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
@@ -55,7 +55,7 @@ function encodeVector(vector: Float32Array, type: EmbeddingType): EncodedVector 
 function unitCodes(vector: Float32Array, offset: number): number[] {
   const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   const scale = norm === 0 ? 0 : 127 / norm;
-  return numbersOf(vector).map((value) => Math.round(value * scale) + offset);
+  return toNumbers(vector).map((value) => Math.round(value * scale) + offset);
 }
 
 function refusePartialByte(dimensions: number, type: EmbeddingType): void {

@@ -1,13 +1,13 @@
 /** The routes of Infinity's API that no other protocol has: /classify and /models. Its /health, /embeddings and /rerank are shared with others. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { readManifest } from "../../models/index.ts";
-import { type Routes, callerOf, resultHeaders } from "../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../http/context.ts";
 import { jsonContent } from "../http/error-responses.ts";
 import { name, requestObject, texts } from "../http/field-schemas.ts";
 import { jsonRoute } from "../http/json-route.ts";
 import { createRoutes } from "../http/routes.ts";
 import type { Service } from "../serving/service.ts";
-import { capabilitiesOf } from "./model-capabilities.ts";
+import { getCapabilities } from "./model-capabilities.ts";
 import { documentedErrors, handleOpenAiError } from "./openai/errors.ts";
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
@@ -63,7 +63,7 @@ export function infinityRoutes(service: Service): Routes {
   const routes = createRoutes(handleOpenAiError);
   routes.openapi(modelsRoute, async (context) => {
     const names = await service.modelNames();
-    return context.json({ object: "list" as const, data: await Promise.all(names.map((one) => modelOf(service, one))) }, 200);
+    return context.json({ object: "list" as const, data: await Promise.all(names.map((one) => getModel(service, one))) }, 200);
   });
   for (const path of ["/classify", "/v1/classify"]) addClassify(routes, service, path);
   return routes;
@@ -74,7 +74,7 @@ function addClassify(routes: Routes, service: Service, path: string): void {
     const { input, model: written, raw_scores: raw = false } = context.req.valid("json");
     const options = raw ? { activation: "none" as const } : {};
     const call = { model: written, texts: input.length, key: ["classify", input, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.classify(input, { ...options, model: handle, signal }),
     );
     const { results, tokens } = outcome.result;
@@ -92,7 +92,7 @@ function addClassify(routes: Routes, service: Service, path: string): void {
 }
 
 /** Describes a model by its files and by whether it is in memory; one that cannot be read has no capabilities. */
-async function modelOf(service: Service, id: string): Promise<z.infer<typeof model>> {
+async function getModel(service: Service, id: string): Promise<z.infer<typeof model>> {
   const { reference } = await service.resolve({}, id);
   const manifest = await readManifest(reference).catch(() => undefined);
   const fetched = await service.fetchTime(id);
@@ -102,7 +102,7 @@ async function modelOf(service: Service, id: string): Promise<z.infer<typeof mod
     owned_by: "infinity",
     created: Math.floor((fetched?.getTime() ?? 0) / 1000),
     backend: service.runtime.memory().models.find((one) => one.reference === reference)?.target ?? "",
-    capabilities: manifest === undefined ? [] : capabilitiesOf(manifest),
+    capabilities: manifest === undefined ? [] : getCapabilities(manifest),
     stats: {},
   };
 }

@@ -1,5 +1,6 @@
 /** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are those of OpenAI, below /api/v0 too. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
@@ -8,8 +9,8 @@ import { jsonContent } from "../http/error-responses.ts";
 import { createRoutes } from "../http/routes.ts";
 import { isLoaded } from "../serving/model-state.ts";
 import type { Service } from "../serving/service.ts";
-import { contextLengthOf, textConfigOf } from "../../models/context-length.ts";
-import { capabilitiesOf } from "./model-capabilities.ts";
+import { getContextLength, getTextConfig } from "../../models/context-length.ts";
+import { getCapabilities } from "./model-capabilities.ts";
 import { documentedErrors, handleOpenAiError } from "./openai/errors.ts";
 
 const model = z
@@ -54,14 +55,14 @@ const oneRoute = {
 export function lmStudioRoutes(service: Service): Routes {
   const routes = createRoutes(handleOpenAiError);
   routes.openapi(listRoute, async (context) => {
-    const all = await Promise.all((await service.modelNames()).map((name) => modelOf(service, name).catch(() => undefined)));
+    const all = await Promise.all((await service.modelNames()).map((name) => getModel(service, name).catch(() => undefined)));
     return context.json({ object: "list" as const, data: all.flatMap((one) => one ?? []) }, 200);
   });
   routes.openAPIRegistry.registerPath(oneRoute);
   // Not through the OpenAPI router: names contain slashes ("owner/name").
   routes.get(`${path}/:model{.+}`, async (context) => {
     const name = context.req.param("model") ?? "";
-    if ((await service.modelNames()).includes(name)) return context.json(await modelOf(service, name));
+    if ((await service.modelNames()).includes(name)) return context.json(await getModel(service, name));
     throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
       remedy: `GET ${path} lists those there are`,
     });
@@ -70,12 +71,12 @@ export function lmStudioRoutes(service: Service): Routes {
 }
 
 /** Describes a model by its files. Throws what reading them throws. */
-async function modelOf(service: Service, id: string): Promise<z.infer<typeof model>> {
+async function getModel(service: Service, id: string): Promise<z.infer<typeof model>> {
   const { reference } = await service.resolve({}, id);
   const manifest = await readManifest(reference);
   const { format = "", precision = "" } = manifest.variants[0] ?? {};
-  const family = textConfigOf(manifest)["model_type"];
-  const context = contextLengthOf(manifest);
+  const family = getTextConfig(manifest)["model_type"];
+  const context = getContextLength(manifest);
   const loaded = isLoaded(service.runtime, reference);
   return {
     id,
@@ -86,8 +87,8 @@ async function modelOf(service: Service, id: string): Promise<z.infer<typeof mod
     compatibility_type: format,
     quantization: precision,
     state: loaded ? "loaded" : "not-loaded",
-    ...(context === undefined ? {} : { max_context_length: context }),
+    ...omitUndefined({ max_context_length: context }),
     ...(context !== undefined && loaded ? { loaded_context_length: context } : {}),
-    capabilities: capabilitiesOf(manifest).includes("tools") ? ["tool_use"] : [],
+    capabilities: getCapabilities(manifest).includes("tools") ? ["tool_use"] : [],
   };
 }

@@ -1,7 +1,7 @@
 /** Operations that a model supports, by what its files say. */
-import { mediumOf } from "../../models/language-tasks.ts";
+import { getMedium } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
+import { getLabelHead } from "../../tasks/encoding/label-head.ts";
 
 /** An operation of the API that a model supports. */
 export type Capability =
@@ -19,7 +19,7 @@ export type Capability =
   | "rewrite";
 
 /** The operations that the model supports. */
-export function capabilitiesOf(manifest: Manifest): Capability[] {
+export function getCapabilities(manifest: Manifest): Capability[] {
   const has = (task: string): boolean => manifest.tasks.includes(task);
   const isLate = manifest.text?.lateInteraction !== undefined;
   const isEmbedder = has("feature-extraction") && !isLate;
@@ -41,7 +41,7 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
     rewrite: has("text2text-generation"),
   };
   // No operation takes sound or pictures; the tokenizer of such a model is that of the text it writes.
-  if (manifest.text === undefined || mediumOf(manifest) !== undefined) return [];
+  if (manifest.text === undefined || getMedium(manifest) !== undefined) return [];
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }
 
@@ -53,5 +53,5 @@ export function textLabels(manifest: Manifest): readonly string[] | undefined {
   const { tasks } = manifest;
   if (tasks.length > 0 && !tasks.some((task) => labelTasks.has(task))) return undefined;
   const config = manifest.variants[0]?.config ?? {};
-  return "id2label" in config || "num_labels" in config ? labelHeadOf(manifest).labels : undefined;
+  return "id2label" in config || "num_labels" in config ? getLabelHead(manifest).labels : undefined;
 }

@@ -19,7 +19,7 @@ export type TokenIdSource = "own" | "framed" | TiktokenDecoder;
  * which only the source "framed" refuses. Ids of a decoder are decoded; a character that a client split between two lists becomes U+FFFD in both,
  * as tiktoken decodes it.
  */
-export async function textsOf(
+export async function toTexts(
   inputs: readonly TextInput[],
   tokenizer: () => Promise<Tokenizer>,
   source: TokenIdSource,
@@ -48,7 +48,7 @@ async function textOfOwnIds(
   tokenizer: Tokenizer,
   source: "own" | "framed",
 ): Promise<string> {
-  const unknown = ids.find((id) => tokenizer.tokenOf(id) === undefined);
+  const unknown = ids.find((id) => tokenizer.idToToken(id) === undefined);
   if (unknown !== undefined) throw foreignTokens(index, `${unknown} is no token of this model`);
   const framed = framedTokens(ids, tokenizer);
   if (framed === undefined && source === "framed") throw unknownSource(index, tokenizer);

@@ -82,7 +82,7 @@ export class Admission {
    * Estimated waiting time in milliseconds of a request that arrives now: queue length times mean run time, divided by the maximum parallelism.
    */
   expectedWaitMs(model?: string): number {
-    return Math.max(expectedWait(this.#all), expectedWait(this.#stateOf(model)));
+    return Math.max(expectedWait(this.#all), expectedWait(this.#getState(model)));
   }
 
   /**
@@ -92,7 +92,7 @@ export class Admission {
   async run<Result>(request: AdmissionRequest, work: () => Promise<Result>): Promise<Result> {
     const { client, signal, model } = request;
     if (signal.aborted) throw abortError(signal);
-    const modelState = this.#stateOf(model);
+    const modelState = this.#getState(model);
     if (this.#hasCapacity(client, modelState)) this.#enter(client, modelState);
     else await this.#wait(request, modelState);
     const started = performance.now();
@@ -103,7 +103,7 @@ export class Admission {
     }
   }
 
-  #stateOf(model: string | undefined): LimitState | undefined {
+  #getState(model: string | undefined): LimitState | undefined {
     return model === undefined ? undefined : this.#models.get(model);
   }
 

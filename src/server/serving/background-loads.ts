@@ -63,7 +63,7 @@ export class BackgroundLoads {
     load.waiting += 1;
     try {
       const outcome = await within(load.outcome, maxMs, signal);
-      if (outcome === "late") throw modelLoadingError(named.name, this.#watch.progressOf(reference));
+      if (outcome === "late") throw modelLoadingError(named.name, this.#watch.getProgress(reference));
       if (outcome.loaded) return;
       if (existing === undefined || !isRateLimited(outcome.error)) throw outcome.error;
     } finally {

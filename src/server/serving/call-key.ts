@@ -9,16 +9,16 @@ export type CallKey = readonly [work: string, ...parts: unknown[]];
 
 /** SHA-256 of the parts as base64. Equal parts in the same order have equal hashes; texts cannot be recovered from it. */
 export function hashParts(parts: readonly unknown[]): string {
-  return digestOf(JSON.stringify(parts, withoutViews));
+  return computeDigest(JSON.stringify(parts, withoutViews));
 }
 
 /** JSON has no 64-bit integers and would write typed arrays as objects: integers become text, and typed arrays the hash of their bytes. */
 function withoutViews(_name: string, value: unknown): unknown {
   if (typeof value === "bigint") return `${value}n`;
-  if (ArrayBuffer.isView(value)) return digestOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  if (ArrayBuffer.isView(value)) return computeDigest(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   return value;
 }
 
-function digestOf(data: string | Uint8Array): string {
+function computeDigest(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("base64");
 }

@@ -1,4 +1,5 @@
 /** Records of calls. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { InferyardError } from "../../contract/errors.ts";
 import type { GeneratedText } from "../../tasks/generation/generated-text.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
@@ -54,7 +55,7 @@ export function callTimes(
 }
 
 /** The fields `target` and `decision` of a record, left out where no model ran. */
-export function placementOf({
+export function getPlacement({
   target,
   decision,
 }: {
@@ -62,7 +63,7 @@ export function placementOf({
   readonly decision?: Pick<Decision, "id"> | undefined;
 }): Pick<CallRecord, "target" | "decision"> {
   return {
-    ...(target === undefined ? {} : { target }),
+    ...omitUndefined({ target }),
     ...(decision === undefined ? {} : { decision: decision.id }),
   };
 }
@@ -73,14 +74,14 @@ export function decisionOfError({ data }: InferyardError): Pick<Decision, "id"> 
 }
 
 /** The field `tokens` of a record: the sum of the tokens of all texts, for results that count them per text. */
-export function tokensOf(result: unknown): { readonly tokens?: number } {
+export function getTokens(result: unknown): { readonly tokens?: number } {
   if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
   const counts = result.tokens.filter((count) => typeof count === "number");
   return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 /** The field `texts` of a record: the results of calls that generate text. */
-export function textsOf(result: unknown): { readonly texts?: readonly WrittenText[]; readonly tokens?: number } {
+export function getTexts(result: unknown): { readonly texts?: readonly WrittenText[]; readonly tokens?: number } {
   if (typeof result !== "object" || result === null || !("results" in result) || !Array.isArray(result.results)) return {};
   const texts = (result.results as readonly object[]).filter((each): each is WrittenText => "timings" in each);
   if (texts.length === 0) return {};

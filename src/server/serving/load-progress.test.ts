@@ -19,15 +19,15 @@ const loaded = (reference: string): RuntimeEvent => ({ type: "loaded", decision:
 describe("how far a load is", () => {
   it("nothing is known of what nobody loads; else its stage and for how long it has been under way", () => {
     const { watch, pass } = start();
-    expect(watch.progressOf("m")).toBeUndefined();
+    expect(watch.getProgress("m")).toBeUndefined();
     watch.start("m");
     pass(120);
-    expect(watch.progressOf("m")).toEqual({ stage: "preparing", elapsedMs: 120 });
+    expect(watch.getProgress("m")).toEqual({ stage: "preparing", elapsedMs: 120 });
     watch.onEvent(loading("m", 1e6));
     pass(30);
-    expect(watch.progressOf("m")).toEqual({ stage: "loading", elapsedMs: 150 });
+    expect(watch.getProgress("m")).toEqual({ stage: "loading", elapsedMs: 150 });
     watch.onEvent(loaded("m"));
-    expect(watch.progressOf("m")).toBeUndefined();
+    expect(watch.getProgress("m")).toBeUndefined();
   });
 
   it("of a download the bytes, and what they tell of the rest", () => {
@@ -42,9 +42,9 @@ describe("how far a load is", () => {
     } as const;
     watch.onEvent({ type: "download", reference: "m", progress });
     const told = { stage: "downloading", bytes: 250, totalBytes: 1000, progress: 0.25, estimateMs: 7500 };
-    expect(watch.progressOf("m")).toMatchObject(told);
+    expect(watch.getProgress("m")).toMatchObject(told);
     watch.onEvent({ type: "download", reference: "m", progress: { ...progress, stage: "done" } });
-    expect(watch.progressOf("m")).toEqual({ stage: "preparing", elapsedMs: 0 });
+    expect(watch.getProgress("m")).toEqual({ stage: "preparing", elapsedMs: 0 });
   });
 
   it("of the loading itself, by how long weights of like size took on the same target", () => {
@@ -59,9 +59,9 @@ describe("how far a load is", () => {
     measured("elsewhere", 100e6, 9000, "wasm:cpu");
     watch.onEvent(loading("m", 100e6));
     pass(100);
-    expect(watch.progressOf("m")).toEqual({ stage: "loading", elapsedMs: 100, progress: 0.2, estimateMs: 400 });
+    expect(watch.getProgress("m")).toEqual({ stage: "loading", elapsedMs: 100, progress: 0.2, estimateMs: 400 });
     pass(500);
-    expect(watch.progressOf("m")).toEqual({ stage: "loading", elapsedMs: 600 }); // it takes longer: nobody knows how long
+    expect(watch.getProgress("m")).toEqual({ stage: "loading", elapsedMs: 600 }); // it takes longer: nobody knows how long
   });
 
   it("a load that failed is forgotten, and measures nothing", () => {
@@ -69,8 +69,8 @@ describe("how far a load is", () => {
     watch.onEvent(loading("m", 1e6));
     pass(1000);
     watch.onEvent({ type: "load-failed", reference: "m", code: "MODEL_INVALID", reason: "damaged" });
-    expect(watch.progressOf("m")).toBeUndefined();
+    expect(watch.getProgress("m")).toBeUndefined();
     watch.onEvent(loading("m", 1e6));
-    expect(watch.progressOf("m")).toEqual({ stage: "loading", elapsedMs: 0 });
+    expect(watch.getProgress("m")).toEqual({ stage: "loading", elapsedMs: 0 });
   });
 });

@@ -80,12 +80,12 @@ export class LoadProgressTracker {
   }
 
   /** Progress of the load of this model; undefined if none is under way. */
-  progressOf(reference: string): LoadProgress | undefined {
+  getProgress(reference: string): LoadProgress | undefined {
     const load = this.#loads.get(reference);
     if (load === undefined) return undefined;
     const { stage } = load;
     const common = { stage, elapsedMs: Math.round(this.#now() - load.since) };
-    if (stage === "downloading") return { ...common, ...downloadOf(load) };
+    if (stage === "downloading") return { ...common, ...getDownload(load) };
     return stage === "loading" ? { ...common, ...this.#estimate(load) } : common;
   }
 
@@ -120,7 +120,7 @@ export class LoadProgressTracker {
   }
 }
 
-function downloadOf({ download }: TrackedLoad): Omit<LoadProgress, "stage" | "elapsedMs"> {
+function getDownload({ download }: TrackedLoad): Omit<LoadProgress, "stage" | "elapsedMs"> {
   if (download === undefined) return {};
   const { bytes, totalBytes, secondsLeft } = download;
   return {

@@ -1,5 +1,6 @@
 /** Limits of single models. They belong to the reference of the model, so that they hold under each of its names. */
 import { isDeepStrictEqual } from "node:util";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
@@ -31,14 +32,13 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
     }
     limits.set(reference, { name, own });
   }
-  return new Map(Array.from(limits, ([reference, { own }]) => [reference, limitsOf(own)]));
+  return new Map(Array.from(limits, ([reference, { own }]) => [reference, getLimits(own)]));
 }
 
-function limitsOf({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
+function getLimits({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
   return {
     admission: {
-      ...(maxRunning === undefined ? {} : { maxRunning }),
-      ...(maxWaiting === undefined ? {} : { maxWaiting }),
+      ...omitUndefined({ maxRunning, maxWaiting }),
     },
     ...(requestTimeout === undefined ? {} : { timeoutMs: parseDuration(requestTimeout) }),
   };

@@ -1,13 +1,14 @@
 /** Resolves the model names that clients use to references and constraints. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import { type ConstraintOptions, mergeConstraints, permits } from "../../runtime/targets/constraints.ts";
-import { targetOf } from "../../runtime/targets/target.ts";
+import { parseExactTarget } from "../../runtime/targets/target.ts";
 import { publicName } from "../http/scrub.ts";
-import { type ServerSettings, referenceOf } from "../server-settings.ts";
+import { type ServerSettings, getReference } from "../server-settings.ts";
 
 /** A model that a client named, with where it may run. */
 export interface ResolvedModel {
@@ -38,13 +39,13 @@ export async function resolveModel(
   stored: StoredNames,
 ): Promise<ResolvedModel> {
   const { models = {}, variant } = settings;
-  const defaultModel = defaultModelOf(settings);
+  const defaultModel = getDefaultModel(settings);
   const { name, target } = written === undefined || written === infinityDefault ? defaultModel : splitTarget(written);
   const configured = Object.hasOwn(models, name) ? models[name] : undefined;
   const isDefault = name === defaultModel.name || name === defaultModel.written;
   const variantOfDefault = variant === undefined || !isDefault ? {} : { variant };
-  const constraints = { ...parseTargetHeader(header), ...(target === undefined ? {} : { target }), ...variantOfDefault };
-  if (configured !== undefined) return { name, reference: referenceOf(configured), constraints };
+  const constraints = { ...parseTargetHeader(header), ...omitUndefined({ target }), ...variantOfDefault };
+  if (configured !== undefined) return { name, reference: getReference(configured), constraints };
   if (isDefault) return { name, reference: defaultModel.written, constraints };
   if (name === "builtin") return { name, reference: name, constraints };
   const names = await stored();
@@ -64,7 +65,8 @@ export function loadedDecision(
 ): Decision | undefined {
   const merged = mergeConstraints(constraints);
   return loaded.find(
-    ({ model, selected }) => model.reference === reference && selected !== null && permits(merged, targetOf(selected.target)),
+    ({ model, selected }) =>
+      model.reference === reference && selected !== null && permits(merged, parseExactTarget(selected.target)),
   );
 }
 
@@ -75,7 +77,7 @@ function remedyFor(name: string): string {
 }
 
 /** The default model: `written` as in the settings, `name` as clients see it, without the folders of a path. */
-export function defaultModelOf({ models = {}, defaultModel = "builtin" }: ServerSettings): {
+export function getDefaultModel({ models = {}, defaultModel = "builtin" }: ServerSettings): {
   readonly name: string;
   readonly written: string;
   readonly target?: string;

@@ -81,7 +81,7 @@ export class Readiness {
       const probing = this.#probe();
       if (this.#results.size === 0) await Promise.race([probing, sleep(firstReportWaitMs, undefined, { ref: false })]);
     }
-    const models = await Promise.all(this.#names().map((name) => this.#resultOf(name)));
+    const models = await Promise.all(this.#names().map((name) => this.#getResult(name)));
     return { ready: !draining && models.every(({ ready }) => ready), draining, models };
   }
 
@@ -103,7 +103,7 @@ export class Readiness {
     return [...new Set([defaultModel, ...preload])];
   }
 
-  async #resultOf(name: string): Promise<ModelReadiness> {
+  async #getResult(name: string): Promise<ModelReadiness> {
     const result = this.#results.get(name) ?? { model: publicName(name), ready: false, reason: "it is still loading" };
     if (!result.ready) return result;
     const stalledMs = await this.#stalledMs(name);

@@ -10,7 +10,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
-import { type CallRecord, callTimes, decisionOfError, placementOf, textsOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { type CallRecord, callTimes, decisionOfError, getPlacement, getTexts, getTokens, wasLoadedSince } from "./call-record.ts";
 import { ClientTurns } from "./client-turns.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import { CallStatistics } from "./call-statistics.ts";
@@ -19,7 +19,7 @@ import { LoadLimiter } from "./load-limiter.ts";
 import { LoadProgressTracker } from "./load-progress.ts";
 import { BackgroundLoads } from "./background-loads.ts";
 import { type PerModelLimits, modelLimits } from "./model-limits.ts";
-import { type ResolvedModel, type StoredNames, defaultModelOf, resolveModel } from "./model-names.ts";
+import { type ResolvedModel, type StoredNames, getDefaultModel, resolveModel } from "./model-names.ts";
 import { estimateMemoryBytes, deepCopy, estimateJsonBytes } from "./plain-data.ts";
 import { type CallKey, hashParts } from "./call-key.ts";
 import { ResultCache } from "./result-cache.ts";
@@ -148,7 +148,7 @@ export class Service {
   /** Names that clients may use, the default model first. */
   async modelNames(): Promise<string[]> {
     const { models = {} } = this.settings;
-    return [...new Set([defaultModelOf(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
+    return [...new Set([getDefaultModel(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
   }
 
   /** When a model was fetched; undefined if unknown. */
@@ -289,13 +289,13 @@ export class Service {
       );
       const times = callTimes(arrivedAt, Math.max(arrivedAt, outcome.startedAt));
       const reuse = outcome.isOwn ? {} : { reuse: "shared" as const };
-      const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result), ...textsOf(result) } : {};
-      this.#recordCall(caller, key, { model: name, ...placementOf(location), ...times, ...reuse, ...own });
+      const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...getTokens(result), ...getTexts(result) } : {};
+      this.#recordCall(caller, key, { model: name, ...getPlacement(location), ...times, ...reuse, ...own });
       return { ...location, result, model: name, ...times, ...reuse };
     } catch (thrown) {
       const error = deadline.timeoutError ?? thrown;
       if (error instanceof InferyardError) {
-        const placement = placementOf(placed ?? { decision: decisionOfError(error) });
+        const placement = getPlacement(placed ?? { decision: decisionOfError(error) });
         this.#recordCall(caller, key, { model: name, ...placement, ...callTimes(arrivedAt, startedAt), error });
       }
       throw error;

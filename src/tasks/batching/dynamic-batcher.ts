@@ -116,7 +116,7 @@ export class DynamicBatcher {
         },
       };
       const rows = encodings.map((item, index) => ({ row: { call, index, item }, length: item.ids.length }));
-      const removePending = this.#pending.add({ schedulingKey: key, batchKey: batchKeyOf(options, model.padId), budget, rows });
+      const removePending = this.#pending.add({ schedulingKey: key, batchKey: getBatchKey(options, model.padId), budget, rows });
       addAbortListener(signal, abort);
       void this.#schedule();
     });
@@ -213,7 +213,7 @@ export class DynamicBatcher {
 }
 
 /** Key that rows must share to run in one batch: outputs, padding token and batch key. */
-function batchKeyOf<Item extends EncoderInputRow>(options: EncoderRunOptions<Item>, padId: number): string {
+function getBatchKey<Item extends EncoderInputRow>(options: EncoderRunOptions<Item>, padId: number): string {
   const { output, others = [], tensors, reduction, batchKey } = options;
   const own =
     batchKey === undefined && (tensors !== undefined || reduction !== undefined) ? crypto.randomUUID() : (batchKey ?? "");

@@ -1,4 +1,5 @@
 /** Runs one batch: builds the input tensors, runs the model, and gives access to single rows of its outputs. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -52,13 +53,13 @@ export async function runBatch<Item extends EncoderInputRow>(
   const results = await instance.run(inputs, {
     outputs: [output, ...others],
     ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
-    ...(signal === undefined ? {} : { signal }),
+    ...omitUndefined({ signal }),
   });
-  return valuesOf(results, { [output]: reduced }, length);
+  return getValues(results, { [output]: reduced }, length);
 }
 
 /** Accessor of single rows. Each output is converted to float32 once, when it is first read. */
-function valuesOf(
+function getValues(
   results: TensorMap,
   reductions: Readonly<Record<string, Reduction | undefined>>,
   paddedTokens: number,

@@ -4,7 +4,7 @@
  * loading for a large one.
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { type DataType, type TensorInfo, dimensionOf } from "../../contract/tensor.ts";
+import { type DataType, type TensorInfo, getDimension } from "../../contract/tensor.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { textSettings } from "../encoding/text-settings.ts";
@@ -32,7 +32,7 @@ export async function requireServed(
   textSettings(manifest);
   const refusals: InferyardError[] = [];
   for (const variant of new Set(variants)) {
-    const refusal = await refusalOf(() => work(unloadedEncoder(manifest, variant)));
+    const refusal = await getRefusal(() => work(unloadedEncoder(manifest, variant)));
     if (refusal === undefined) return;
     refusals.push(refusal);
   }
@@ -49,10 +49,10 @@ function unloadedEncoder(manifest: Manifest, { signature }: Variant): Encoder {
     manifest,
     tokenizer: unreadTokenizer,
     get inputs() {
-      return isStated ? tensorsOf(signature?.inputs ?? []) : notLoaded();
+      return isStated ? getTensors(signature?.inputs ?? []) : notLoaded();
     },
     get outputs() {
-      return isStated ? tensorsOf(signature?.outputs ?? []) : notLoaded();
+      return isStated ? getTensors(signature?.outputs ?? []) : notLoaded();
     },
     run: notLoaded,
     loadModules: notLoaded,
@@ -61,13 +61,13 @@ function unloadedEncoder(manifest: Manifest, { signature }: Variant): Encoder {
 }
 
 /** The graph's inputs or outputs that are tensors; sequences and maps are left out. */
-function tensorsOf(values: NonNullable<Variant["signature"]>["inputs"]): readonly TensorInfo[] {
+function getTensors(values: NonNullable<Variant["signature"]>["inputs"]): readonly TensorInfo[] {
   return values
     .filter(({ type }) => /^\w+$/.test(type))
-    .map(({ name, type, shape = [] }) => ({ name, dataType: type as DataType, shape: shape.map(dimensionOf) }));
+    .map(({ name, type, shape = [] }) => ({ name, dataType: type as DataType, shape: shape.map(getDimension) }));
 }
 
-async function refusalOf(work: () => Promise<unknown>): Promise<InferyardError | undefined> {
+async function getRefusal(work: () => Promise<unknown>): Promise<InferyardError | undefined> {
   try {
     await work();
     return undefined; // it needs no model at all

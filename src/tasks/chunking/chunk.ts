@@ -3,7 +3,7 @@
  * concatenate to the text.
  */
 import type { Chunk, ChunkedText } from "../text-threads/chunked-text.ts";
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
@@ -52,15 +52,15 @@ async function chunkText(
   settings: ChunkSettings,
   model: ChunkModel | undefined,
 ): Promise<ChunkedText> {
-  const structure = await structureOf(text, settings, model);
+  const structure = await getStructure(text, settings, model);
   const atoms = await splitIntoAtoms(text, structure, counter, settings.target, settings.signal);
   penalizeBreaksInBlocks(atoms, structure.blocks, settings.target);
   const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
   const vectors = settings.strategy === "late" ? await requireModel(model).embedSpans(text, spans) : [];
-  return { chunks: chunksOf(text, spans, vectors, settings), truncated: !complete };
+  return { chunks: getChunks(text, spans, vectors, settings), truncated: !complete };
 }
 
-async function structureOf(text: string, settings: ChunkSettings, model: ChunkModel | undefined): Promise<TextStructure> {
+async function getStructure(text: string, settings: ChunkSettings, model: ChunkModel | undefined): Promise<TextStructure> {
   const { strategy, separators, threshold, percentile } = settings;
   const cut = strategy === "late" ? settings.structure : strategy;
   switch (cut) {
@@ -84,7 +84,7 @@ function requireModel(model: ChunkModel | undefined): ChunkModel {
   throw new InferyardError("CONTRACT_VIOLATION", "this chunking strategy needs a model, and none was given");
 }
 
-function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float32Array[], { offsets }: ChunkSettings): Chunk[] {
+function getChunks(text: string, spans: readonly Span[], vectors: readonly Float32Array[], { offsets }: ChunkSettings): Chunk[] {
   const ranges = convertSpans(spans, text, offsets);
   return spans.map(({ start, end, tokens }, id) => {
     const embedding = vectors[id];
@@ -93,7 +93,7 @@ function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float3
       text: text.slice(start, end),
       ...at(ranges, id),
       tokens,
-      ...(embedding === undefined ? {} : { embedding }),
+      ...omitUndefined({ embedding }),
     };
   });
 }

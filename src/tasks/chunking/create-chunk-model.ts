@@ -1,4 +1,5 @@
 /** Adapts a loaded model to the interface that chunking uses. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -10,7 +11,7 @@ import { embedSpans } from "./late-chunking.ts";
 /** Wraps an encoder. `labelledEnds` throws MODEL_UNSUPPORTED without a token-classification head, `embedSpans` without token vectors. */
 export function createChunkModel(encoder: Encoder, settings: ChunkSettings): ChunkModel {
   const { stride, signal, prompt } = settings;
-  const options = { ...(stride === undefined ? {} : { stride }), ...(signal === undefined ? {} : { signal }) };
+  const options = { ...omitUndefined({ stride, signal }) };
   return {
     embedTexts: async (texts) => (await embed(encoder, texts, signal === undefined ? {} : { signal })).embeddings,
     // Adjacent tokens with the same label are one span, as in chonky, which such models are trained for.
@@ -19,7 +20,7 @@ export function createChunkModel(encoder: Encoder, settings: ChunkSettings): Chu
       const { results } = await recognize(encoder, [text], { ...options, aggregation: "simple" });
       return (results[0] ?? []).map(({ end }) => end);
     },
-    embedSpans: (text, spans) => embedSpans(encoder, text, spans, { ...options, ...(prompt === undefined ? {} : { prompt }) }),
+    embedSpans: (text, spans) => embedSpans(encoder, text, spans, { ...options, ...omitUndefined({ prompt }) }),
   };
 }
 

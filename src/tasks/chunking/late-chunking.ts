@@ -3,6 +3,7 @@
  * vectors, which attend to the text around the chunk. A text longer than the model's limit is read in overlapping windows; a token's vector is
  * taken from the first window that contains it.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { lowerBound } from "../encoding/binary-search.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
@@ -10,7 +11,7 @@ import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
 import { vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings.ts";
+import { truncateAndNormalize, getPostPooling } from "../embedding/pool-encodings.ts";
 import { tokenWindows } from "../encoding/token-windows.ts";
 import type { TextSpan } from "./chunk-model.ts";
 
@@ -37,13 +38,13 @@ export async function embedSpans(
 ): Promise<Float32Array[]> {
   refuseOtherPooling(encoder);
   if (spans.length === 0) return [];
-  const settings = embedSettings(encoder.manifest, { pooling: "mean", ...(prompt === undefined ? {} : { prompt }) });
+  const settings = embedSettings(encoder.manifest, { pooling: "mean", ...omitUndefined({ prompt }) });
   const { promptText, poolPrompt, batchTokens, maxTokens } = settings;
   const output = vectorOutput(encoder, "none").name;
   const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt: promptText } as const;
   const [encoding] = await encodeTexts(encoder.tokenizer, [text], whole, signal);
   if (encoding === undefined) return [];
-  const all = tokenWindows(encoding, 0, encoder.tokenizer.frame, { maxTokens, ...(stride === undefined ? {} : { stride }) });
+  const all = tokenWindows(encoding, 0, encoder.tokenizer.frame, { maxTokens, ...omitUndefined({ stride }) });
   const [{ head, promptTokens } = { head: 0, promptTokens: 0 }] = all;
   const count = all.at(-1)?.to ?? 0;
   const ranges = tokenRanges(encoding, head, count, promptText.length, spans);
@@ -65,7 +66,7 @@ export async function embedSpans(
       if (to === count && spans[index]?.end === text.length) add(sums[index], head + to - from, ids.length);
     }
   });
-  const modules = await postPoolingOf(encoder);
+  const modules = await getPostPooling(encoder);
   return sums.map(({ values, rows }) => {
     if (rows === 0) return new Float32Array(modules?.dimensions ?? length);
     const mean = Float32Array.from(values, (value) => value / rows);

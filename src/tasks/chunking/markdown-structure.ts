@@ -18,10 +18,10 @@ const tableCellRule = /^[ \t]*:?-+:?[ \t]*$/;
 
 /** Finds headings (ATX and setext), fenced code, lists and tables of a Markdown text. Never fails: anything else is plain text. */
 export function markdownStructure(text: string, separators: readonly Separator[]): TextStructure {
-  const lines = linesOf(text);
+  const lines = getLines(text);
   const headings: BreakOpportunity[] = [];
   const blocks: (readonly [number, number])[] = [];
-  const endOf = (line: number): number => lines[line]?.end ?? text.length;
+  const getEnd = (line: number): number => lines[line]?.end ?? text.length;
   let index = 0;
   let listEnd = 0;
   while (index < lines.length) {
@@ -29,12 +29,12 @@ export function markdownStructure(text: string, separators: readonly Separator[]
     if (line === undefined) break;
     if (index >= listEnd && listItem.test(line.content) && !fenceStart.test(line.content)) {
       listEnd = endOfList(lines, index);
-      blocks.push([line.start, endOf(listEnd - 1)]);
+      blocks.push([line.start, getEnd(listEnd - 1)]);
     }
     const fence = fenceStart.exec(line.content)?.[1];
     if (fence !== undefined) {
       const after = endOfFence(lines, index + 1, fence);
-      blocks.push([line.start, endOf(after - 1)]);
+      blocks.push([line.start, getEnd(after - 1)]);
       index = after;
       continue;
     }
@@ -46,7 +46,7 @@ export function markdownStructure(text: string, separators: readonly Separator[]
       blocks.push([line.start, Math.min((lines[content]?.start ?? text.length) + 1, text.length)]);
     } else if (line.content.includes("|") && isTableRule(lines[index + 1])) {
       const after = endOfTable(lines, index + 2);
-      blocks.push([line.start, endOf(after - 1)]);
+      blocks.push([line.start, getEnd(after - 1)]);
       index = after;
       continue;
     }
@@ -59,7 +59,7 @@ export function markdownStructure(text: string, separators: readonly Separator[]
   };
 }
 
-function linesOf(text: string): Line[] {
+function getLines(text: string): Line[] {
   const starts = [0, ...lineStarts(text).map(({ position }) => position)];
   return starts.map((start, index) => {
     const end = starts[index + 1] ?? text.length;

@@ -111,15 +111,15 @@ function lastAtom(
   for (let atom = core; atom < beyond; atom += 1) {
     const priority = priorities[atom] ?? 0;
     if (priority === breakPriorities.forced) return atom;
-    if ((cumulativeTokens[atom] ?? 0) - before >= budget / 2) late = betterOf(late, atom);
-    else early = betterOf(early, atom);
+    if ((cumulativeTokens[atom] ?? 0) - before >= budget / 2) late = getBetter(late, atom);
+    else early = getBetter(early, atom);
   }
   if (beyond === cumulativeTokens.length) return beyond - 1;
   const latePriority = late === undefined ? Number.NEGATIVE_INFINITY : (priorities[late] ?? 0);
   const earlyPriority = early === undefined ? Number.NEGATIVE_INFINITY : (priorities[early] ?? 0);
   return latePriority < 0 && earlyPriority >= breakPriorities.segment ? early : (late ?? early);
 
-  function betterOf(best: number | undefined, atom: number): number {
+  function getBetter(best: number | undefined, atom: number): number {
     return best !== undefined && (priorities[best] ?? 0) > (priorities[atom] ?? 0) ? best : atom;
   }
 }

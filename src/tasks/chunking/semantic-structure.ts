@@ -26,7 +26,7 @@ export async function semanticStructure(
 ): Promise<TextStructure> {
   const starts = sentenceStarts(text);
   const distances = await neighbourDistances(text, starts, embedTexts);
-  const maxDistance = rule.threshold === undefined ? percentileOf(distances, rule.percentile) : 1 - rule.threshold;
+  const maxDistance = rule.threshold === undefined ? computePercentile(distances, rule.percentile) : 1 - rule.threshold;
   const ends = starts.slice(1).filter((_start, index) => (distances[index] ?? 0) > maxDistance);
   return structureWithForcedBreaks(text, separators, ends);
 }
@@ -58,7 +58,7 @@ function distance(a: Float32Array, b: Float32Array): number {
 }
 
 /** Percentile with linear interpolation, as numpy.percentile computes it. */
-function percentileOf(values: Float64Array, percentile: number): number {
+function computePercentile(values: Float64Array, percentile: number): number {
   const sorted = values.toSorted();
   const rank = ((sorted.length - 1) * percentile) / 100;
   const below = sorted[Math.floor(rank)] ?? 0;

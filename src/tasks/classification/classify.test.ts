@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 
 const manifest = (config: object): Manifest => ({ name: "m", variants: [{ config }] }) as unknown as Manifest;
 const two = { id2label: { 0: "no", 1: "yes" } };
@@ -14,17 +14,17 @@ describe("the head of a classifier", () => {
     ["a number", { id2label: { 0: "LABEL_0" }, problem_type: "regression" }, "none"],
     ["what it says itself", { ...two, problem_type: "another", function_to_apply: "sigmoid" }, "sigmoid"],
   ])("%s: scores are made as transformers makes them", (_name, config, activation) => {
-    expect(labelHeadOf(manifest(config)).activation).toBe(activation);
+    expect(getLabelHead(manifest(config)).activation).toBe(activation);
   });
 
   it("has its labels in the order of the outputs, and transformers' names where only their number is known", () => {
-    expect(labelHeadOf(manifest({ id2label: { 1: "b", 0: "a" } })).labels).toEqual(["a", "b"]);
-    expect(labelHeadOf(manifest({ num_labels: 2 })).labels).toEqual(["LABEL_0", "LABEL_1"]);
+    expect(getLabelHead(manifest({ id2label: { 1: "b", 0: "a" } })).labels).toEqual(["a", "b"]);
+    expect(getLabelHead(manifest({ num_labels: 2 })).labels).toEqual(["LABEL_0", "LABEL_1"]);
   });
 
   it.each([{}, { id2label: {} }, { id2label: { 0: 7 } }, { id2label: { 5: "gap" } }, { num_labels: 1e9 }])(
     "%j names no labels, and none are made up",
-    (config) => expect(() => labelHeadOf(manifest(config))).toThrow(/does not state its labels/),
+    (config) => expect(() => getLabelHead(manifest(config))).toThrow(/does not state its labels/),
   );
 });
 

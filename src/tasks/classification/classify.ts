@@ -4,7 +4,7 @@ import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type TextPair, encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, type LabelScore, applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { type Classifications, type LabelScore, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
 import { checkOptions } from "../definition/task-option.ts";
@@ -24,7 +24,7 @@ export async function classify(
   }
   refuseUnused("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
   const settings = textTaskSettings(encoder.manifest, options);
-  const { labels, activation } = labelHeadOf(encoder.manifest);
+  const { labels, activation } = getLabelHead(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
   const pairs = texts.map((text) => (typeof text === "object" && text !== null ? text : { text }));
   const limits = { ...settings, strategy: "longest_first", name: (index: number) => `text ${index}` } as const;

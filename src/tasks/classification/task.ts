@@ -2,7 +2,7 @@
 import type { Classifications } from "../encoding/label-head.ts";
 import type { ClassifyOptions } from "./classify-options.ts";
 import type { TextPair } from "../encoding/encode-pairs.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, type TaskDescription, defineTask, labelFiles } from "../definition/define-task.ts";
 
 /** Labels of texts by a classifier; with the option `labels` this is `zero-shot-classification`. */
@@ -14,7 +14,7 @@ export const textClassificationTask: Task<readonly (string | TextPair)[], Classi
     route: "/api/classify",
     input: "texts, or pairs of texts",
     output: "labels with scores",
-    models: architecturesOf("text-classification"),
+    models: getArchitectures("text-classification"),
     files: labelFiles,
     pipeline: true,
   },
@@ -32,7 +32,7 @@ export const zeroShotClassificationTask: TaskDescription = {
   route: "/api/classify",
   input: "texts, and labels of your own",
   output: "those labels with scores",
-  models: `${architecturesOf("text-classification")} with a label "entailment"`,
+  models: `${getArchitectures("text-classification")} with a label "entailment"`,
   files: labelFiles,
   pipeline: true,
 };

@@ -7,7 +7,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { type Classifications, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
 
@@ -34,7 +34,7 @@ export async function classifyZeroShot(
   const { labels, hypothesisTemplate = defaultTemplate, multiLabel = false, topK, signal } = options;
   checkLabels(labels, hypothesisTemplate);
   const settings = textTaskSettings(encoder.manifest, options);
-  const head = entailmentHeadOf(encoder.manifest);
+  const head = getEntailmentHead(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
   const hypotheses = labels.map((label) => hypothesisTemplate.replaceAll("{}", () => label));
   const premises = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
@@ -50,7 +50,7 @@ export async function classifyZeroShot(
   });
   const results = texts.map((_text, index) => {
     const textLogits = logits.slice(index * labels.length, (index + 1) * labels.length);
-    const scores = scoresOf(textLogits, head, multiLabel || labels.length === 1);
+    const scores = getScores(textLogits, head, multiLabel || labels.length === 1);
     const named = labels.map((label, labelIndex) => ({ label, score: at(scores, labelIndex) }));
     return named.sort((a, b) => b.score - a.score).slice(0, topK);
   });
@@ -64,7 +64,7 @@ export async function classifyZeroShot(
 }
 
 /** Independent: softmax over entailment and contradiction, per label. Otherwise softmax over the entailment logits. As in transformers' pipeline. */
-function scoresOf(
+function getScores(
   logits: readonly Float32Array[],
   { entailment, contradiction }: EntailmentHead,
   independent: boolean,
@@ -85,8 +85,8 @@ interface EntailmentHead {
   readonly contradiction: number;
 }
 
-function entailmentHeadOf(manifest: Manifest): EntailmentHead {
-  const { labels } = labelHeadOf(manifest);
+function getEntailmentHead(manifest: Manifest): EntailmentHead {
+  const { labels } = getLabelHead(manifest);
   const entailment = labels.findIndex((label) => label.toLowerCase().startsWith("entail"));
   if (entailment !== -1 && labels.length >= 2) {
     return { entailment, contradiction: entailment === 0 ? labels.length - 1 : 0 };

@@ -1,4 +1,5 @@
 /** Task `feature-extraction` with a quantized precision: embeds texts, then quantizes the vectors. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { QuantizedEmbedOptions } from "./embed-options.ts";
 import { embed } from "./embed.ts";
@@ -22,7 +23,7 @@ export async function embedQuantized(
   texts: readonly string[],
   { precision, ranges, ...options }: QuantizedEmbedOptions,
 ): Promise<QuantizedEmbeddings> {
-  const requested = { precision, ...(ranges === undefined ? {} : { ranges }) };
+  const requested = { precision, ...omitUndefined({ ranges }) };
   const { embeddings, ...result } = await embed(encoder, texts, options);
   checkQuantize(requested, result.pooling);
   return { ...result, precision, ...quantize(embeddings, requested) };

@@ -19,7 +19,7 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 const tokenizer: TaskTokenizer = {
   padId: 0,
   maskId: undefined,
-  idOf: () => undefined,
+  tokenToId: () => undefined,
   frame: { prefix: [94], suffix: [] },
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];

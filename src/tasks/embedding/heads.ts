@@ -15,7 +15,7 @@ import { type TextTaskOptions, textTaskSettings } from "../definition/task-optio
 import { promptText } from "./prompts.ts";
 import { joinRows } from "../encoding/pooling.ts";
 import type { EmbeddingForm } from "./output-options.ts";
-import { loadModules, postPoolingOf } from "./pool-encodings.ts";
+import { loadModules, getPostPooling } from "./pool-encodings.ts";
 import { normalize, poolingFunctions } from "../encoding/pooling.ts";
 
 /** What the heads give for each text, and what was read of it. A form that was not asked for is absent. */
@@ -72,7 +72,7 @@ export async function embedWithHeads(
   const text = manifest.text as TextSettings; // `textTaskSettings` refuses a model without
   const prompt = promptText(manifest.name, text, options.prompt);
   const encodings = await encodeTexts(tokenizer, texts, { ...settings, prompt }, options.signal);
-  const read = await readerOf(encoder, text, forms);
+  const read = await getReader(encoder, text, forms);
   const unused = unusedTokens(encoder, text);
   const dense: Float32Array[] = [];
   const sparse: Map<number, number>[] = [];
@@ -114,7 +114,7 @@ interface HeadReader {
   row(row: EncoderRow<TokenIds>): HeadValues;
 }
 
-async function readerOf(encoder: Encoder, text: TextSettings, forms: readonly EmbeddingForm[]): Promise<HeadReader> {
+async function getReader(encoder: Encoder, text: TextSettings, forms: readonly EmbeddingForm[]): Promise<HeadReader> {
   const named = headOutputs(encoder.outputs);
   return named === undefined ? await layerReader(encoder, text, forms) : graphReader(named, forms);
 }
@@ -171,7 +171,7 @@ async function layerReader(encoder: Encoder, text: TextSettings, forms: readonly
   const { sparse = [], multiVector = [] } = text.heads ?? {};
   const weigh = forms.includes("sparse") ? await loadModules(encoder, sparse) : undefined;
   const project = forms.includes("multi-vector") ? await loadModules(encoder, multiVector) : undefined;
-  const modules = forms.includes("dense") ? await postPoolingOf(encoder) : undefined;
+  const modules = forms.includes("dense") ? await getPostPooling(encoder) : undefined;
   const { pooling = "cls", poolPrompt } = text; // FlagEmbedding's own default
   return {
     outputs: { output: name, others: [] },
@@ -197,7 +197,7 @@ function unusedTokens({ tokenizer }: Encoder, { tokenizerConfig }: TextSettings)
   const ids = ["cls_token", "eos_token", "pad_token", "unk_token"].map((key) => {
     const stated = tokenizerConfig[key];
     const token = typeof stated === "object" && stated !== null && "content" in stated ? stated.content : stated;
-    return typeof token === "string" ? tokenizer.idOf(token) : undefined;
+    return typeof token === "string" ? tokenizer.tokenToId(token) : undefined;
   });
   return new Set(ids.filter((id) => id !== undefined));
 }

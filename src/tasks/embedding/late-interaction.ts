@@ -9,7 +9,7 @@ import type { Embeddings } from "./embeddings.ts";
 import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
 import { isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { poolEncodings, postPoolingOf } from "./pool-encodings.ts";
+import { poolEncodings, getPostPooling } from "./pool-encodings.ts";
 import { joinRows, normalize } from "../encoding/pooling.ts";
 
 /** Whether a late-interaction model reads a text as query or as document; the two have different markers and lengths. */
@@ -38,7 +38,7 @@ export async function embedTokenVectors(
   const settings = embedSettings(manifest, { ...options, ...rolePrompt(manifest, role), pooling: "none" });
   const { promptText: prompt, truncate } = settings;
   const { marker, maxTokens: roleLimit = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
-  const markerId = marker === undefined || prompt !== "" ? undefined : idOf(encoder, marker.trim());
+  const markerId = marker === undefined || prompt !== "" ? undefined : getId(encoder, marker.trim());
   const limit = Math.min(settings.maxTokens, roleLimit);
   const maxTokens = limit - (markerId === undefined ? 0 : 1);
   const encodings = await encodeTexts(
@@ -58,8 +58,8 @@ export async function embedTokenVectors(
     return { ...withoutIds(encoding), ids: expanded, ...(expansion.attend ? {} : { attended: ids.length }) };
   });
   const words = late?.skippedIn.includes(role) === true ? late.skippedWords : [];
-  const skipped = new Set(words.map((word) => encoder.tokenizer.idOf(word)).filter((id) => id !== undefined));
-  const modules = isInGraph ? undefined : await postPoolingOf(encoder);
+  const skipped = new Set(words.map((word) => encoder.tokenizer.tokenToId(word)).filter((id) => id !== undefined));
+  const modules = isInGraph ? undefined : await getPostPooling(encoder);
   const isScaled = late !== undefined && !isInGraph && manifest.text?.normalize === true;
   const embeddings: Float32Array[] = Array.from({ length: rows.length });
   const { dimensions } = await poolEncodings(encoder, rows, settings, options.signal, (vectors, index) => {
@@ -98,8 +98,8 @@ function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: R
   return result;
 }
 
-function idOf({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): number {
-  const id = tokenizer.idOf(marker) ?? tokenizer.idOf(`${marker} `);
+function getId({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): number {
+  const id = tokenizer.tokenToId(marker) ?? tokenizer.tokenToId(`${marker} `);
   if (id !== undefined) return id;
   throw new InferyardError(
     "MODEL_INVALID",
@@ -108,7 +108,7 @@ function idOf({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): 
 }
 
 function expansionId({ manifest, tokenizer }: Encoder<TaskTokenizer>, token: string | undefined): number {
-  const id = token === undefined ? tokenizer.maskId : tokenizer.idOf(token);
+  const id = token === undefined ? tokenizer.maskId : tokenizer.tokenToId(token);
   if (id !== undefined) return id;
   const name =
     token === undefined

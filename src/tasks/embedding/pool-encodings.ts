@@ -27,11 +27,11 @@ export async function poolEncodings(
   // A graph that pools by itself was exported with its post-pooling modules.
   const isPooledHere = output.level === "token" && settings.pooling !== "none";
   const isForTokens = encoder.manifest.text?.lateInteraction !== undefined;
-  const postPooling = isPooledHere && !isForTokens ? await postPoolingOf(encoder) : undefined;
+  const postPooling = isPooledHere && !isForTokens ? await getPostPooling(encoder) : undefined;
   const means = output.level === "token" && settings.pooling === "mean";
   const run = {
     output: output.name,
-    ...(means ? meansOf(settings) : {}),
+    ...(means ? computeMeans(settings) : {}),
     batchTokens: settings.batchTokens,
     signal,
   };
@@ -76,7 +76,7 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
 }
 
 /** Loads the post-pooling modules of a model; undefined if it has none. */
-export async function postPoolingOf(encoder: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
+export async function getPostPooling(encoder: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
   const modules = encoder.manifest.text?.vectorModules;
   return modules === undefined ? undefined : await loadModules(encoder, modules);
 }
@@ -91,7 +91,7 @@ export async function loadModules(
 }
 
 /** Mean pooling runs in the model's host: 512 token vectors are about 1 MB, and copying them out costs as much as summing them. */
-function meansOf({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds>, "batchKey" | "reduction"> {
+function computeMeans({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds>, "batchKey" | "reduction"> {
   const range = ({ ids, promptTokens }: TokenIds): TokenRange => ({ first: poolPrompt ? 0 : promptTokens, end: ids.length });
   return {
     batchKey: poolPrompt ? "mean" : "mean without prompt",

@@ -72,7 +72,7 @@ function areRanges(ranges: unknown): boolean {
  */
 export function quantize(vectors: readonly Float32Array[], { precision, ranges }: QuantizeOptions): QuantizedVectors {
   if (precision === "binary" || precision === "ubinary")
-    return { embeddings: vectors.map((vector) => signsOf(vector, precision)) };
+    return { embeddings: vectors.map((vector) => getSigns(vector, precision)) };
   return ranges === undefined ? byText(vectors, precision) : byDimension(vectors, precision, ranges);
 }
 
@@ -118,7 +118,7 @@ function byDimension(vectors: readonly Float32Array[], precision: "int8" | "uint
   return { embeddings, scales: { per: "dimension", starts, steps } };
 }
 
-function signsOf(vector: Float32Array, precision: "binary" | "ubinary"): Int8Array | Uint8Array {
+function getSigns(vector: Float32Array, precision: "binary" | "ubinary"): Int8Array | Uint8Array {
   const remainder = vector.length % 8;
   if (remainder !== 0) {
     const message = `precision "${precision}" packs 8 dimensions into a byte, and the vectors have ${vector.length}`;

@@ -1,4 +1,5 @@
 /** Tokenizes pairs of texts, yielding to the event loop in between. */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../tokenizers/index.ts";
 import { encodeText } from "./encode-texts.ts";
@@ -51,7 +52,7 @@ type PairTokenizer = Pick<Tokenizer, "encode" | "encodeOnThread">;
 
 async function encodePair(tokenizer: PairTokenizer, { text, pair }: TextPair, limits: PairLimits): Promise<Encoding> {
   const { maxTokens, strategy, stride } = limits;
-  const options = { maxTokens, ...(pair === undefined ? {} : { pair }), ...(stride === undefined ? {} : { stride }) };
+  const options = { maxTokens, ...omitUndefined({ pair, stride }) };
   try {
     return await encodeText(tokenizer, text, { ...options, strategy });
   } catch (error) {

@@ -21,18 +21,18 @@ export interface LabelHead {
  * Reads the classification head from config.json: labels from `id2label` or `num_labels`, the activation from `problem_type`, otherwise from the
  * number of labels, by the rules of transformers' text-classification pipeline. Throws MODEL_UNSUPPORTED if it states no labels.
  */
-export function labelHeadOf({ name, variants }: Manifest): LabelHead {
+export function getLabelHead({ name, variants }: Manifest): LabelHead {
   const config = variants[0]?.config ?? {};
-  const labels = labelsOf(config);
+  const labels = getLabels(config);
   if (labels === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not state its labels: config.json has no id2label`, {
       remedy: "use a model with a classification head",
     });
   }
-  return { labels, activation: activationOf(config, labels.length) };
+  return { labels, activation: getActivation(config, labels.length) };
 }
 
-function labelsOf({ id2label, num_labels: count }: Readonly<Record<string, unknown>>): string[] | undefined {
+function getLabels({ id2label, num_labels: count }: Readonly<Record<string, unknown>>): string[] | undefined {
   if (typeof id2label === "object" && id2label !== null) {
     const named = Object.entries(id2label as Record<string, unknown>);
     const labels = Array.from(named, (_entry, index) => (id2label as Record<string, unknown>)[String(index)]);
@@ -42,7 +42,7 @@ function labelsOf({ id2label, num_labels: count }: Readonly<Record<string, unkno
   return Array.from({ length: count }, (_label, index) => `LABEL_${index}`); // transformers' own names
 }
 
-function activationOf(config: Readonly<Record<string, unknown>>, labels: number): Activation {
+function getActivation(config: Readonly<Record<string, unknown>>, labels: number): Activation {
   const { problem_type: problem, function_to_apply: stated } = config;
   if (problem === "regression") return "none";
   if (problem === "multi_label_classification" || labels === 1) return "sigmoid";

@@ -3,7 +3,7 @@
  * Sums are accumulated in double precision.
  */
 import type { Pooling } from "../../models/manifest.ts";
-import { meanOf } from "../../hosts/output-reduction.ts";
+import { computeMean } from "../../hosts/output-reduction.ts";
 
 /** Token vectors of one text inside the output of a batch: row-major `[tokens, dimensions]`, starting at element `offset` of `data`. */
 export interface TokenRows {
@@ -19,10 +19,10 @@ type Pool = (rows: TokenRows) => Float32Array;
 
 /** The pooling modes; each returns a new vector of `dimensions` floats, zeros for a text without tokens. */
 export const poolingFunctions: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
-  mean: ({ data, offset, dimensions, ...range }) => meanOf(data, offset, dimensions, range),
+  mean: ({ data, offset, dimensions, ...range }) => computeMean(data, offset, dimensions, range),
   // The first token even where the prompt is excluded: sentence-transformers masks the prompt for mean and max only.
-  cls: (rows) => rowOf(rows, 0),
-  last: (rows) => rowOf(rows, rows.end - 1),
+  cls: (rows) => getRow(rows, 0),
+  last: (rows) => getRow(rows, rows.end - 1),
   max({ data, offset, dimensions, first, end }) {
     const highest = new Float32Array(dimensions).fill(end > first ? Number.NEGATIVE_INFINITY : 0);
     for (let row = first; row < end; row += 1) {
@@ -42,7 +42,7 @@ export function allRows({ data, offset, dimensions, first, end }: TokenRows): Fl
 }
 
 /** Copies one token vector; zeros for a text without tokens. */
-function rowOf({ data, offset, dimensions, end }: TokenRows, row: number): Float32Array {
+function getRow({ data, offset, dimensions, end }: TokenRows, row: number): Float32Array {
   if (end === 0) return new Float32Array(dimensions);
   const start = offset + row * dimensions;
   return data.slice(start, start + dimensions);

@@ -22,7 +22,7 @@ type Step = (vector: Float32Array) => Float32Array;
 export async function loadPostPooling(modules: readonly VectorModule[]): Promise<PostPooling> {
   const steps: Step[] = [];
   for (const module of modules) steps.push(await loadStep(module));
-  const sizes = modules.map((module) => sizesOf(module)).filter((size) => size !== undefined);
+  const sizes = modules.map((module) => getSizes(module)).filter((size) => size !== undefined);
   const [takes, gives] = [sizes[0]?.[0], sizes.at(-1)?.[1]];
   return {
     dimensions: gives,
@@ -40,14 +40,14 @@ export async function loadPostPooling(modules: readonly VectorModule[]): Promise
 }
 
 /** Input and output length of a module; undefined if it takes any. */
-function sizesOf(module: VectorModule): readonly [number, number] | undefined {
+function getSizes(module: VectorModule): readonly [number, number] | undefined {
   if (module.kind === "dense" || module.kind === "auto-encoder") return [module.inFeatures, module.outFeatures];
   return module.kind === "normalize" ? undefined : [module.features, module.features];
 }
 
 async function loadStep(module: VectorModule): Promise<Step> {
   if (module.kind === "normalize") return normalize;
-  const values = await tensorsOf(module.weights);
+  const values = await getTensors(module.weights);
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
   if (module.kind === "scale") return scale(await values("weight"));
   if (module.kind === "auto-encoder") {
@@ -66,7 +66,7 @@ async function loadStep(module: VectorModule): Promise<Step> {
 }
 
 /** A function that reads a tensor of the file by its name. */
-async function tensorsOf({ path, displayName, format }: ModuleWeights): Promise<(name: string) => Promise<Float32Array>> {
+async function getTensors({ path, displayName, format }: ModuleWeights): Promise<(name: string) => Promise<Float32Array>> {
   if (format === "gguf") {
     const { readGgufTensor } = await import("../../formats/gguf/models/post-pooling.ts"); // few models have such layers
     return (name) => readGgufTensor(path, displayName, name);

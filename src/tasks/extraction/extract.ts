@@ -2,14 +2,14 @@
  * Task `extraction` (ours; Hugging Face has none): fills the fields of a schema from each text, entities with a token-classification model,
  * answers with a question-answering model.
  */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
 import { isGlinerSpanModel } from "../token-classification/gliner/recognize-with-gliner.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { entityTypeOf } from "../token-classification/entities.ts";
+import { getEntityType } from "../token-classification/entities.ts";
 import {
   type ExtractSchema,
   type ParsedQuestionField,
@@ -17,7 +17,7 @@ import {
   emptySchemaError,
   parseSchema,
 } from "./extract-schema.ts";
-import { labelHeadOf } from "../encoding/label-head.ts";
+import { getLabelHead } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
@@ -130,7 +130,7 @@ export async function extractEntities(
   });
   return {
     results: texts.map((text, index) => {
-      const values = valuesOf(at(results, index), text, offsets).filter(({ score }) => score >= (minScore ?? 0));
+      const values = getValues(at(results, index), text, offsets).filter(({ score }) => score >= (minScore ?? 0));
       return Object.fromEntries(fields.map((field) => [field.name, fieldValue(values, field)]));
     }),
   };
@@ -149,8 +149,7 @@ function recognizeOptionsFor(
   }
   return {
     labels: [...new Set(fields.flatMap(({ labels }) => labels))],
-    ...(aggregation === undefined ? {} : { aggregation }),
-    ...(minScore === undefined ? {} : { threshold: minScore }),
+    ...omitUndefined({ aggregation, threshold: minScore }),
   };
 }
 
@@ -182,7 +181,7 @@ export function mergeFields(schema: ExtractSchema, found: readonly FoundFields[]
 }
 
 function requireKnownLabels(manifest: Manifest, fields: readonly ParsedEntityField[]): void {
-  const known = [...new Set(labelHeadOf(manifest).labels.map(entityTypeOf))].filter((label) => label !== "O");
+  const known = [...new Set(getLabelHead(manifest).labels.map(getEntityType))].filter((label) => label !== "O");
   for (const { name, labels } of fields) {
     const unknown = labels.find((label) => !known.includes(label));
     if (unknown === undefined) continue;
@@ -194,7 +193,7 @@ function requireKnownLabels(manifest: Manifest, fields: readonly ParsedEntityFie
   }
 }
 
-function valuesOf(entities: readonly Entity[], text: string, offsets: OffsetUnit): Required<ExtractedValue>[] {
+function getValues(entities: readonly Entity[], text: string, offsets: OffsetUnit): Required<ExtractedValue>[] {
   const ranges = convertSpans(entities, text, offsets);
   return entities.map(({ entityGroup = "", score, start, end }, index) => ({
     value: text.slice(start, end),

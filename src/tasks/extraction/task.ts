@@ -1,5 +1,5 @@
 /** Definition of the task `extraction`. */
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type TaskDescription, labelFiles } from "../definition/define-task.ts";
 
 /** Fields of a schema from texts. It runs on up to two models, so src/api/extract-fields.ts runs it instead of a `load` here. */
@@ -9,7 +9,7 @@ export const extractionTask: TaskDescription = {
   command: "extract",
   input: "texts and a schema of fields",
   output: "the fields of each text with scores and positions",
-  models: `${architecturesOf("token-classification")}; ${architecturesOf("question-answering")} for fields that are questions`,
+  models: `${getArchitectures("token-classification")}; ${getArchitectures("question-answering")} for fields that are questions`,
   files: labelFiles,
   pipeline: false,
 };

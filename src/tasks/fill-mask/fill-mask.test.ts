@@ -64,7 +64,7 @@ describe.skipIf(skip)(name, () => {
     const own = cases.filter(([one]) => one === model);
     expect(own).toHaveLength(goldens.texts.length * goldens.targets.length);
     for (const [, vocabulary, number, place, masks] of own) {
-      const text = goldens.texts[number]!.replaceAll("*", tokenizer.tokenOf(tokenizer.maskId ?? -1) ?? "");
+      const text = goldens.texts[number]!.replaceAll("*", tokenizer.idToToken(tokenizer.maskId ?? -1) ?? "");
       const targets = goldens.targets[place] ?? undefined;
       const options = { topK: goldens.topK, ...(targets === undefined ? {} : { targets }) };
       const { results } = await fillMask(encoderOf(tokenizer, vocabulary), [text], options);

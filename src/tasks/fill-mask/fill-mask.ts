@@ -1,5 +1,5 @@
 /** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
@@ -65,7 +65,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   const { topK = 5, signal } = options;
   checkOptions(fillMaskOptions, options);
   const settings = textTaskSettings(encoder.manifest, options);
-  const output = headOf(encoder);
+  const output = getHead(encoder);
   const { tokenizer, manifest } = encoder;
   const { maskId } = tokenizer;
   if (maskId === undefined) {
@@ -73,13 +73,13 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
       remedy: "name it in tokenizer_config.json (mask_token), or use another model",
     });
   }
-  const targets = options.targets === undefined ? undefined : targetsOf(options.targets, tokenizer, manifest);
+  const targets = options.targets === undefined ? undefined : getTargets(options.targets, tokenizer, manifest);
   const allowedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
   const encodings = await encodeTexts(tokenizer, texts, settings, signal);
   const items = encodings.map((encoding, index): MaskedText => ({
     ids: encoding.ids,
     typeIds: encoding.typeIds,
-    positions: masksOf(encoding, maskId, index, tokenizer, settings.maxTokens),
+    positions: getMasks(encoding, maskId, index, tokenizer, settings.maxTokens),
   }));
   const results: MaskFill[][][] = texts.map(() => []);
   const run = {
@@ -108,7 +108,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   });
   return {
     results,
-    ...(targets === undefined ? {} : { targets }),
+    ...omitUndefined({ targets }),
     ...readCounts(encodings),
   };
 }
@@ -121,7 +121,7 @@ function topTokens(scores: Float32Array, topK: number, allowed?: readonly number
   return best.ranked;
 }
 
-function headOf(encoder: Encoder): string {
+function getHead(encoder: Encoder): string {
   const { manifest } = encoder;
   if (manifest.tasks.includes("fill-mask")) return logitsOutput(encoder.outputs, 3);
   throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no masked-language-model head, which fills masks`, {
@@ -129,7 +129,7 @@ function headOf(encoder: Encoder): string {
   });
 }
 
-function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: Tokenizer, limit: number): number[] {
+function getMasks(encoding: Encoding, maskId: number, index: number, tokenizer: Tokenizer, limit: number): number[] {
   const positions = encoding.ids.flatMap((id, position) => (id === maskId ? [position] : []));
   const isMaskTruncated = encoding.truncated && encoding.overflowing.some(({ ids }) => ids.includes(maskId));
   if (isMaskTruncated) {
@@ -140,7 +140,7 @@ function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: T
     });
   }
   if (positions.length > 0) return positions;
-  const mask = tokenizer.tokenOf(maskId) ?? "";
+  const mask = tokenizer.idToToken(maskId) ?? "";
   throw new InferyardError("INPUT_INVALID", `text ${index} has no mask token; that of this model is ${mask}`, {
     remedy: `write ${mask} in the position of the word to predict`,
     data: { text: index, mask },
@@ -148,14 +148,14 @@ function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: T
 }
 
 /** A target is looked up in the vocabulary as it is written, otherwise tokenized and its first token taken, as in transformers. */
-function targetsOf(targets: readonly string[], tokenizer: Tokenizer, { name }: Manifest): FillTarget[] {
+function getTargets(targets: readonly string[], tokenizer: Tokenizer, { name }: Manifest): FillTarget[] {
   if (!Array.isArray(targets) || targets.length === 0 || targets.some((target) => typeof target !== "string")) {
     throw new InferyardError("INPUT_INVALID", "targets must be an array of at least one word", {
       remedy: 'for example ["red", "blue"], or leave it out',
     });
   }
   return targets.map((target: string) => {
-    const known = tokenizer.idOf(target);
+    const known = tokenizer.tokenToId(target);
     const ids = known === undefined ? tokenizer.encode(target, { addSpecialTokens: false, maxTokens: Infinity }).ids : [known];
     const [token] = ids;
     if (token === undefined || token === tokenizer.unknownId) {

@@ -1,7 +1,7 @@
 /** Definition of the task `fill-mask`. */
 import type { FillMaskOptions } from "./fill-mask-options.ts";
 import type { MaskFills } from "./fill-mask.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The task `fill-mask`: candidate tokens for the mask tokens of texts. */
@@ -13,7 +13,7 @@ export const fillMaskTask: Task<readonly string[], FillMaskOptions, MaskFills> =
     route: "/api/fill-mask",
     input: "texts with mask tokens",
     output: "for each mask tokens with scores",
-    models: architecturesOf("fill-mask"),
+    models: getArchitectures("fill-mask"),
     files: tokenizerFiles,
     pipeline: true,
   },

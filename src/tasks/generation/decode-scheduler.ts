@@ -93,7 +93,7 @@ export class DecodeScheduler {
 
   /** Bytes of cache that the tokens of all sequences need, kept prompts included. Forks that share a cache count each. */
   get cacheBytes(): number {
-    return this.#bytesOf(this.#sequences.values().map(({ sequence }) => sequence));
+    return this.#getBytes(this.#sequences.values().map(({ sequence }) => sequence));
   }
 
   /** Bytes of cache of as many texts as run at once, each as long as the model's context; undefined if the model states none. */
@@ -249,7 +249,7 @@ export class DecodeScheduler {
    * runs. Prompts of a client take turns.
    */
   #nextPrompts(jobs: readonly Job[]): readonly Job[] {
-    const counter = ({ held: { group } }: Job): number => (group === undefined ? 0 : this.#slots.counterOf(group));
+    const counter = ({ held: { group } }: Job): number => (group === undefined ? 0 : this.#slots.getCounter(group));
     let total = 0;
     const taken: Job[] = [];
     for (const job of jobs.toSorted((a, b) => counter(a) - counter(b))) {
@@ -315,17 +315,17 @@ export class DecodeScheduler {
   /** Drops caches of parked texts until the others are within the limit: those of texts that nobody reads, and then those parked last. */
   async #dropParked(): Promise<void> {
     const parked = this.#slots.parkedGroups.filter(({ sequences }) => sequences.size > 0);
-    let bytes = parked.reduce((sum, { sequences }) => sum + this.#bytesOf(sequences), 0);
+    let bytes = parked.reduce((sum, { sequences }) => sum + this.#getBytes(sequences), 0);
     const order = [...parked.filter(({ jobs }) => jobs === 0), ...parked.filter(({ jobs }) => jobs > 0)];
     for (const { sequences } of order) {
       if (bytes <= this.#limits.maxParkedBytes) return;
-      bytes -= this.#bytesOf(sequences);
+      bytes -= this.#getBytes(sequences);
       // A model that cannot free them says why in the next call.
       for (const sequence of sequences) await sequence.drop().catch(() => {});
     }
   }
 
-  #bytesOf(sequences: Iterable<CachedSequence>): number {
+  #getBytes(sequences: Iterable<CachedSequence>): number {
     let tokens = 0;
     for (const { cachedTokens } of sequences) tokens += cachedTokens;
     return tokens * this.#model.limits.cacheBytesPerToken;

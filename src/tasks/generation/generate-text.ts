@@ -160,8 +160,8 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
         promptTokens: source.length > 0 ? source.length : promptLength,
         cachedTokens: prompt.cachedTokens,
         seed: sampling.doSample ? settings.seed : undefined,
-        promptLookup: lookup && speculation.countsOf(lookup),
-        draftModel: draftModel && speculation.countsOf(draftModel),
+        promptLookup: lookup && speculation.getCounts(lookup),
+        draftModel: draftModel && speculation.getCounts(draftModel),
         timings,
       });
       await emit?.({ type: "finish", index, text: "", result });

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
-import { generationConfigOf } from "./sampling/end-of-turn.ts";
+import { getGenerationConfig } from "./sampling/end-of-turn.ts";
 import type { GrammarHost } from "./constraints/grammar-host.ts";
 import { type DecodeLimits, DecodeScheduler, type DecodingModel } from "./decode-scheduler.ts";
 import { TextGenerator } from "./text-generator.ts";
@@ -73,7 +73,7 @@ export class Generators {
   of(model: DecodingModel, { manifest, reference, target }: LoadedModel, tokenizer: Tokenizer | undefined): TextGenerator {
     const known = this.#known.get(model);
     if (known !== undefined) return known;
-    const config = generationConfigOf(manifest, tokenizer);
+    const config = getGenerationConfig(manifest, tokenizer);
     const scheduler = new DecodeScheduler(model, this.#limits);
     const made = new TextGenerator({
       limits: model.limits,

@@ -37,7 +37,7 @@ export async function searchBeams(job: BeamJob, prompt: ReadPrompt): Promise<rea
     const last = generated.at(-1);
     const isEnded = last !== undefined && sampling.endTokens.includes(last);
     return {
-      text: textOf(job, isEnded ? generated.slice(0, -1) : generated),
+      text: toText(job, isEnded ? generated.slice(0, -1) : generated),
       tokens: generated,
       finishReason: isEnded ? "stop" : "length",
       ...(isEnded ? { stop: last } : {}),
@@ -71,7 +71,7 @@ async function continued(
   return sequences;
 }
 
-function textOf({ tokenizer, settings, before }: BeamJob, tokens: readonly number[]): string {
+function toText({ tokenizer, settings, before }: BeamJob, tokens: readonly number[]): string {
   if (tokenizer === undefined) return "";
   const { skipSpecialTokens } = settings;
   const continued = before === undefined ? [] : [before];

@@ -1,5 +1,5 @@
 /** Definitions of the tasks that generate text. They run on language models, so that `Runtime` calls them otherwise than the tasks on encoders. */
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type TaskDescription, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The task `text-generation`: texts that follow prompts. */
@@ -10,7 +10,7 @@ export const generationTask: TaskDescription = {
   route: "/api/generate",
   input: "prompts",
   output: "for each the text that follows",
-  models: architecturesOf("text-generation"),
+  models: getArchitectures("text-generation"),
   files: tokenizerFiles,
   pipeline: true,
 };
@@ -23,7 +23,7 @@ export const chatTask: TaskDescription = {
   route: "/api/chat",
   input: "the messages of a conversation, and tools",
   output: "the next message: text, thoughts, calls of tools",
-  models: `${architecturesOf("text-generation")} with a chat template`,
+  models: `${getArchitectures("text-generation")} with a chat template`,
   files: ["tokenizer.json", "tokenizer_config.json or chat_template.jinja"],
   pipeline: false,
 };
@@ -36,7 +36,7 @@ export const rewritingTask: TaskDescription = {
   route: "/api/rewrite",
   input: "texts",
   output: "for each its summary, its translation, or what else the model makes of it",
-  models: architecturesOf("text2text-generation"),
+  models: getArchitectures("text2text-generation"),
   files: tokenizerFiles,
   pipeline: true,
 };

@@ -1,5 +1,6 @@
 /** Generates texts with one loaded language model. */
 import type { SequenceId } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
@@ -101,7 +102,7 @@ export interface PreparedPrompts {
 }
 
 /** Number of tokens of each prompt, as results state it. */
-export function promptTokensOf({ prompts }: PreparedPrompts): readonly number[] {
+export function getPromptTokens({ prompts }: PreparedPrompts): readonly number[] {
   return prompts.map(({ tokens, source }) => (source.length > 0 ? source.length : tokens.length));
 }
 
@@ -173,8 +174,7 @@ export class TextGenerator {
     const resolved = resolveSettings(options, {
       config: endTokens.length === 0 ? config : { ...config, endTokens: [...new Set([...config.endTokens, ...endTokens])] },
       vocabulary: limits.vocabulary,
-      ...(tokenizer === undefined ? {} : { tokenizer }),
-      ...(given.maxNewTokens === undefined ? {} : { maxNewTokens: given.maxNewTokens }),
+      ...omitUndefined({ tokenizer, maxNewTokens: given.maxNewTokens }),
     });
     const settings =
       given.stop === undefined || options.ignoreEndTokens === true
@@ -188,7 +188,7 @@ export class TextGenerator {
     const source = this.#grammarSource(options, given);
     const prepared = await Promise.all(prompts.map((prompt) => this.#preparePrompt(prompt, settings, given)));
     const constraint = source && (await this.#compile(source, given, call));
-    return { settings, prompts: prepared, ...(constraint === undefined ? {} : { constraint }) };
+    return { settings, prompts: prepared, ...omitUndefined({ constraint }) };
   }
 
   /** Generates the texts of all prompts: `n` of each, one after another. `started`: time of the call. */
@@ -246,7 +246,7 @@ export class TextGenerator {
     { signal, client = "" }: PrepareCall,
   ): Promise<ConstrainedPart> {
     const grammar = await this.#grammars.get(source, { client, signal });
-    return { grammar, client, ...(constrainedAfter === undefined ? {} : { after: constrainedAfter }) };
+    return { grammar, client, ...omitUndefined({ after: constrainedAfter }) };
   }
 
   async #generateAll(
@@ -326,7 +326,7 @@ export class TextGenerator {
   async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = await this.#tokensOf(prompt, given);
+    const ids = await this.#getTokens(prompt, given);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
@@ -358,7 +358,7 @@ export class TextGenerator {
     return { tokens, source: hasEncoder ? ids : [], before, sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
+  async #getTokens(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -386,7 +386,7 @@ export class TextGenerator {
   /** Tokenizes a prompt; a long one in another thread, where there are any. */
   async #encode(text: string, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
     const { tokenizer } = this.#parts;
-    const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
+    const options = { maxTokens: Number.POSITIVE_INFINITY, ...omitUndefined({ addSpecialTokens }) };
     const encoded = await (tokenizer?.encodeOnThread?.(text, options) ?? tokenizer?.encode(text, options));
     return encoded?.ids ?? [];
   }

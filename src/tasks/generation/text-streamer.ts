@@ -25,11 +25,11 @@ export interface TextStreamerOptions {
 /** Gives the text of one generation as it becomes known. `tokenizer`: the property of that name of a pipeline. */
 export class TextStreamer implements Streamer {
   readonly #options: TextStreamerOptions;
-  readonly #tokenizer: Pick<Tokenizer, "decode" | "tokenOf">;
+  readonly #tokenizer: Pick<Tokenizer, "decode" | "idToToken">;
   #text: TokenText;
   #isPrompt = true;
 
-  constructor(tokenizer: Pick<Tokenizer, "decode" | "tokenOf">, options: TextStreamerOptions) {
+  constructor(tokenizer: Pick<Tokenizer, "decode" | "idToToken">, options: TextStreamerOptions) {
     this.#tokenizer = tokenizer;
     this.#options = options;
     this.#text = this.#newText();

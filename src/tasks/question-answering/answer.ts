@@ -57,16 +57,16 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
     signal,
   };
   await runEncodings(encoder, windows, run, ({ index, encoding: { text: pair, encoding }, other, ...starts }) => {
-    const [start, end] = [logitsOf(starts, encoding, pair), logitsOf(other(endOutput), encoding, pair)];
+    const [start, end] = [getLogits(starts, encoding, pair), getLogits(other(endOutput), encoding, pair)];
     const { ids, offsets, wordIds, sequenceIds } = encoding;
     const window: Columns = { ids, offsets, wordIds, sequenceIds };
     const isContext = sequenceIds.map((sequence) => sequence === 1);
-    const classToken = classTokenOf(window, encoder.tokenizer.clsId);
+    const classToken = getClassToken(window, encoder.tokenizer.clsId);
     const { spans, nullScore } = bestSpans({ start, end, isContext, classToken }, candidates, maxAnswerTokens);
     nullScores[pair] = Math.min(at(nullScores, pair), nullScore);
     const { context } = at(pairs, pair);
     found[index] = spans.flatMap(({ item, score }) => {
-      const range = trimRange(rangeOf(window, item, alignToWords), context);
+      const range = trimRange(getRange(window, item, alignToWords), context);
       return range.start < range.end ? [{ ...range, score }] : [];
     });
   });
@@ -116,7 +116,7 @@ export function questionPairs(
   });
 }
 
-function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: number): Float32Array {
+function getLogits({ data, offset }: EncoderValues, { ids }: Encoding, pair: number): Float32Array {
   const logits = data.subarray(offset, offset + ids.length);
   requireFinite(logits, pair);
   return logits;
@@ -126,13 +126,13 @@ function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: numb
 type Columns = Pick<Encoding, "ids" | "offsets" | "wordIds" | "sequenceIds">;
 
 /** Index of the class token among the special tokens; an occurrence in the text itself does not count. */
-function classTokenOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
+function getClassToken({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
   const token = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
   return token === -1 ? undefined : token;
 }
 
 /** The range of a token span in the context, in UTF-16 code units; with `alignToWords` extended to whole words. */
-function rangeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Range {
+function getRange({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Range {
   const isSameWord = (token: number, neighbour: number): boolean =>
     alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[token];
   let [from, to] = [first, last];

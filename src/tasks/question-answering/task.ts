@@ -2,7 +2,7 @@
 import type { AnswerOptions } from "./answer-options.ts";
 import type { Answers } from "./answer.ts";
 import type { QuestionPair } from "./question-windows.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Answers to questions in contexts. */
@@ -14,7 +14,7 @@ export const questionAnsweringTask: Task<readonly QuestionPair[], AnswerOptions,
     route: "/api/answer",
     input: "questions and contexts",
     output: "pieces of the contexts with scores and positions",
-    models: architecturesOf("question-answering"),
+    models: getArchitectures("question-answering"),
     files: tokenizerFiles,
     pipeline: true,
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { validateRerank, rankDocuments, scoreHeadOf } from "./cross-encoder.ts";
+import { validateRerank, rankDocuments, getScoreHead } from "./cross-encoder.ts";
 
 const manifest = (config: object): Manifest => ({ name: "m", variants: [{ config }] }) as unknown as Manifest;
 const one = { id2label: { 0: "LABEL_0" } };
@@ -24,13 +24,13 @@ describe("the score of a cross-encoder", () => {
       { activation: "none", label: 0 },
     ],
     ["two numbers: the share of the second", { id2label: { 0: "no", 1: "yes" } }, { activation: "softmax", label: 1 }],
-  ])("%s", (_name, config, head) => expect(scoreHeadOf(manifest(config))).toEqual(head));
+  ])("%s", (_name, config, head) => expect(getScoreHead(manifest(config))).toEqual(head));
 
   it("is refused where it would be a guess: three labels, or an activation we do not compute", () => {
-    expect(() => scoreHeadOf(manifest({ num_labels: 3 }))).toThrow(
+    expect(() => getScoreHead(manifest({ num_labels: 3 }))).toThrow(
       /has 3 labels \(LABEL_0, LABEL_1, LABEL_2\), and a reranker has one or two/,
     );
-    expect(() => scoreHeadOf(manifest({ ...one, sentence_transformers: { activation_fn: "my.own.Curve" } }))).toThrow(
+    expect(() => getScoreHead(manifest({ ...one, sentence_transformers: { activation_fn: "my.own.Curve" } }))).toThrow(
       /my\.own\.Curve/,
     );
   });

@@ -5,7 +5,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Activation, applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { type Activation, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../definition/task-option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
@@ -47,7 +47,7 @@ export async function rerankByCrossEncoder(
   const { signal, raw = false, topN } = options;
   validateRerank(query, documents, options);
   const settings = textTaskSettings(encoder.manifest, options);
-  const head = scoreHeadOf(encoder.manifest);
+  const head = getScoreHead(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
   const pairs = documents.map((document) => ({ text: query, pair: document }));
   const name = (index: number): string => `the query and document ${index}`;
@@ -98,8 +98,8 @@ interface ScoreHead {
  * otherwise a sigmoid, as in CrossEncoder. Two labels: the probability of the second, "relevant". Throws MODEL_UNSUPPORTED for any other number
  * of labels or an unknown activation.
  */
-export function scoreHeadOf(manifest: Manifest): ScoreHead {
-  const { labels } = labelHeadOf(manifest);
+export function getScoreHead(manifest: Manifest): ScoreHead {
+  const { labels } = getLabelHead(manifest);
   if (labels.length === 2) return { activation: statedActivation(manifest) ?? "softmax", label: 1 };
   if (labels.length === 1) return { activation: statedActivation(manifest) ?? "sigmoid", label: 0 };
   throw new InferyardError(

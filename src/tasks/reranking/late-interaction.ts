@@ -37,7 +37,7 @@ export async function rerankByLateInteraction(
       remedy: "leave `raw` out, or use a cross-encoder",
     });
   }
-  const vectorsOf = async (texts: readonly string[], role: LateInteractionRole): Promise<RoleVectors> => {
+  const toVectors = async (texts: readonly string[], role: LateInteractionRole): Promise<RoleVectors> => {
     if (isLateInteractionModel(encoder)) {
       const { embeddings, dimensions, ...read } = await embedTokenVectors(encoder, texts, role, limits);
       return { ...read, vectors: embeddings.map((data) => ({ data, dimensions })) };
@@ -45,8 +45,8 @@ export async function rerankByLateInteraction(
     const { multiVector = [], dimensions, ...read } = await embedWithHeads(encoder, texts, ["multi-vector"], limits);
     return { ...read, vectors: multiVector.map((data) => ({ data, dimensions: dimensions.multiVector ?? 0 })) };
   };
-  const asked = await vectorsOf([query], "query");
-  const { vectors, tokens, truncated } = await vectorsOf(documents, "document");
+  const asked = await toVectors([query], "query");
+  const { vectors, tokens, truncated } = await toVectors(documents, "document");
   const queryVectors = at(asked.vectors, 0);
   const isMean = encoder.manifest.text?.lateInteraction?.meanScore ?? !isLateInteractionModel(encoder);
   const divisor = isMean ? queryVectors.data.length / queryVectors.dimensions : 1;

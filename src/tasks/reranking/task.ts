@@ -1,7 +1,7 @@
 /** Definition of the task `text-ranking`. */
 import type { Ranking } from "./cross-encoder.ts";
 import type { RerankOptions } from "./rerank-options.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The query and the documents to order. */
@@ -20,7 +20,7 @@ export const rerankingTask: Task<RerankInput, RerankOptions, Ranking> = defineTa
     defaultModel: "builtin",
     input: "a query and documents",
     output: "the documents in order, with scores",
-    models: `${architecturesOf("text-classification")} with one or two labels; any embedding model; a multi-vector model, or token vectors called "contextual"`,
+    models: `${getArchitectures("text-classification")} with one or two labels; any embedding model; a multi-vector model, or token vectors called "contextual"`,
     files: tokenizerFiles,
     pipeline: true,
   },

@@ -7,7 +7,7 @@ import type { EmbeddingForm } from "../embedding/output-options.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { type EmbedOutputsOptions, checkOutputs } from "../embedding/output-options.ts";
 import { embedSparse, encodeSparsely } from "./embed-sparse.ts";
-import { type SparseEmbedding, sparseVectorOf } from "./sparse-vectors.ts";
+import { type SparseEmbedding, toSparseVector } from "./sparse-vectors.ts";
 
 /** Embeddings in the forms that were asked for, and what was read of each text. */
 export interface EmbeddingOutputs {
@@ -39,9 +39,9 @@ export async function embedOutputs(
   const { manifest } = encoder;
   if (headForms(encoder).length > 0) {
     const { sparse, ...found } = await embedWithHeads(encoder, texts, outputs, limits);
-    return sparse === undefined ? found : { ...found, sparse: sparse.map((weights) => sparseVectorOf(weights, {})) };
+    return sparse === undefined ? found : { ...found, sparse: sparse.map((weights) => toSparseVector(weights, {})) };
   }
-  const forms = formsOf(encoder);
+  const forms = getForms(encoder);
   const missing = outputs.find((form) => !forms.includes(form));
   if (missing !== undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} gives ${forms.join(" and ")} embeddings, not ${missing}`, {
@@ -65,7 +65,7 @@ export async function embedOutputs(
 }
 
 /** The forms that a model without BGE-M3's heads gives. */
-function formsOf(encoder: Encoder): readonly EmbeddingForm[] {
+function getForms(encoder: Encoder): readonly EmbeddingForm[] {
   const { tasks, text } = encoder.manifest;
   if (isLateInteractionModel(encoder)) return ["multi-vector"];
   if (text?.sparse?.kind === "auto-encoder") return ["dense", "sparse"];

@@ -3,7 +3,7 @@
  * over the text's tokens, special tokens included (SPLADE v2, Formal et al. 2021), or what SpladePooling of the model says. BGE-M3 weighs the tokens of the text
  * themselves, CSR models (Wen et al. 2025) make a sparse code of its vector. Equal to sentence-transformers' `SparseEncoder` and FlagEmbedding's `M3Embedder`.
  */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -28,7 +28,7 @@ import {
   type SparseSelection,
   checkThreshold,
   sparseVector,
-  sparseVectorOf,
+  toSparseVector,
 } from "./sparse-vectors.ts";
 
 /** Computes sparse vectors. Throws MODEL_UNSUPPORTED for a model that gives none, INPUT_INVALID for invalid options. */
@@ -40,7 +40,7 @@ export async function embedSparse(
   checkOptions(embedSparseOptions, options);
   checkThreshold(options);
   const { topK, threshold, prompt, ...limits } = options;
-  const selection = { ...(topK === undefined ? {} : { topK }), ...(threshold === undefined ? {} : { threshold }) };
+  const selection = { ...omitUndefined({ topK, threshold }) };
   const named = prompt === undefined ? {} : { prompt };
   const sparse = encoder.manifest.text?.sparse;
   if (sparse?.kind === "auto-encoder") {
@@ -54,7 +54,7 @@ export async function embedSparse(
       tokens,
       truncated,
     } = await embedWithHeads(encoder, texts, ["sparse"], { ...limits, ...named });
-    const embeddings = weights.map((one) => sparseVectorOf(one, selection));
+    const embeddings = weights.map((one) => toSparseVector(one, selection));
     return { embeddings, dimensions: dimensions.sparse ?? 0, tokens, truncated };
   }
   if (sparse?.queries !== undefined) refuseUnlisted("prompt", prompt ?? "document", ["query", "document"]);
@@ -81,8 +81,8 @@ export async function encodeSparsely(
 async function splade(encoder: Encoder, texts: readonly string[], options: EmbedSparseOptions): Promise<SparseEmbeddings> {
   const { signal } = options;
   const settings = textTaskSettings(encoder.manifest, options);
-  const output = headOf(encoder.manifest, encoder.outputs);
-  const encodings = await encodeTexts(encoder.tokenizer, texts, { ...settings, prompt: promptOf(encoder, options) }, signal);
+  const output = getHead(encoder.manifest, encoder.outputs);
+  const encodings = await encodeTexts(encoder.tokenizer, texts, { ...settings, prompt: getPrompt(encoder, options) }, signal);
   const embeddings: SparseEmbedding[] = Array.from({ length: encodings.length }, () => sparseVector(new Float32Array(), {}));
   const { pooling = "max", activation = "relu" } = encoder.manifest.text?.sparse ?? {};
   const times = activation === "relu" ? 1 : 2;
@@ -98,7 +98,7 @@ async function splade(encoder: Encoder, texts: readonly string[], options: Embed
     },
     signal,
   };
-  const weightOf = (value: number): number => {
+  const getWeight = (value: number): number => {
     if (isSum) return value;
     const once = Math.log1p(value); // which rises with its argument, so that the maximum could be taken before it
     return times === 1 ? once : Math.log1p(once);
@@ -108,7 +108,7 @@ async function splade(encoder: Encoder, texts: readonly string[], options: Embed
     dimensions = at(shape, 0);
     const reduced = data.subarray(offset, offset + dimensions);
     requireFinite(reduced, index);
-    embeddings[index] = sparseVector(reduced.map(weightOf), options);
+    embeddings[index] = sparseVector(reduced.map(getWeight), options);
   });
   return {
     embeddings,
@@ -125,7 +125,7 @@ async function weighTokens(
   options: EmbedSparseOptions,
 ): Promise<SparseEmbeddings> {
   const settings = textTaskSettings(encoder.manifest, options);
-  const limits = { ...settings, prompt: promptOf(encoder, options), addSpecialTokens: false };
+  const limits = { ...settings, prompt: getPrompt(encoder, options), addSpecialTokens: false };
   const encodings = await encodeTexts(encoder.tokenizer, texts, limits, options.signal);
   const weigh = await loadModules(encoder, modules);
   const dimensions = weigh.dimensions ?? 0;
@@ -138,14 +138,14 @@ async function weighTokens(
 }
 
 /** The prompt's text. With a Router "query" and "document" name routes, so that a model need not have prompts of these names. */
-function promptOf({ manifest }: Encoder, { prompt }: EmbedSparseOptions): string {
+function getPrompt({ manifest }: Encoder, { prompt }: EmbedSparseOptions): string {
   const text = textSettings(manifest);
   const isRoute = text.sparse?.queries !== undefined && prompt !== undefined && !Object.hasOwn(text.prompts, prompt);
   return promptText(manifest.name, text, isRoute ? undefined : prompt);
 }
 
 /** Many models have an output of rank 3; only with a masked-language-model head is its last axis the vocabulary. */
-function headOf(manifest: Manifest, outputs: readonly TensorInfo[]): string {
+function getHead(manifest: Manifest, outputs: readonly TensorInfo[]): string {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade") return logitsOutput(outputs, 3);
   throw new InferyardError(
     "MODEL_UNSUPPORTED",

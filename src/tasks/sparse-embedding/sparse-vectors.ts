@@ -42,7 +42,7 @@ export function sparseVector(weights: Float32Array, { threshold = 0, topK }: Spa
 }
 
 /** The sparse vector of weights by index. */
-export function sparseVectorOf(weights: ReadonlyMap<number, number>, { threshold = 0, topK }: SparseSelection): SparseEmbedding {
+export function toSparseVector(weights: ReadonlyMap<number, number>, { threshold = 0, topK }: SparseSelection): SparseEmbedding {
   const present = [...weights]
     .filter(([, weight]) => weight > threshold)
     .sort(([a, first], [b, second]) => second - first || a - b);

@@ -1,7 +1,7 @@
 /** Definition of the task `sparse-embedding`. */
 import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
 import type { SparseEmbeddings } from "./sparse-vectors.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Sparse vectors of texts over the vocabulary. */
@@ -12,7 +12,7 @@ export const sparseEmbeddingTask: Task<readonly string[], EmbedSparseOptions, Sp
     command: "embed --sparse",
     input: "texts",
     output: "weights of vocabulary tokens",
-    models: `${architecturesOf("fill-mask")}; modules.json of a SparseEncoder; BGE-M3 with its sparse head`,
+    models: `${getArchitectures("fill-mask")}; modules.json of a SparseEncoder; BGE-M3 with its sparse head`,
     files: tokenizerFiles,
     pipeline: false,
   },

@@ -3,7 +3,7 @@
  * a thread that exceeds one is terminated, and the next call starts another. Chat templates are rendered by threads of their own.
  */
 import { getHeapStatistics } from "node:v8";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
@@ -170,7 +170,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
       if (result.ok) call.resolve(result.result as never);
       else call.reject(InferyardError.fromJSON(result.error));
     } catch (failure) {
-      call.reject(this.#errorOf(failure, call));
+      call.reject(this.#getError(failure, call));
     } finally {
       use.call = undefined;
       thread.rest(idleMs);
@@ -188,7 +188,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return thread;
   }
 
-  #errorOf(failure: unknown, { description }: Call): InferyardError {
+  #getError(failure: unknown, { description }: Call): InferyardError {
     const kind = failure instanceof ThreadFailure ? failure.kind : "ended";
     if (this.#disposed) return disposedError();
     if (kind === "time") {
@@ -197,7 +197,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     }
     if (kind === "memory")
       return limitExceeded(`reading ${description} took more than ${this.#heap} MiB of memory`, "send a shorter text");
-    return new InferyardError("HOST_DIED", `reading ${description}: ${messageOf(failure)}`, { cause: failure });
+    return new InferyardError("HOST_DIED", `reading ${description}: ${getMessage(failure)}`, { cause: failure });
   }
 }
 

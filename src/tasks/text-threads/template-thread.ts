@@ -1,5 +1,5 @@
 /** Entry point of a worker thread that renders chat templates: one call at a time. It imports nothing else, so that it starts fast and stays small. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import type { Operations, ResultMessage } from "./protocol.ts";
 import { startIdleHeapCollection } from "../../platform/node/idle-collection.ts";
@@ -22,7 +22,7 @@ function render(args: Operations["render"]["args"]): ResultMessage {
   try {
     return { ok: true, result: engine.render(args) };
   } catch (error) {
-    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", messageOf(error));
+    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", getMessage(error));
     return { ok: false, error: failure.toJSON() };
   }
 }

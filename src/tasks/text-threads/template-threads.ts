@@ -3,7 +3,7 @@
  * whose last rendering took long leave one thread to the others, and models take turns, so that a template that runs into its timeout delays its own model alone. Other
  * threads than those of long texts, which would delay every chat.
  */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type RenderCall, beyondBound } from "../../templates/render-call.ts";
 import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { ResultMessage } from "./protocol.ts";
@@ -132,7 +132,7 @@ export class TemplateThreads {
       else call.reject(InferyardError.fromJSON(result.error));
     } catch (failure) {
       this.#setSlow(call.owner, true);
-      call.reject(this.#errorOf(failure));
+      call.reject(this.#getError(failure));
     } finally {
       use.call = undefined;
       thread.rest(use.hasGrown ? grownIdleMs : idleMs);
@@ -152,14 +152,14 @@ export class TemplateThreads {
     return thread;
   }
 
-  #errorOf(failure: unknown): InferyardError {
+  #getError(failure: unknown): InferyardError {
     const { timeoutMs, heapMebibytes } = this.#settings;
     const kind = failure instanceof ThreadFailure ? failure.kind : "ended";
     if (this.#disposed) return disposedError();
     if (kind === "time") return beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
     if (kind === "memory")
       return beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes });
-    return new InferyardError("HOST_DIED", `rendering a chat template: ${messageOf(failure)}`, { cause: failure });
+    return new InferyardError("HOST_DIED", `rendering a chat template: ${getMessage(failure)}`, { cause: failure });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Entry point of a worker thread that processes texts: one call at a time, with tokenizers that are loaded on first use. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
 import { type TransferableTokens, toTransferable } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
@@ -16,7 +16,7 @@ const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
 port.on("message", async (message: CallMessage) => {
   const result = await perform(message);
-  port.postMessage(result, result.ok ? buffersOf(result.result) : []);
+  port.postMessage(result, result.ok ? getBuffers(result.result) : []);
 });
 
 async function perform({ operation, args, tokenizer: number, settings }: CallMessage): Promise<ResultMessage> {
@@ -26,7 +26,7 @@ async function perform({ operation, args, tokenizer: number, settings }: CallMes
     tokenizers.set(number, known);
     return { ok: true, result: await operations[operation](await known, args) };
   } catch (error) {
-    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", messageOf(error));
+    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", getMessage(error));
     return { ok: false, error: failure.toJSON() };
   }
 }
@@ -51,7 +51,7 @@ const operations = handlers as Record<
 >;
 
 /** Buffers of a result to transfer instead of copy. */
-function buffersOf(result: Operations[TextOperationName]["result"]): ArrayBuffer[] {
+function getBuffers(result: Operations[TextOperationName]["result"]): ArrayBuffer[] {
   if (typeof result === "string" || !("ids" in result)) return [];
   const { ids, offsets, words }: TransferableTokens = result;
   return [ids.buffer, offsets.buffer, words.buffer];

@@ -1,6 +1,6 @@
 /** A worker thread that performs calls, as its pool sees it: with a heap limit, deadlines, and an end after idle time. */
 import { Worker } from "node:worker_threads";
-import { messageOf } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";
 
 /** Why a thread did not finish a call: it exceeded its heap limit or the deadline, or it failed or was ended. */
@@ -8,7 +8,7 @@ export class ThreadFailure extends Error {
   readonly kind: "memory" | "time" | "ended";
 
   constructor(kind: ThreadFailure["kind"], cause?: unknown) {
-    super(cause === undefined ? "the thread ended" : `the thread failed: ${messageOf(cause)}`, { cause });
+    super(cause === undefined ? "the thread ended" : `the thread failed: ${getMessage(cause)}`, { cause });
     this.kind = kind;
   }
 }

@@ -79,7 +79,7 @@ export interface Entities {
 
 /** Chooses the label with the highest score for every token. */
 export function labelTokens(tokens: readonly TokenScores[], labels: readonly string[]): LabelledUnit[] {
-  return tokens.map((token) => partOf([token], token.scores, labels));
+  return tokens.map((token) => getPart([token], token.scores, labels));
 }
 
 /** Chooses one label per word, by the scores of its tokens combined as `aggregation` states. */
@@ -94,7 +94,7 @@ export function labelWords(
     if (word !== undefined && token.isSubword) word.push(token);
     else words.push([token]);
   }
-  return words.map((word) => partOf(word, wordScores[aggregation](word), labels));
+  return words.map((word) => getPart(word, wordScores[aggregation](word), labels));
 }
 
 const wordScores: Readonly<Record<Exclude<Aggregation, "none" | "simple">, (word: readonly TokenScores[]) => Float32Array>> = {
@@ -120,7 +120,7 @@ export function groupEntities(parts: readonly LabelledUnit[]): EntitySpan[] {
     else groups.push([part]);
     open = letter === "B" || letter === "I";
   }
-  return groups.map(spanOf);
+  return groups.map(getSpan);
 }
 
 /** Resolves overlaps between the entities of overlapping windows: the longer entity is kept, of equal lengths the one with the higher score. */
@@ -139,7 +139,7 @@ export function resolveOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
 }
 
 /** The entity type of a label, without its tag prefix: "PER" of "B-PER". */
-export function entityTypeOf(label: string): string {
+export function getEntityType(label: string): string {
   return readLabel(label).kind;
 }
 
@@ -154,12 +154,12 @@ function readLabel(label: string): ReadLabel {
   return { letter: groups["letter"] as ReadLabel["letter"], kind: groups["kind"] ?? "" };
 }
 
-function partOf(tokens: readonly TokenScores[], scores: Float32Array, labels: readonly string[]): LabelledUnit {
+function getPart(tokens: readonly TokenScores[], scores: Float32Array, labels: readonly string[]): LabelledUnit {
   const best = scores.reduce((place, score, label) => (score > (scores[place] ?? Number.NEGATIVE_INFINITY) ? label : place), 0);
   return { label: labels[best] ?? `LABEL_${best}`, score: scores[best] ?? Number.NaN, tokens };
 }
 
-function spanOf(parts: readonly LabelledUnit[]): EntitySpan {
+function getSpan(parts: readonly LabelledUnit[]): EntitySpan {
   const tokens = parts.flatMap((part) => part.tokens);
   return {
     kind: readLabel(parts[0]?.label ?? "").kind,

@@ -18,7 +18,7 @@ import {
   resolveOverlaps,
 } from "./entities.ts";
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
-import { applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../definition/task-option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
@@ -35,7 +35,7 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
   refuseLabels(encoder.manifest, options);
   const { aggregation = "simple", offsets = "utf16", ignoreLabels = ["O"], signal } = options;
   const settings = textTaskSettings(encoder.manifest, options);
-  const { labels } = labelHeadOf(encoder.manifest);
+  const { labels } = getLabelHead(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 3);
   const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 4096) / 4);
   const encodings = await encodeTexts(encoder.tokenizer, texts, { ...settings, stride }, signal);
@@ -45,20 +45,20 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
   await runEncodings(encoder, windows, run, ({ index, encoding: window, data, offset, shape }) => {
     const size = at(shape, 1);
     const logits = (token: number): Float32Array => data.slice(offset + token * size, offset + (token + 1) * size);
-    scores[index] = tokensOf(window, at(texts, window.text), encoder, logits);
+    scores[index] = getTokens(window, at(texts, window.text), encoder, logits);
   });
   const spans: EntitySpan[][] = texts.map(() => []);
   const counts = texts.map(() => 0);
   for (const [index, window] of windows.entries()) {
     counts[window.text] = at(counts, window.text) + 1;
-    at(spans, window.text).push(...entitiesOf(at(scores, index), labels, aggregation, ignoreLabels));
+    at(spans, window.text).push(...toEntities(at(scores, index), labels, aggregation, ignoreLabels));
   }
   return {
     results: texts.map((text, index) => {
       const found = at(spans, index);
       const kept = at(counts, index) > 1 ? resolveOverlaps(found) : found;
       const ranges = convertSpans(kept, text, offsets);
-      return kept.map((span, number) => ({ ...entityOf(span, aggregation, encoder), ...at(ranges, number) }));
+      return kept.map((span, number) => ({ ...toEntity(span, aggregation, encoder), ...at(ranges, number) }));
     }),
     tokens: encodings.map(({ wholeLength }) => wholeLength),
     windows: counts,
@@ -82,7 +82,7 @@ function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOp
 
 function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
   if (options.labels !== undefined) {
-    const kinds = [...new Set(labelHeadOf(manifest).labels)].slice(0, 8).join(", ");
+    const kinds = [...new Set(getLabelHead(manifest).labels)].slice(0, 8).join(", ");
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `${manifest.name} knows only the labels it was trained on (${kinds}), so \`labels\` cannot be set`,
@@ -96,7 +96,7 @@ function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
   throw new InferyardError("INPUT_INVALID", `"${given}" has no effect without \`labels\``, { remedy: `leave "${given}" out` });
 }
 
-function tokensOf(
+function getTokens(
   { encoding, text: number }: EncodingWindow,
   text: string,
   { tokenizer }: Encoder,
@@ -119,7 +119,7 @@ function tokensOf(
   return tokens;
 }
 
-function entitiesOf(
+function toEntities(
   tokens: readonly TokenScores[],
   labels: readonly string[],
   aggregation: Aggregation,
@@ -135,7 +135,7 @@ function entitiesOf(
   return groupEntities(parts).filter(({ kind }) => !ignored.includes(kind));
 }
 
-function entityOf(
+function toEntity(
   { kind, score, tokens }: EntitySpan,
   aggregation: Aggregation,
   { tokenizer }: Encoder,

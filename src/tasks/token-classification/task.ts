@@ -1,7 +1,7 @@
 /** Definition of the task `token-classification`. */
 import type { Entities } from "./entities.ts";
 import type { RecognizeOptions } from "./recognize-options.ts";
-import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { getArchitectures } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, labelFiles } from "../definition/define-task.ts";
 
 /** The task `token-classification`: named entities in texts. */
@@ -13,7 +13,7 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
     route: "/api/recognize",
     input: "texts",
     output: "names with their kinds and positions",
-    models: `${architecturesOf("token-classification")}; gliner_config.json, for labels of your own`,
+    models: `${getArchitectures("token-classification")}; gliner_config.json, for labels of your own`,
     files: labelFiles,
     pipeline: true,
   },

@@ -3,7 +3,7 @@
  * embedding is base64 of little-endian float32 values.
  */
 import * as z from "zod";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 
@@ -22,7 +22,7 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${getMessage(error)}`, { cause: error });
   }
   const problems = schemaProblems(file, json);
   if (problems.length > 0) {
@@ -33,11 +33,11 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   return file.parse(json).items.map(({ text: input, embedding_normalized: normalized, embedding = normalized }, index) => {
     const encoded = normalized ?? embedding;
     if (encoded === undefined) throw new InferyardError("INPUT_INVALID", `${path}: item ${index} has no embedding`);
-    return { text: input, embedding: floatsOf(encoded, `${path}: item ${index}`), tolerance };
+    return { text: input, embedding: toFloats(encoded, `${path}: item ${index}`), tolerance };
   });
 }
 
-function floatsOf(encoded: string, where: string): Float32Array {
+function toFloats(encoded: string, where: string): Float32Array {
   const bytes = Buffer.from(encoded, "base64");
   if (bytes.length === 0 || bytes.length % 4 !== 0)
     throw new InferyardError("INPUT_INVALID", `${where}: the embedding is not base64 of float32 values`);

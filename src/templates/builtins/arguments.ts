@@ -1,7 +1,7 @@
 /** Arguments of functions that are written in TypeScript. */
 import { TemplateFailure } from "../errors.ts";
-import { isTrue, numberOf } from "../values/comparison.ts";
-import { type Arguments, type Value, integerOf, textOf, typeName } from "../values/values.ts";
+import { isTrue, toNumber } from "../values/comparison.ts";
+import { type Arguments, type Value, toInteger, getText, typeName } from "../values/values.ts";
 
 /** No arguments. */
 export const noArguments: Arguments = { positional: [], named: new Map() };
@@ -57,7 +57,7 @@ export class Bound {
   integerOr<Default>(name: string, byDefault: Default): number | Default {
     const value = this.optional(name) ?? null;
     if (value === null) return byDefault;
-    const integer = integerOf(value);
+    const integer = toInteger(value);
     if (integer === undefined) throw new TemplateFailure(`'${typeName(value)}' object cannot be interpreted as an integer`);
     return Number(integer);
   }
@@ -70,7 +70,7 @@ export class Bound {
   }
 
   #text(name: string, value: Value): string {
-    const text = textOf(value);
+    const text = getText(value);
     if (text === undefined)
       throw new TemplateFailure(`${this.#function}() argument '${name}' must be str, not ${typeName(value)}`);
     return text;
@@ -84,7 +84,7 @@ export function refuseArguments(functionName: string, { positional: values, name
 
 /** An int or float as a number of JavaScript. Throws for other values. */
 export function requireNumber(value: Value): number {
-  const number = numberOf(value);
+  const number = toNumber(value);
   if (number === undefined) throw new TemplateFailure(`must be real number, not ${typeName(value)}`);
   return number;
 }

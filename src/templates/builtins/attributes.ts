@@ -1,8 +1,8 @@
 /** Attributes and items of values, within Jinja2's immutable sandbox. */
 import { TemplateFailure } from "../errors.ts";
-import { areEqual, hashOf } from "../values/comparison.ts";
+import { areEqual, computeHash } from "../values/comparison.ts";
 import { iterate } from "../values/iteration.ts";
-import { charactersOf, hasPairs } from "../values/searching.ts";
+import { toCharacters, hasPairs } from "../values/searching.ts";
 import { represent } from "../values/text.ts";
 import {
   type Arguments,
@@ -18,8 +18,8 @@ import {
   Undefined,
   type Value,
   View,
-  integerOf,
-  textOf,
+  toInteger,
+  getText,
   typeName,
 } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
@@ -45,7 +45,7 @@ export function getItem(of: Value, key: Value, context: MethodContext): Value {
   if (of instanceof Undefined) throw new TemplateFailure(of.message);
   const item = plainItem(of, key, context);
   if (item !== undefined) return item;
-  const name = textOf(key);
+  const name = getText(key);
   const found = name === undefined ? undefined : ownAttribute(of, name, context);
   if (found !== undefined) return found;
   if (name !== undefined) return missingAttribute(of, name);
@@ -62,7 +62,7 @@ function missingAttribute(of: Value, name: string): Undefined {
 /** An attribute that is not an item; undefined if there is none of this name. */
 export function ownAttribute(of: Value, name: string, context: MethodContext): Value | undefined {
   if (name.startsWith("_")) return name.startsWith("__") ? unsafe(of, name) : undefined;
-  const text = textOf(of);
+  const text = getText(of);
   if (text !== undefined) return textMethod(of, text, name, context);
   if (of instanceof Dict) return mutators.dict.has(name) ? unsafe(of, name) : dictMethod(of, name, context);
   if (of instanceof List) return mutators.list.has(name) ? unsafe(of, name) : listMethod(of, name, context);
@@ -74,7 +74,7 @@ export function ownAttribute(of: Value, name: string, context: MethodContext): V
   if (of instanceof Namespace) return of.attributes.get(name);
   if (of instanceof ObjectValue) return of.attribute(name);
   if (of instanceof Float) return floatAttribute(of, name);
-  return integerOf(of) === undefined ? undefined : integerAttribute(of, name);
+  return toInteger(of) === undefined ? undefined : integerAttribute(of, name);
 }
 
 function unsafe(of: Value, name: string): Undefined {
@@ -110,7 +110,11 @@ function dictMethod(of: Dict, name: string, { budget }: MethodContext): Callable
     });
   switch (name) {
     case "get":
-      return method(name, ["key", "default"], (given) => of.get(hashOf(given.value("key"), budget)) ?? noneOf(of, given, budget));
+      return method(
+        name,
+        ["key", "default"],
+        (given) => of.get(computeHash(given.value("key"), budget)) ?? noneOf(of, given, budget),
+      );
     case "items":
       return view("dict_items", () => of.entries().map((entry) => new Tuple(entry)));
     case "keys":
@@ -126,7 +130,7 @@ function dictMethod(of: Dict, name: string, { budget }: MethodContext): Callable
         for (let key = next(); key !== undefined; key = next()) {
           budget.step();
           budget.items(4);
-          made.set(hashOf(key, budget), key, given.optional("value") ?? null);
+          made.set(computeHash(key, budget), key, given.optional("value") ?? null);
         }
         return made;
       });
@@ -137,7 +141,7 @@ function dictMethod(of: Dict, name: string, { budget }: MethodContext): Callable
 
 /** What `get` gives for a key that has the value None, or is not there. */
 function noneOf(of: Dict, given: Bound, budget: MethodContext["budget"]): Value {
-  return of.has(hashOf(given.value("key"), budget)) ? null : (given.optional("default") ?? null);
+  return of.has(computeHash(given.value("key"), budget)) ? null : (given.optional("default") ?? null);
 }
 
 function listMethod(of: List, name: string, context: MethodContext): Callable | undefined {
@@ -167,7 +171,7 @@ function rangeAttribute(of: Range, name: string, context: MethodContext): Value 
 }
 
 function integerAttribute(of: Value, name: string): Value | undefined {
-  const integer = integerOf(of) ?? 0;
+  const integer = toInteger(of) ?? 0;
   if (name === "real" || name === "numerator") return integer;
   if (name === "imag") return 0;
   if (name === "denominator") return 1;
@@ -198,11 +202,11 @@ export class Slice extends ObjectValue {
 /** An item by its key or index; undefined where there is none, and where the value has no items. */
 function plainItem(of: Value, key: Value, { budget }: MethodContext): Value | undefined {
   if (of instanceof Dict)
-    return key instanceof List || key instanceof Dict || key instanceof Slice ? undefined : of.get(hashOf(key, budget));
+    return key instanceof List || key instanceof Dict || key instanceof Slice ? undefined : of.get(computeHash(key, budget));
   const isSequence =
     typeof of === "string" || of instanceof List || of instanceof Tuple || of instanceof Range || of instanceof Markup;
   if (!isSequence) return undefined;
-  const index = key instanceof Slice ? undefined : integerOf(key);
+  const index = key instanceof Slice ? undefined : toInteger(key);
   if (!(key instanceof Slice) && index === undefined) return undefined;
   if (of instanceof Range) return key instanceof Slice ? sliceOfRange(of, key) : at(of.length, index, (each) => of.at(each));
   if (of instanceof List || of instanceof Tuple) {
@@ -211,16 +215,16 @@ function plainItem(of: Value, key: Value, { budget }: MethodContext): Value | un
     const part = sliced(items, key, budget);
     return of instanceof List ? new List(part) : new Tuple(part);
   }
-  const text = textOf(of) ?? "";
+  const text = getText(of) ?? "";
   if (!hasPairs(text, budget)) {
     if (!(key instanceof Slice)) return at(text.length, index, (each) => text.charAt(each));
-    const { start, stop, step } = boundsOf(key, text.length);
+    const { start, stop, step } = getBounds(key, text.length);
     if (step === 1) {
       const part = text.slice(start, Math.max(start, stop));
       return of instanceof Markup ? new Markup(part) : part;
     }
   }
-  const characters = charactersOf(text, budget);
+  const characters = toCharacters(text, budget);
   if (!(key instanceof Slice)) return at(characters.length, index, (each) => characters[each]);
   const part = sliced(characters, key, budget).join("");
   return of instanceof Markup ? new Markup(part) : part;
@@ -233,7 +237,7 @@ function at(length: number, index: number | bigint | undefined, get: (index: num
 }
 
 /** Where a slice of a sequence of this length begins and ends. */
-function boundsOf(
+function getBounds(
   { start, stop, step }: Slice,
   length: number,
 ): { readonly start: number; readonly stop: number; readonly step: number } {
@@ -249,13 +253,13 @@ function boundsOf(
 }
 
 function indexOf(value: Value): number {
-  const index = integerOf(value);
+  const index = toInteger(value);
   if (index === undefined) throw new TemplateFailure("slice indices must be integers or None or have an __index__ method");
   return Number(index);
 }
 
 function sliced<Item>(items: readonly Item[], slice: Slice, budget: MethodContext["budget"]): Item[] {
-  const { start, stop, step } = boundsOf(slice, items.length);
+  const { start, stop, step } = getBounds(slice, items.length);
   const length = Math.max(0, Math.ceil((stop - start) / step));
   budget.items(length);
   if (step === 1) return items.slice(start, Math.max(start, stop));
@@ -266,6 +270,6 @@ function sliced<Item>(items: readonly Item[], slice: Slice, budget: MethodContex
 }
 
 function sliceOfRange(of: Range, slice: Slice): Range {
-  const { start, stop, step } = boundsOf(slice, of.length);
+  const { start, stop, step } = getBounds(slice, of.length);
   return new Range(of.at(start), of.at(stop), of.step * step);
 }

@@ -1,7 +1,7 @@
 /** Global functions of templates: the ones of Jinja2, and the ones that transformers adds. */
 import { TemplateFailure, TemplateRefusal } from "../errors.ts";
-import { hashOf } from "../values/comparison.ts";
-import { itemsOf } from "../values/iteration.ts";
+import { computeHash } from "../values/comparison.ts";
+import { getItems } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
 import {
   type Arguments,
@@ -11,8 +11,8 @@ import {
   ObjectValue,
   Range,
   type Value,
-  integerOf,
-  textOf,
+  toInteger,
+  getText,
   typeName,
 } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
@@ -26,7 +26,7 @@ const maxRange = 100_000;
 export function globalFunctions(environment: Environment): ReadonlyMap<string, Value> {
   const functions: Readonly<Record<string, (given: Arguments) => Value>> = {
     range,
-    dict: (given) => dictOf(given, environment),
+    dict: (given) => toDict(given, environment),
     namespace: (given) => namespace(given, environment),
     cycler,
     joiner: (given) => joiner(given),
@@ -46,7 +46,7 @@ export function globalFunctions(environment: Environment): ReadonlyMap<string, V
 function range({ positional, named }: Arguments): Value {
   if (named.size > 0) throw new TemplateFailure("range() takes no keyword arguments");
   const numbers = positional.map((value) => {
-    const integer = integerOf(value);
+    const integer = toInteger(value);
     if (integer === undefined) throw new TemplateFailure(`'${typeName(value)}' object cannot be interpreted as an integer`);
     return Number(integer);
   });
@@ -60,7 +60,7 @@ function range({ positional, named }: Arguments): Value {
   return made;
 }
 
-function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict {
+function toDict({ positional, named }: Arguments, { budget }: Environment): Dict {
   if (positional.length > 1) throw new TemplateFailure(`dict expected at most 1 argument, got ${positional.length}`);
   const made = new Dict();
   const [first] = positional;
@@ -69,22 +69,22 @@ function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict
       ? []
       : first instanceof Dict
         ? first.entries()
-        : itemsOf(first, budget).map((pair) => {
-            const items = itemsOf(pair, budget);
+        : getItems(first, budget).map((pair) => {
+            const items = getItems(pair, budget);
             if (items.length !== 2)
               throw new TemplateFailure(`dictionary update sequence element has length ${items.length}; 2 is required`);
             return [items[0] ?? null, items[1] ?? null] as const;
           });
   budget.items(4 * (entries.length + named.size));
-  for (const [key, value] of entries) made.set(hashOf(key, budget), key, value);
+  for (const [key, value] of entries) made.set(computeHash(key, budget), key, value);
   for (const [name, value] of named) made.set(name, name, value);
   return made;
 }
 
 function namespace(given: Arguments, environment: Environment): Namespace {
   const attributes = new Map<string, Value>();
-  for (const [key, value] of dictOf(given, environment).entries())
-    attributes.set(textOf(key) ?? toText(key, environment.budget), value);
+  for (const [key, value] of toDict(given, environment).entries())
+    attributes.set(getText(key) ?? toText(key, environment.budget), value);
   return new Namespace(attributes);
 }
 

@@ -1,5 +1,5 @@
 /** The arguments `attribute`, `case_sensitive` and `default` of filters that look into items. */
-import { Tuple, Undefined, type Value, textOf } from "../values/values.ts";
+import { Tuple, Undefined, type Value, getText } from "../values/values.ts";
 import type { Environment } from "./environment.ts";
 
 /** Gets a value out of an item. */
@@ -7,7 +7,7 @@ export type Getter = (item: Value) => Value;
 
 /** Gets the attribute "a.b.0" of an item; the item itself without an attribute. `byDefault` stands for each part that is not there. */
 export function attributeGetter(attribute: Value, { lookup, budget }: Environment, byDefault: Value = null): Getter {
-  const parts = partsOf(attribute);
+  const parts = getParts(attribute);
   return (item) => {
     let value = item;
     for (const part of parts) {
@@ -21,7 +21,7 @@ export function attributeGetter(attribute: Value, { lookup, budget }: Environmen
 
 /** Gets what items are sorted by: one attribute, or several between commas. */
 export function sortKey(attribute: Value, isCaseSensitive: boolean, environment: Environment): Getter {
-  const names = textOf(attribute)?.split(",") ?? [attribute];
+  const names = getText(attribute)?.split(",") ?? [attribute];
   const getters = names.map((name) => attributeGetter(name, environment));
   const fold = (value: Value): Value => (isCaseSensitive ? value : foldCase(value, environment));
   return (item) => new Tuple(getters.map((get) => fold(get(item))));
@@ -29,15 +29,15 @@ export function sortKey(attribute: Value, isCaseSensitive: boolean, environment:
 
 /** A text in lower case, and any other value as it is. */
 export function foldCase(value: Value, { budget }: Environment): Value {
-  const text = textOf(value);
+  const text = getText(value);
   if (text === undefined) return value;
   budget.text(text.length);
   return text.toLowerCase();
 }
 
-function partsOf(attribute: Value): readonly Value[] {
+function getParts(attribute: Value): readonly Value[] {
   if (attribute === null) return [];
-  const text = textOf(attribute);
+  const text = getText(attribute);
   if (text === undefined) return [attribute];
   return text.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }

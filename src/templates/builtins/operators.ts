@@ -2,27 +2,27 @@
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { formatPercent } from "../values/formatting.ts";
-import { type ArithmeticOperator, type Integer, floatArithmetic, floatOf, integerArithmetic } from "../values/numbers.ts";
-import { Float, List, Markup, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "../values/values.ts";
+import { type ArithmeticOperator, type Integer, floatArithmetic, toFloat, integerArithmetic } from "../values/numbers.ts";
+import { Float, List, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
 
 /** `left operator right`. Throws for types that it is not made for. */
 export function arithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value {
   if (operator === "+" && typeof left === "string" && typeof right === "string") return joined(left, right, budget);
-  const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)];
+  const [leftNumber, rightNumber] = [toNumber(left), toNumber(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) {
     if (!(leftNumber instanceof Float) && !(rightNumber instanceof Float))
       return integerArithmetic(operator, leftNumber, rightNumber, budget);
-    return floatArithmetic(operator, toFloat(leftNumber), toFloat(rightNumber));
+    return floatArithmetic(operator, toFloatNumber(leftNumber), toFloatNumber(rightNumber));
   }
   return sequenceArithmetic(operator, left, right, budget) ?? fail(operator, left, right);
 }
 
-function numberOf(value: Value): Integer | Float | undefined {
-  return value instanceof Float ? value : integerOf(value);
+function toNumber(value: Value): Integer | Float | undefined {
+  return value instanceof Float ? value : toInteger(value);
 }
 
-function toFloat(value: Integer | Float): number {
-  return value instanceof Float ? value.value : floatOf(value);
+function toFloatNumber(value: Integer | Float): number {
+  return value instanceof Float ? value.value : toFloat(value);
 }
 
 /** A text behind another. The result shares them, so no more is counted than the shorter one, and its length is bounded. */
@@ -34,9 +34,9 @@ export function joined(left: string, right: string, budget: Budget): string {
 
 function sequenceArithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value | undefined {
   if (operator === "%") return percent(left, right, budget);
-  if (operator === "*") return integerOf(left) === undefined ? repeated(left, right, budget) : repeated(right, left, budget);
+  if (operator === "*") return toInteger(left) === undefined ? repeated(left, right, budget) : repeated(right, left, budget);
   if (operator !== "+") return undefined;
-  const [leftText, rightText] = [textOf(left), textOf(right)];
+  const [leftText, rightText] = [getText(left), getText(right)];
   if (leftText !== undefined && rightText !== undefined) {
     return new Markup(joined(markupText(left, budget), markupText(right, budget), budget));
   }
@@ -46,7 +46,7 @@ function sequenceArithmetic(operator: ArithmeticOperator, left: Value, right: Va
 }
 
 function percent(left: Value, right: Value, budget: Budget): Value | undefined {
-  const text = textOf(left);
+  const text = getText(left);
   if (text === undefined) return undefined;
   const formatted = formatPercent(text, right, budget);
   return left instanceof Markup ? new Markup(formatted) : formatted;
@@ -59,10 +59,10 @@ function together(left: readonly Value[], right: readonly Value[], budget: Budge
 }
 
 function repeated(sequence: Value, count: Value, budget: Budget): Value | undefined {
-  const times = integerOf(count);
+  const times = toInteger(count);
   if (times === undefined) return undefined;
   const number = Math.max(0, Number(times));
-  const text = textOf(sequence);
+  const text = getText(sequence);
   if (text !== undefined) {
     budget.text(text.length * number);
     const made = text.repeat(number);
@@ -78,7 +78,7 @@ function repeated(sequence: Value, count: Value, budget: Budget): Value | undefi
 
 function fail(operator: ArithmeticOperator, left: Value, right: Value): never {
   for (const value of [left, right]) if (value instanceof Undefined) throw new TemplateFailure(value.message);
-  if (operator === "+" && textOf(left) !== undefined)
+  if (operator === "+" && getText(left) !== undefined)
     throw new TemplateFailure(`can only concatenate str (not "${typeName(right)}") to str`);
   if (operator === "+" && left instanceof List)
     throw new TemplateFailure(`can only concatenate list (not "${typeName(right)}") to list`);
@@ -90,7 +90,7 @@ function fail(operator: ArithmeticOperator, left: Value, right: Value): never {
 export function signed(value: Value, isNegative: boolean): Value {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (value instanceof Float) return isNegative ? new Float(-value.value) : value;
-  const integer = integerOf(value);
+  const integer = toInteger(value);
   if (integer === undefined)
     throw new TemplateFailure(`bad operand type for unary ${isNegative ? "-" : "+"}: '${typeName(value)}'`);
   if (!isNegative) return integer;
@@ -99,7 +99,7 @@ export function signed(value: Value, isNegative: boolean): Value {
 
 /** A text of a value that is joined with Markup: what is not safe is escaped. */
 export function markupText(value: Value, budget: Budget): string {
-  return value instanceof Markup ? value.text : escapeHtml(textOf(value) ?? "", budget);
+  return value instanceof Markup ? value.text : escapeHtml(getText(value) ?? "", budget);
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" };

@@ -1,7 +1,7 @@
 /** Filters of lists, dictionaries and iterators. */
 import { TemplateFailure } from "../errors.ts";
-import { areEqual, compare, hashOf, isTrue } from "../values/comparison.ts";
-import { generator, isIterable, itemsOf, iterate, lengthOf, streamOf } from "../values/iteration.ts";
+import { areEqual, compare, computeHash, isTrue } from "../values/comparison.ts";
+import { generator, isIterable, getItems, iterate, getLength, getStream } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
 import {
   type Arguments,
@@ -14,7 +14,7 @@ import {
   Undefined,
   type Value,
   View,
-  textOf,
+  getText,
   typeName,
 } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
@@ -33,7 +33,7 @@ function filter(
 }
 
 const length = (value: Value, _given: Bound, { budget }: Environment): Value => {
-  const found = lengthOf(value, budget);
+  const found = getLength(value, budget);
   if (found === undefined) throw new TemplateFailure(`object of type '${typeName(value)}' has no len()`);
   return found;
 };
@@ -42,7 +42,7 @@ const length = (value: Value, _given: Bound, { budget }: Environment): Value => 
 export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("length", [], length),
   filter("count", [], length),
-  filter("list", [], (value, _given, { budget }) => new List(itemsOf(value, budget))),
+  filter("list", [], (value, _given, { budget }) => new List(getItems(value, budget))),
   filter(
     "first",
     [],
@@ -55,7 +55,7 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("reverse", [], reverse),
   filter("join", ["d", "attribute"], join),
   filter("items", [], (value) => {
-    if (value instanceof Undefined) return streamOf("generator", []);
+    if (value instanceof Undefined) return getStream("generator", []);
     if (!(value instanceof Dict)) return failLater("Can only get item pairs from a mapping.");
     return generator(function* items() {
       for (const entry of value.entries()) yield new Tuple(entry);
@@ -64,7 +64,7 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("dictsort", ["case_sensitive", "by", "reverse"], dictSort),
   filter("sort", ["reverse", "case_sensitive", "attribute"], (value, given, environment) => {
     const key = sortKey(given.optional("attribute") ?? null, given.isTrue("case_sensitive"), environment);
-    return new List(sorted(itemsOf(value, environment.budget), key, given.isTrue("reverse"), environment));
+    return new List(sorted(getItems(value, environment.budget), key, given.isTrue("reverse"), environment));
   }),
   filter("unique", ["case_sensitive", "attribute"], unique),
   filter("min", ["case_sensitive", "attribute"], (value, given, environment) => extreme(value, given, environment, -1)),
@@ -72,8 +72,8 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("sum", ["attribute", "start"], (value, given, environment) => {
     const get = attributeGetter(given.optional("attribute") ?? null, environment);
     let sum: Value = given.optional("start") ?? 0;
-    if (textOf(sum) !== undefined) throw new TemplateFailure("sum() can't sum strings [use ''.join(seq) instead]");
-    for (const item of itemsOf(value, environment.budget)) sum = arithmetic("+", sum, get(item), environment.budget);
+    if (getText(sum) !== undefined) throw new TemplateFailure("sum() can't sum strings [use ''.join(seq) instead]");
+    for (const item of getItems(value, environment.budget)) sum = arithmetic("+", sum, get(item), environment.budget);
     return sum;
   }),
   filter("groupby", ["attribute", "default", "case_sensitive"], groupBy),
@@ -95,23 +95,23 @@ function failLater(message: string): Stream {
 
 function reversible(value: Value, { budget }: Environment): readonly Value[] {
   if (value instanceof Stream) throw new TemplateFailure(`'${value.type}' object is not reversible`);
-  return itemsOf(value, budget);
+  return getItems(value, budget);
 }
 
 function reverse(value: Value, _given: Bound, { budget }: Environment): Value {
-  const items = itemsOf(value, budget);
+  const items = getItems(value, budget);
   budget.items(items.length);
   const backwards = items.toReversed();
-  if (textOf(value) !== undefined) return (backwards as string[]).join("");
+  if (getText(value) !== undefined) return (backwards as string[]).join("");
   if (value instanceof Stream || value instanceof Undefined) return new List(backwards);
   const type = value instanceof List ? "list_reverseiterator" : "reversed";
-  return streamOf(type, backwards);
+  return getStream(type, backwards);
 }
 
 function join(value: Value, given: Bound, environment: Environment): Value {
   const { budget } = environment;
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
-  const texts = itemsOf(value, budget).map((item) => {
+  const texts = getItems(value, budget).map((item) => {
     budget.step();
     return toText(get(item), budget);
   });
@@ -153,7 +153,7 @@ function unique(value: Value, given: Bound, environment: Environment): Value {
     for (let item = next(); item !== undefined; item = next()) {
       budget.step();
       const key = get(item);
-      const hash = hashOf(isCaseSensitive ? key : foldCase(key, environment), budget);
+      const hash = computeHash(isCaseSensitive ? key : foldCase(key, environment), budget);
       if (seen.has(hash)) continue;
       budget.items(4);
       seen.add(hash);
@@ -167,7 +167,7 @@ function extreme(value: Value, given: Bound, environment: Environment, direction
   const isCaseSensitive = given.isTrue("case_sensitive");
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
   let best: { readonly item: Value; readonly key: Value } | undefined;
-  for (const item of itemsOf(value, budget)) {
+  for (const item of getItems(value, budget)) {
     budget.step();
     const found = get(item);
     const key = isCaseSensitive ? found : foldCase(found, environment);
@@ -182,7 +182,7 @@ function groupBy(value: Value, given: Bound, environment: Environment): Value {
   const get = attributeGetter(given.value("attribute"), environment, given.optional("default") ?? null);
   const key: Getter = (item) => (isCaseSensitive ? get(item) : foldCase(get(item), environment));
   const groups: { readonly key: Value; readonly items: Value[] }[] = [];
-  for (const item of sorted(itemsOf(value, budget), key, false, environment)) {
+  for (const item of sorted(getItems(value, budget), key, false, environment)) {
     const found = key(item);
     const last = groups.at(-1);
     if (last !== undefined && areEqual(last.key, found, budget)) last.items.push(item);
@@ -221,7 +221,7 @@ function slices(value: Value, given: Bound, { budget }: Environment): Value {
   const count = given.integer("slices");
   const fill = given.optional("fill_with") ?? null;
   return generator(function* parts() {
-    const items = itemsOf(value, budget);
+    const items = getItems(value, budget);
     if (count === 0) throw new TemplateFailure("integer division or modulo by zero");
     const size = Math.floor(items.length / count);
     const longer = items.length % count;
@@ -249,7 +249,7 @@ function mapper({ positional, named }: Arguments, environment: Environment): (it
     if (other !== undefined) return fails(`Unexpected keyword argument '${other}'`);
     return attributeGetter(named.get("attribute") ?? null, environment, named.get("default") ?? null);
   }
-  const filterName = name === undefined ? undefined : textOf(name);
+  const filterName = name === undefined ? undefined : getText(name);
   if (filterName === undefined) return fails("map requires a filter argument");
   return (item) => environment.callFilter(filterName, item, { positional: rest, named });
 }
@@ -306,7 +306,7 @@ function lazily(value: Value, { budget }: Environment, change: (item: Value) => 
 export function isSequence(value: Value): boolean {
   if (value instanceof View) return false;
   return (
-    textOf(value) !== undefined ||
+    getText(value) !== undefined ||
     value instanceof List ||
     value instanceof Tuple ||
     value instanceof Dict ||

@@ -2,7 +2,7 @@
 import { areEqual, compare, isTrue } from "../values/comparison.ts";
 import { contains, isIterable } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
-import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, integerOf, textOf } from "../values/values.ts";
+import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, toInteger, getText } from "../values/values.ts";
 import { Bound, refuseArguments } from "./arguments.ts";
 import { arithmetic } from "./operators.ts";
 import type { Environment, Test } from "./environment.ts";
@@ -46,16 +46,16 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ...binary(["divisibleby"], (value, by, environment) => areEqual(remainder(value, by, environment), 0, environment.budget)),
   plain("defined", (value) => !(value instanceof Undefined)),
   plain("undefined", (value) => value instanceof Undefined),
-  plain("filter", (value) => filters.has(textOf(value) ?? "")),
-  plain("test", (value) => tests.has(textOf(value) ?? "")),
+  plain("filter", (value) => filters.has(getText(value) ?? "")),
+  plain("test", (value) => tests.has(getText(value) ?? "")),
   plain("none", (value) => value === null),
   plain("boolean", (value) => typeof value === "boolean"),
   plain("true", (value) => value === true),
   plain("false", (value) => value === false),
   plain("integer", (value) => typeof value === "number" || typeof value === "bigint"),
   plain("float", (value) => value instanceof Float),
-  plain("number", (value) => integerOf(value) !== undefined || value instanceof Float),
-  plain("string", (value) => textOf(value) !== undefined),
+  plain("number", (value) => toInteger(value) !== undefined || value instanceof Float),
+  plain("string", (value) => getText(value) !== undefined),
   plain("mapping", (value) => value instanceof Dict),
   plain("sequence", isSequence),
   plain("iterable", isIterable),

@@ -2,11 +2,11 @@
 import { TemplateFailure } from "../errors.ts";
 import { isTrue } from "../values/comparison.ts";
 import { formatPercent } from "../values/formatting.ts";
-import { isIterable, itemsOf, lengthOf } from "../values/iteration.ts";
+import { isIterable, getItems, getLength } from "../values/iteration.ts";
 import { type JsonStyle, toJson } from "../values/json.ts";
 import { sliceOfText } from "../values/searching.ts";
 import { toText } from "../values/text.ts";
-import { Dict, Markup, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "../values/values.ts";
+import { Dict, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
 import type { Environment, Filter } from "./environment.ts";
 import { capitalize, splitLines } from "./letter-case.ts";
@@ -98,8 +98,8 @@ function firstUpper(word: string): string {
 
 function indent(text: string, given: Bound, budget: Environment["budget"]): string {
   const width = given.optional("width") ?? 4;
-  const count = integerOf(width);
-  const written = textOf(width);
+  const count = toInteger(width);
+  const written = getText(width);
   if (count === undefined && written === undefined)
     throw new TemplateFailure(`can't multiply sequence by non-int of type '${typeName(width)}'`);
   const size = written?.length ?? Math.max(0, Number(count));
@@ -114,7 +114,7 @@ function indent(text: string, given: Bound, budget: Environment["budget"]): stri
 }
 
 function requireText(value: Value): string {
-  const text = textOf(value);
+  const text = getText(value);
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (text === undefined) throw new TemplateFailure(`a text is required, not '${typeName(value)}'`);
   return text;
@@ -125,7 +125,7 @@ function truncate(value: Value, given: Bound, { budget }: Environment): Value {
   const end = given.textOr("end", "...");
   const leeway = given.integerOr("leeway", 5);
   if (length < end.length) throw new TemplateFailure(`expected length >= ${end.length}, got ${length}`);
-  const size = lengthOf(value, budget);
+  const size = getLength(value, budget);
   if (size !== undefined && size <= length + leeway) return value;
   const text = requireText(value);
   const cut = sliceOfText(text, 0, length - end.length, budget);
@@ -209,10 +209,10 @@ function cut(text: string, open: string, close: string): string {
 }
 
 function urlEncode(value: Value, _given: Bound, { budget }: Environment): Value {
-  const text = textOf(value);
+  const text = getText(value);
   if (text !== undefined) return quoteUrl(text, "/", budget);
   if (!isIterable(value)) return quoteUrl(toText(value, budget), "/", budget);
-  const pairs = value instanceof Dict ? value.entries() : itemsOf(value, budget).map((pair) => itemsOf(pair, budget));
+  const pairs = value instanceof Dict ? value.entries() : getItems(value, budget).map((pair) => getItems(pair, budget));
   if (pairs.some(({ length }) => length !== 2)) throw new TemplateFailure("pairs are required");
   const quote = (part: Value | undefined): string => quoteUrl(toText(part ?? null, budget), "", budget).replaceAll("%20", "+");
   return pairs.map(([key, each]) => `${quote(key)}=${quote(each)}`).join("&");
@@ -245,7 +245,7 @@ function xmlAttributes(value: Value, given: Bound, { budget }: Environment): Val
 function jsonStyle(given: Bound, budget: Environment["budget"]): JsonStyle {
   const indentation = given.optional("indent") ?? null;
   const separators = given.optional("separators") ?? null;
-  const [item, key] = separators === null ? [null, null] : itemsOf(separators, budget);
+  const [item, key] = separators === null ? [null, null] : getItems(separators, budget);
   const separator = (value: Value | undefined, byDefault: string): string =>
     value === null || value === undefined ? byDefault : requireText(value);
   return {
@@ -258,9 +258,9 @@ function jsonStyle(given: Bound, budget: Environment["budget"]): JsonStyle {
 }
 
 function indentText(value: Value, budget: Environment["budget"]): string {
-  const text = textOf(value);
+  const text = getText(value);
   if (text !== undefined) return text;
-  const count = integerOf(value);
+  const count = toInteger(value);
   if (count === undefined) throw new TemplateFailure(`can't multiply sequence by non-int of type '${typeName(value)}'`);
   const size = Math.max(0, Number(count));
   budget.text(size);

@@ -3,9 +3,9 @@ import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";
 import { formatFields, type Lookup } from "../values/formatting.ts";
-import { itemsOf } from "../values/iteration.ts";
-import { Searcher, charactersOf, findLast, hasPairs, lengthOfText, sliceOfText } from "../values/searching.ts";
-import { type Arguments, Dict, List, Tuple, type Value, textOf, typeName } from "../values/values.ts";
+import { getItems } from "../values/iteration.ts";
+import { Searcher, toCharacters, findLast, hasPairs, lengthOfText, sliceOfText } from "../values/searching.ts";
+import { type Arguments, Dict, List, Tuple, type Value, getText, typeName } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
 import { capitalize, isCased, splitLines, swapCase, titleCase } from "./letter-case.ts";
 
@@ -45,7 +45,7 @@ export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>(
   ["rpartition", method("rpartition", ["sep"], (text, given, budget) => partition(text, given.text("sep"), true, budget))],
   [
     "join",
-    method("join", ["iterable"], (text, given, budget) => joinTexts(text, itemsOf(given.value("iterable"), budget), budget)),
+    method("join", ["iterable"], (text, given, budget) => joinTexts(text, getItems(given.value("iterable"), budget), budget)),
   ],
   ["format", (text, given, { lookup, budget }) => formatFields(text, given, lookup, budget)],
   [
@@ -53,7 +53,7 @@ export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>(
     (text, given, { lookup, budget }) => {
       const mapping = new Bound("format_map", ["mapping"], given).value("mapping");
       if (!(mapping instanceof Dict)) throw new TemplateFailure("format_map() argument must be a dict");
-      const named = new Map(mapping.entries().map(([key, value]) => [textOf(key) ?? "", value]));
+      const named = new Map(mapping.entries().map(([key, value]) => [getText(key) ?? "", value]));
       return formatFields(text, { positional: [], named }, lookup, budget);
     },
   ],
@@ -116,7 +116,7 @@ function searches(): [string, Method][] {
     name,
     (text, given, { budget }) => {
       const bound = new Bound(name, ["prefix", "start", "end"], given);
-      const part = windowOf(text, bound, budget);
+      const part = getWindow(text, bound, budget);
       const wanted = bound.value("prefix");
       const all = wanted instanceof Tuple ? wanted.items : [wanted];
       return all.some((each) => {
@@ -133,7 +133,7 @@ function searches(): [string, Method][] {
     find("rindex", true, true),
     [
       "count",
-      method("count", names, (text, given, budget) => countText(windowOf(text, given, budget), given.text("sub"), budget)),
+      method("count", names, (text, given, budget) => countText(getWindow(text, given, budget), given.text("sub"), budget)),
     ],
     affix("startswith"),
     affix("endswith"),
@@ -199,7 +199,7 @@ export function strip(text: string, chars: Value, side: "both" | "start" | "end"
   const wanted = requireText(chars, "strip arg");
   budget.text(wanted.length);
   const set = new Set(wanted);
-  const units = hasPairs(text, budget) || hasPairs(wanted, budget) ? charactersOf(text, budget) : text;
+  const units = hasPairs(text, budget) || hasPairs(wanted, budget) ? toCharacters(text, budget) : text;
   let start = 0;
   let end = units.length;
   if (side !== "end") while (start < end && set.has(units[start] ?? "")) start += 1;
@@ -220,7 +220,7 @@ export function replaceText(
     parts.push(part);
   };
   if (old === "") {
-    const characters = charactersOf(text, budget);
+    const characters = toCharacters(text, budget);
     for (let at = 0; at <= characters.length; at += 1) {
       if (at < limit) add(by);
       add(characters[at] ?? "");
@@ -245,7 +245,7 @@ export function replaceText(
 export function joinTexts(separator: string, items: readonly Value[], budget: Budget): string {
   budget.items(items.length);
   const texts = items.map((item, index) => {
-    const text = textOf(item);
+    const text = getText(item);
     if (text === undefined) throw new TemplateFailure(`sequence item ${index}: expected str instance, ${typeName(item)} found`);
     budget.text(text.length + separator.length);
     return text;
@@ -255,7 +255,7 @@ export function joinTexts(separator: string, items: readonly Value[], budget: Bu
 
 function split(text: string, given: Bound, budget: Budget): string[] {
   const separator = given.optional("sep") ?? null;
-  const limit = limitOf(given);
+  const limit = getLimit(given);
   if (separator === null) return splitSpace(text, limit, budget);
   const wanted = requireText(separator, "sep");
   if (wanted === "") throw new TemplateFailure("empty separator");
@@ -292,7 +292,7 @@ function splitSpace(text: string, limit: number, budget: Budget): string[] {
 
 function splitBack(text: string, given: Bound, budget: Budget): string[] {
   const separator = given.optional("sep") ?? null;
-  const limit = limitOf(given);
+  const limit = getLimit(given);
   if (limit === Infinity) return split(text, given, budget);
   const parts: string[] = [];
   let end = separator === null ? skipSpaceBack(text) : text.length;
@@ -322,7 +322,7 @@ function splitBack(text: string, given: Bound, budget: Budget): string[] {
   return parts.toReversed();
 }
 
-function limitOf(given: Bound): number {
+function getLimit(given: Bound): number {
   const limit = given.integerOr("maxsplit", -1);
   return limit < 0 ? Infinity : limit;
 }
@@ -335,7 +335,7 @@ function partition(text: string, separator: string, isLast: boolean, budget: Bud
 }
 
 /** The part of a text between the arguments `start` and `end`. */
-function windowOf(text: string, given: Bound, budget: Budget): string {
+function getWindow(text: string, given: Bound, budget: Budget): string {
   const [start, end] = [given.integerOr("start", 0), given.integerOr("end", undefined)];
   if (start === 0 && end === undefined) return text;
   const length = lengthOfText(text, budget);
@@ -348,7 +348,7 @@ function within(index: number, length: number): number {
 
 function indexIn(text: string, given: Bound, isLast: boolean, budget: Budget): number {
   const wanted = given.text("sub");
-  const part = windowOf(text, given, budget);
+  const part = getWindow(text, given, budget);
   const at = isLast ? findLast(part, wanted, budget) : new Searcher(wanted, budget).find(part);
   if (at === -1) return -1;
   const start = given.integerOr("start", 0);
@@ -367,7 +367,7 @@ function countText(text: string, wanted: string, budget: Budget): number {
 function expandTabs(text: string, size: number, budget: Budget): string {
   let column = 0;
   const parts: string[] = [];
-  for (const character of charactersOf(text, budget)) {
+  for (const character of toCharacters(text, budget)) {
     if (character === "\t") {
       const missing = size <= 0 ? 0 : size - (column % size);
       budget.text(missing);
@@ -382,7 +382,7 @@ function expandTabs(text: string, size: number, budget: Budget): string {
 }
 
 function requireText(value: Value, what: string): string {
-  const text = textOf(value);
+  const text = getText(value);
   if (text === undefined) throw new TemplateFailure(`${what} must be str, not ${typeName(value)}`);
   return text;
 }

@@ -1,8 +1,8 @@
 /** Filters of single values: numbers, defaults, attributes. */
 import { TemplateFailure } from "../errors.ts";
 import { isTrue } from "../values/comparison.ts";
-import { floatOf, parseFloatText, parseInteger, rounded, truncated } from "../values/numbers.ts";
-import { Float, Undefined, type Value, integerOf, textOf, typeName } from "../values/values.ts";
+import { toFloat, parseFloatText, parseInteger, rounded, truncated } from "../values/numbers.ts";
+import { Float, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
 import { Bound, requireNumber } from "./arguments.ts";
 import { ownAttribute } from "./attributes.ts";
 import type { Environment, Filter } from "./environment.ts";
@@ -36,7 +36,7 @@ export const valueFilters: readonly (readonly [string, Filter])[] = [
   }),
   filter("abs", [], (value) => {
     if (value instanceof Float) return new Float(Math.abs(value.value));
-    const integer = integerOf(value);
+    const integer = toInteger(value);
     if (integer === undefined) throw new TemplateFailure(`bad operand type for abs(): '${typeName(value)}'`);
     return integer < 0 ? -integer : integer;
   }),
@@ -51,20 +51,20 @@ export const valueFilters: readonly (readonly [string, Filter])[] = [
 ];
 
 function floatFrom(value: Value): number | undefined {
-  const text = textOf(value);
+  const text = getText(value);
   if (text !== undefined) return parseFloatText(text);
   if (value instanceof Float) return value.value;
-  const integer = integerOf(value);
-  return integer === undefined ? undefined : floatOf(integer);
+  const integer = toInteger(value);
+  return integer === undefined ? undefined : toFloat(integer);
 }
 
 function toInt(value: Value, given: Bound, { budget }: Environment): Value {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   const fallback = given.optional("default") ?? 0;
-  const text = textOf(value);
+  const text = getText(value);
   // A number of another base than 10 is read in a time that grows with the square of its digits.
   budget.step(Math.min(text?.length ?? 0, 10_000) ** 2 / 4000);
-  const direct = text === undefined ? integerOf(value) : parseInteger(text, given.integerOr("base", 10));
+  const direct = text === undefined ? toInteger(value) : parseInteger(text, given.integerOr("base", 10));
   if (direct !== undefined) return direct;
   const number = floatFrom(value);
   if (number === undefined || !Number.isFinite(number)) {
@@ -80,7 +80,7 @@ function round(value: Value, given: Bound): Value {
   const method = given.textOr("method", "common");
   if (!["common", "ceil", "floor"].includes(method)) throw new TemplateFailure("method must be common, ceil or floor");
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
-  const integer = integerOf(value);
+  const integer = toInteger(value);
   if (method === "common") {
     if (integer !== undefined && precision >= 0) return integer;
     const result = rounded(requireNumber(value), precision);

@@ -148,7 +148,7 @@ class Lexer {
   #readToken(open: string[]): void {
     const first = this.#source.charAt(this.#at);
     const digits = /\d/.test(first) ? (this.#match(float) ?? this.#match(integer)) : undefined;
-    if (digits !== undefined) return this.#take("number", digits, numberOf(digits));
+    if (digits !== undefined) return this.#take("number", digits, toNumber(digits));
     const word = this.#match(name);
     if (word !== undefined) {
       if (!identifier.test(word)) throw this.#failure("Invalid character in identifier");
@@ -208,7 +208,7 @@ class Lexer {
   }
 }
 
-function numberOf(written: string): number | bigint | Float {
+function toNumber(written: string): number | bigint | Float {
   const text = written.replaceAll("_", "");
   if (!/^0[box]/i.test(text) && /[.e]/i.test(text)) return new Float(Number(text));
   const value = BigInt(text);

@@ -22,15 +22,15 @@ export function decodeString(literal: string, line: number): string {
   return literal.replaceAll(escape, (whole, ...groups: readonly (string | undefined)[]) => {
     const [byte, unit, point, octal, other] = groups;
     const hexadecimal = byte ?? unit ?? point;
-    if (hexadecimal !== undefined) return characterOf(Number.parseInt(hexadecimal, 16), line);
-    if (octal !== undefined) return characterOf(Number.parseInt(octal, 8), line);
+    if (hexadecimal !== undefined) return getCharacter(Number.parseInt(hexadecimal, 16), line);
+    if (octal !== undefined) return getCharacter(Number.parseInt(octal, 8), line);
     if (other === "x" || other === "u" || other === "U") throw new TemplateFailure(`truncated \\${other} escape`, line);
     if (other === "N") throw new TemplateUnsupported("\\N escapes are not supported", line);
     return simple[other ?? ""] ?? whole;
   });
 }
 
-function characterOf(point: number, line: number): string {
+function getCharacter(point: number, line: number): string {
   if (point > 0x10_ff_ff) throw new TemplateFailure("illegal Unicode character", line);
   return String.fromCodePoint(point);
 }

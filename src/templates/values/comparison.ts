@@ -1,7 +1,7 @@
 /** Truth, equality, order and hashes of values. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import { type Integer, floatOf } from "./numbers.ts";
+import { type Integer, toFloat } from "./numbers.ts";
 import {
   Dict,
   Float,
@@ -12,8 +12,8 @@ import {
   Undefined,
   type Value,
   View,
-  integerOf,
-  textOf,
+  toInteger,
+  getText,
   typeName,
 } from "./values.ts";
 
@@ -28,12 +28,12 @@ export function isTrue(value: Value): boolean {
   if (value instanceof List || value instanceof Tuple || value instanceof View) return value.items.length > 0;
   if (value instanceof Dict) return value.size > 0;
   if (value instanceof Range) return value.length > 0;
-  return textOf(value) !== "";
+  return getText(value) !== "";
 }
 
 /** An int, bool or float as a number that compares with others; undefined of other values. */
 function numeric(value: Value): Integer | undefined {
-  return value instanceof Float ? value.value : integerOf(value);
+  return value instanceof Float ? value.value : toInteger(value);
 }
 
 /** `==` */
@@ -43,7 +43,7 @@ export function areEqual(left: Value, right: Value, budget: Budget): boolean {
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
   // oxlint-disable-next-line eqeqeq -- a number and a bigint are compared by value
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber == rightNumber;
-  const [leftText, rightText] = [textOf(left), textOf(right)];
+  const [leftText, rightText] = [getText(left), getText(right)];
   if (leftText !== undefined && rightText !== undefined) return areSameTexts(leftText, rightText, budget);
   if (left instanceof Undefined && right instanceof Undefined) return true;
   if (left instanceof Dict && right instanceof Dict) return areEqualDicts(left, right, budget);
@@ -76,7 +76,7 @@ function areEqualDicts(left: Dict, right: Dict, budget: Budget): boolean {
   budget.enterValue();
   budget.step(left.size);
   const areSame = left.entries().every(([key, value]) => {
-    const other = right.get(hashOf(key, budget));
+    const other = right.get(computeHash(key, budget));
     return other !== undefined && areEqual(value, other, budget);
   });
   budget.leaveValue();
@@ -85,7 +85,7 @@ function areEqualDicts(left: Dict, right: Dict, budget: Budget): boolean {
 
 /** Negative, zero or positive, as `left` comes before, with or behind `right`; NaN where one of them is no number. Throws for values without an order. */
 export function compare(left: Value, right: Value, budget: Budget, operator = "<"): number {
-  const [leftText, rightText] = [textOf(left), textOf(right)];
+  const [leftText, rightText] = [getText(left), getText(right)];
   if (leftText !== undefined && rightText !== undefined) return compareTexts(leftText, rightText, budget);
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) {
@@ -129,7 +129,7 @@ function compareTexts(left: string, right: string, budget: Budget): number {
 }
 
 /** hash(): what a value is found by in a dictionary. Throws for lists and dictionaries. */
-export function hashOf(value: Value, budget: Budget): HashKey {
+export function computeHash(value: Value, budget: Budget): HashKey {
   if (typeof value === "string") {
     budget.text(value.length);
     return value;
@@ -137,12 +137,12 @@ export function hashOf(value: Value, budget: Budget): HashKey {
   if (value instanceof Float) return value.value;
   if (typeof value === "boolean") return Number(value);
   if (value instanceof List || value instanceof Dict) throw new TemplateFailure(`unhashable type: '${typeName(value)}'`);
-  const text = textOf(value);
+  const text = getText(value);
   if (text !== undefined) return text;
   if (!(value instanceof Tuple)) return value;
   budget.enterValue();
   const parts = value.items.map((item) => {
-    const hash = hashOf(item, budget);
+    const hash = computeHash(item, budget);
     const written = typeof hash === "object" && hash !== null ? typeName(hash) : String(hash);
     return `${typeof hash} ${written.length} ${written}`;
   });
@@ -153,8 +153,8 @@ export function hashOf(value: Value, budget: Budget): HashKey {
 }
 
 /** An int or float as a number of JavaScript. */
-export function numberOf(value: Value): number | undefined {
+export function toNumber(value: Value): number | undefined {
   if (value instanceof Float) return value.value;
-  const integer = integerOf(value);
-  return integer === undefined ? undefined : floatOf(integer);
+  const integer = toInteger(value);
+  return integer === undefined ? undefined : toFloat(integer);
 }

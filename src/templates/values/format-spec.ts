@@ -1,10 +1,10 @@
 /** Python's format specifications: the part behind the colon of "{:>10.2f}", and the conversions of "%5.1f". */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import { numberOf } from "./comparison.ts";
+import { toNumber } from "./comparison.ts";
 import { allDigits, floatText, integerText, truncated } from "./numbers.ts";
 import { lengthOfText, sliceOfText } from "./searching.ts";
-import { type Value, integerOf, textOf, typeName } from "./values.ts";
+import { type Value, toInteger, getText, typeName } from "./values.ts";
 
 /** A format specification. */
 export interface FormatSpec {
@@ -39,9 +39,9 @@ export function parseFormatSpec(text: string): FormatSpec {
 
 /** format(): a value as a specification wants it. */
 export function formatValue(value: Value, spec: FormatSpec, budget: Budget): string {
-  const text = textOf(value);
+  const text = getText(value);
   if (text !== undefined) return formatText(text, spec, budget);
-  const number = numberOf(value);
+  const number = toNumber(value);
   if (number === undefined) throw new TemplateFailure(`unsupported format string passed to ${typeName(value)}.__format__`);
   return formatNumber(value, number, spec, budget);
 }
@@ -59,7 +59,7 @@ const radixes: Readonly<Record<string, readonly [number, string]>> = { b: [2, "0
 
 function formatNumber(value: Value, number: number, spec: FormatSpec, budget: Budget): string {
   const { type, sign: signs } = spec;
-  const integer = integerOf(value);
+  const integer = toInteger(value);
   budget.text(spec.precision ?? 0);
   let digits: string;
   let prefix = "";

@@ -1,11 +1,23 @@
 /** `str.format` and the operator `%` of texts. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import { hashOf } from "./comparison.ts";
+import { computeHash } from "./comparison.ts";
 import { formatValue, parseFormatSpec } from "./format-spec.ts";
 import { truncated } from "./numbers.ts";
 import { represent, toText } from "./text.ts";
-import { type Arguments, Dict, Float, List, Range, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "./values.ts";
+import {
+  type Arguments,
+  Dict,
+  Float,
+  List,
+  Range,
+  Tuple,
+  Undefined,
+  type Value,
+  toInteger,
+  getText,
+  typeName,
+} from "./values.ts";
 
 /** Looks up attributes and items, which "{0.name[key]}" reads. */
 export interface Lookup {
@@ -137,7 +149,7 @@ export function formatPercent(template: string, given: Value, budget: Budget): s
     const named = key === undefined ? undefined : mapped(given, key, budget);
     isMapped ||= named !== undefined;
     const size = (written: string | undefined): number | undefined =>
-      written === "*" ? Number(integerOf(next()) ?? 0) : written === undefined ? undefined : Number(written);
+      written === "*" ? Number(toInteger(next()) ?? 0) : written === undefined ? undefined : Number(written);
     const [columns = 0, digits] = [size(width), size(precision)];
     const part = percentPart(named ?? next(), { flags, columns, digits, type: type ?? "" }, budget);
     budget.text(part.length);
@@ -156,7 +168,7 @@ function hasItems(value: Value): boolean {
 
 function mapped(given: Value, key: string, budget: Budget): Value {
   if (!(given instanceof Dict)) throw new TemplateFailure("format requires a mapping");
-  const value = given.get(hashOf(key, budget));
+  const value = given.get(computeHash(key, budget));
   if (value === undefined) throw new TemplateFailure(`'${key}'`);
   return value;
 }
@@ -182,10 +194,10 @@ function percentPart(value: Value, { flags, columns, digits, type }: PercentPart
   };
   if (type === "s") return formatValue(toText(value, budget), spec, budget);
   if (type === "r" || type === "a") return formatValue(represent(value, budget), spec, budget);
-  if (type === "c") return formatValue(textOf(value) ?? String.fromCodePoint(Number(integerOf(value) ?? 0)), spec, budget);
+  if (type === "c") return formatValue(getText(value) ?? String.fromCodePoint(Number(toInteger(value) ?? 0)), spec, budget);
   if (!/^[diuoxXeEfFgG]$/.test(type)) throw new TemplateFailure(`unsupported format character '${type}'`);
   const isFloat = "eEfFgG".includes(type);
-  const integer = integerOf(value);
+  const integer = toInteger(value);
   if (integer === undefined && !(value instanceof Float))
     throw new TemplateFailure(`%${type} format: a real number is required, not ${typeName(value)}`);
   const number = isFloat || integer !== undefined ? value : truncated((value as Float).value);

@@ -1,14 +1,14 @@
 /** Iterating over values, and their lengths. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import { areEqual, hashOf } from "./comparison.ts";
-import { Searcher, charactersOf, lengthOfText } from "./searching.ts";
-import { Dict, List, Range, Stream, Tuple, Undefined, type Value, View, textOf, typeName } from "./values.ts";
+import { areEqual, computeHash } from "./comparison.ts";
+import { Searcher, toCharacters, lengthOfText } from "./searching.ts";
+import { Dict, List, Range, Stream, Tuple, Undefined, type Value, View, getText, typeName } from "./values.ts";
 
 /** Whether `iterate` accepts a value. */
 export function isIterable(value: Value): boolean {
   return (
-    textOf(value) !== undefined ||
+    getText(value) !== undefined ||
     value instanceof List ||
     value instanceof Tuple ||
     value instanceof View ||
@@ -20,10 +20,10 @@ export function isIterable(value: Value): boolean {
 }
 
 /** Items of a value as a list that is not to be changed. Reads an iterator to its end. Throws for values that have none. */
-export function itemsOf(value: Value, budget: Budget): readonly Value[] {
+export function getItems(value: Value, budget: Budget): readonly Value[] {
   if (value instanceof List || value instanceof Tuple || value instanceof View) return value.items;
-  const text = textOf(value);
-  if (text !== undefined) return charactersOf(text, budget);
+  const text = getText(value);
+  if (text !== undefined) return toCharacters(text, budget);
   if (value instanceof Undefined) return [];
   if (value instanceof Dict) {
     budget.items(value.size);
@@ -58,13 +58,13 @@ export function iterate(value: Value, budget: Budget): () => Value | undefined {
     let at = 0;
     return () => (at < value.length ? value.at(at++) : undefined);
   }
-  const items = itemsOf(value, budget);
+  const items = getItems(value, budget);
   let at = 0;
   return () => items[at++];
 }
 
 /** An iterator over items, as a value. */
-export function streamOf(type: string, items: readonly Value[]): Stream {
+export function getStream(type: string, items: readonly Value[]): Stream {
   let at = 0;
   return new Stream(type, () => items[at++]);
 }
@@ -80,8 +80,8 @@ export function generator(generate: () => Generator<Value, void>): Stream {
 }
 
 /** len(), or undefined for values without a length. */
-export function lengthOf(value: Value, budget: Budget): number | undefined {
-  const text = textOf(value);
+export function getLength(value: Value, budget: Budget): number | undefined {
+  const text = getText(value);
   if (text !== undefined) return lengthOfText(text, budget);
   if (value instanceof List || value instanceof Tuple || value instanceof View) return value.items.length;
   if (value instanceof Dict) return value.size;
@@ -91,13 +91,13 @@ export function lengthOf(value: Value, budget: Budget): number | undefined {
 
 /** `in` */
 export function contains(container: Value, value: Value, budget: Budget): boolean {
-  const text = textOf(container);
+  const text = getText(container);
   if (text !== undefined) {
-    const wanted = textOf(value);
+    const wanted = getText(value);
     if (wanted === undefined) throw new TemplateFailure(`'in <string>' requires string as left operand, not ${typeName(value)}`);
     return new Searcher(wanted, budget).find(text) !== -1;
   }
-  if (container instanceof Dict) return container.has(hashOf(value, budget));
+  if (container instanceof Dict) return container.has(computeHash(value, budget));
   if (!isIterable(container)) throw new TemplateFailure(`argument of type '${typeName(container)}' is not iterable`);
   const next = iterate(container, budget);
   for (let item = next(); item !== undefined; item = next()) {

@@ -4,7 +4,7 @@ import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { compare, isTrue } from "./comparison.ts";
 import { floatText, integerText, toInteger } from "./numbers.ts";
-import { Dict, Float, List, Markup, Tuple, type Value, textOf, typeName } from "./values.ts";
+import { Dict, Float, List, Markup, Tuple, type Value, getText, typeName } from "./values.ts";
 
 /** Nested values of a JSON text. */
 const maxNesting = 500;
@@ -118,7 +118,7 @@ class JsonWriter {
   }
 
   #key(key: Value): string {
-    const text = textOf(key);
+    const text = getText(key);
     if (text !== undefined) return text;
     if (key === null || typeof key === "boolean" || typeof key === "number" || typeof key === "bigint" || key instanceof Float)
       return this.#atom(key);

@@ -52,7 +52,7 @@ function safeArithmetic(operator: ArithmeticOperator, left: number, right: numbe
 }
 
 function bigArithmetic(operator: ArithmeticOperator, left: bigint, right: bigint, budget: Budget): bigint {
-  const [leftBits, rightBits] = [bitsOf(left), bitsOf(right)];
+  const [leftBits, rightBits] = [getBits(left), getBits(right)];
   if (operator === "**") {
     requireBits(leftBits * Number(right));
     budget.step(1000);
@@ -68,7 +68,7 @@ function bigArithmetic(operator: ArithmeticOperator, left: bigint, right: bigint
   return operator === "%" ? remainder : (left - remainder) / right;
 }
 
-function bitsOf(value: bigint): number {
+function getBits(value: bigint): number {
   return 4 * (value < 0n ? -value : value).toString(16).length;
 }
 
@@ -110,14 +110,14 @@ function finite(value: number): number {
 }
 
 /** A float of an int. */
-export function floatOf(value: Integer): number {
+export function toFloat(value: Integer): number {
   return typeof value === "number" ? value : finite(Number(value));
 }
 
 /** Digits of an int. */
 export function integerText(value: Integer): string {
   if (typeof value === "number") return String(value);
-  if (bitsOf(value) > maxDigits * 3.33)
+  if (getBits(value) > maxDigits * 3.33)
     throw new TemplateFailure(`Exceeds the limit (${maxDigits} digits) for integer string conversion`);
   return value.toString();
 }

@@ -98,7 +98,7 @@ export function lengthOfText(text: string, budget: Budget): number {
 }
 
 /** Characters of a text. */
-export function charactersOf(text: string, budget: Budget): string[] {
+export function toCharacters(text: string, budget: Budget): string[] {
   budget.step(text.length);
   budget.items(text.length);
   return Array.from(text);
@@ -111,5 +111,5 @@ export function sliceOfText(text: string, start: number, stop: number, budget: B
     budget.text(stop - start);
     return text.slice(start, stop);
   }
-  return charactersOf(text, budget).slice(start, stop).join("");
+  return toCharacters(text, budget).slice(start, stop).join("");
 }

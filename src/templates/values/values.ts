@@ -203,13 +203,13 @@ export class ObjectValue {
 }
 
 /** The text of a str or Markup; undefined of other values. */
-export function textOf(value: Value): string | undefined {
+export function getText(value: Value): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Markup ? value.text : undefined;
 }
 
 /** The integer of an int or bool; undefined of other values. */
-export function integerOf(value: Value): number | bigint | undefined {
+export function toInteger(value: Value): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   return typeof value === "boolean" ? Number(value) : undefined;
 }

@@ -80,14 +80,14 @@ export class Rewriter {
     this.#source.growth.count(units, this.#length);
     if (this.#length > this.#starts.length) {
       const room = Math.max(this.#length, 2 * this.#starts.length);
-      this.#starts = copyOf(this.#starts, room);
-      this.#ends = copyOf(this.#ends, room);
+      this.#starts = getCopy(this.#starts, room);
+      this.#ends = getCopy(this.#ends, room);
     }
     return at;
   }
 }
 
-function copyOf(numbers: Int32Array, room: number): Int32Array {
+function getCopy(numbers: Int32Array, room: number): Int32Array {
   const copy = new Int32Array(room);
   copy.set(numbers);
   return copy;

@@ -1,5 +1,6 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { highestId, parseWithVocabulary } from "./parse-vocabulary.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
@@ -47,7 +48,7 @@ export function tokenizerInvalid(displayName: string, problem: string, cause?: u
   return new InferyardError("TOKENIZER_INVALID", `${displayName} ${problem}`, {
     remedy: displayName.endsWith(".gguf") ? ggufRemedy : remedy,
     data: { path: displayName },
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 
@@ -69,7 +70,7 @@ export function parseTokenizerJson(text: string, displayName: string): Tokenizer
   const { model, added_tokens: addedTokens = [], padding } = value;
   if (!isObject(model)) throw tokenizerInvalid(displayName, 'is not a tokenizer: it has no "model"');
   const checkedModel = checkModel(model, displayName);
-  const added = Array.isArray(addedTokens) ? addedTokens.map(addedTokenOf) : [undefined];
+  const added = Array.isArray(addedTokens) ? addedTokens.map(getAddedToken) : [undefined];
   if (!added.every((token) => token !== undefined)) {
     throw tokenizerInvalid(displayName, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
   }
@@ -121,7 +122,7 @@ async function readText(path: string, displayName: string): Promise<string> {
     if (code === "ENOENT" || code === "ENOTDIR")
       throw tokenizerInvalid(displayName, "is missing, and without it text cannot become tokens", error);
     if (code === "EISDIR") throw tokenizerInvalid(displayName, "is a folder, not a file", error);
-    throw tokenizerInvalid(displayName, `cannot be read: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(displayName, `cannot be read: ${getMessage(error)}`, error);
   }
 }
 
@@ -132,7 +133,7 @@ function parse(text: string, displayName: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw tokenizerInvalid(displayName, `is not JSON: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(displayName, `is not JSON: ${getMessage(error)}`, error);
   }
 }
 
@@ -149,7 +150,7 @@ function checkModel(model: TokenizerJson["model"], displayName: string): Tokeniz
     return model;
   }
   if (!isObject(vocab)) throw tokenizerInvalid(displayName, 'has a model without "vocab"');
-  const vocabulary = vocab instanceof Map ? (vocab as ReadonlyMap<string, number>) : vocabularyOf(vocab, displayName);
+  const vocabulary = vocab instanceof Map ? (vocab as ReadonlyMap<string, number>) : getVocabulary(vocab, displayName);
   if (vocabulary.size === 0) throw tokenizerInvalid(displayName, "has an empty vocabulary");
   if (model["type"] === "BPE" && !Array.isArray(model["merges"]))
     throw tokenizerInvalid(displayName, 'has a BPE model without "merges"');
@@ -163,7 +164,7 @@ function checkModel(model: TokenizerJson["model"], displayName: string): Tokeniz
   return { ...model, vocab: vocabulary };
 }
 
-function vocabularyOf(ids: Readonly<Record<string, unknown>>, displayName: string): ReadonlyMap<string, number> {
+function getVocabulary(ids: Readonly<Record<string, unknown>>, displayName: string): ReadonlyMap<string, number> {
   const vocabulary = new Map<string, number>();
   for (const [token, id] of Object.entries(ids)) {
     if (!isId(id)) throw tokenizerInvalid(displayName, "has a broken vocabulary: an id is not a whole number from 0 up");
@@ -172,7 +173,7 @@ function vocabularyOf(ids: Readonly<Record<string, unknown>>, displayName: strin
   return vocabulary;
 }
 
-function addedTokenOf(value: unknown): AddedToken | undefined {
+function getAddedToken(value: unknown): AddedToken | undefined {
   return isObject(value) ? addedTokenFrom(value, value["id"]) : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Decoders (tokens to text), by their `type` in tokenizer.json. */
 import { createPattern } from "../pattern.ts";
-import { replacementOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
+import { getReplacement, prependScheme } from "../pre-tokenizers/metaspace.ts";
 import { integerSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
   CTC: ctcDecoder,
   Fuse: () => (tokens) => [tokens.join("")],
   Metaspace: (step) => {
-    const mark = replacementOf(step);
+    const mark = getReplacement(step);
     const drops = prependScheme(step) !== "never";
     return (tokens) => tokens.map((token, index) => token.replaceAll(mark, index === 0 && drops ? "" : " "));
   },

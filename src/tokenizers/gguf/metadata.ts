@@ -44,20 +44,20 @@ export class GgufTokenizer {
   }
 
   /** The kind of a token; "normal" where the file states none. Tokens that end a turn are control tokens, whatever the file states. */
-  kindOf(id: number): TokenKind {
+  getKind(id: number): TokenKind {
     if (isControlText(this.tokens[id] ?? "")) return "control";
     return tokenKinds[(this.#kinds[id] ?? 1) - 1] ?? "normal";
   }
 
   /** Id of the token with a role, or undefined if the file states none or one that is not in the vocabulary. */
-  idOf(role: TokenRole): number | undefined {
+  getId(role: TokenRole): number | undefined {
     const id = ggufNumber(this.#metadata, `tokenizer.ggml.${roleKeys[role]}`);
     return id !== undefined && Number.isInteger(id) && id >= 0 && id < this.tokens.length ? id : undefined;
   }
 
   /** Text of the token with a role. */
-  tokenOf(role: TokenRole): string | undefined {
-    const id = this.idOf(role);
+  getToken(role: TokenRole): string | undefined {
+    const id = this.getId(role);
     return id === undefined ? undefined : this.tokens[id];
   }
 

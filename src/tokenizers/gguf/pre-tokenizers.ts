@@ -173,7 +173,7 @@ const known: ReadonlyMap<string, PreTokenization> = new Map(
 export const preTokenizerNames: readonly string[] = [...known.keys()];
 
 /** The way to split text of this name. Throws Error for an unknown name, since any other way would give other tokens. */
-export function preTokenizationOf(name: string): PreTokenization {
+export function getPreTokenization(name: string): PreTokenization {
   const found = known.get(name);
   if (found !== undefined) return found;
   throw new Error(

@@ -1,12 +1,13 @@
 /** Translates the tokenizer of a GGUF file to the components of tokenizer.json, so that the same code runs both. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { readGguf } from "../../formats/gguf/read-gguf.ts";
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { encodeBase64 } from "../../platform/base64.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { type AddedToken, type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
 import { GgufTokenizer } from "./metadata.ts";
-import { preTokenizationOf } from "./pre-tokenizers.ts";
+import { getPreTokenization } from "./pre-tokenizers.ts";
 import { scoredMerges } from "./scored-merges.ts";
 import { continuedWords, isLowercase } from "./word-pieces.ts";
 
@@ -17,10 +18,10 @@ import { continuedWords, isLowercase } from "./word-pieces.ts";
 export async function readGgufTokenizer(path: string, displayName: string): Promise<TokenizerJson> {
   const { metadata } = await readGguf(path, displayName, "everything");
   try {
-    return tokenizerJsonOf(metadata);
+    return toTokenizerJson(metadata);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw tokenizerInvalid(displayName, `has a tokenizer that cannot be used: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(displayName, `has a tokenizer that cannot be used: ${getMessage(error)}`, error);
   }
 }
 
@@ -28,13 +29,13 @@ export async function readGgufTokenizer(path: string, displayName: string): Prom
 const mark = "\u2581";
 
 /** Translates the tokenizer in the metadata of a GGUF file. Throws Error if it is missing, damaged or of a kind that is not known. */
-export function tokenizerJsonOf(metadata: ReadonlyMap<string, GgufValue>): TokenizerJson {
+export function toTokenizerJson(metadata: ReadonlyMap<string, GgufValue>): TokenizerJson {
   const tokenizer = new GgufTokenizer(metadata);
   const translate = Object.hasOwn(kinds, tokenizer.model) ? kinds[tokenizer.model] : undefined;
   if (translate === undefined) {
     throw new Error(`tokenizer.ggml.model is "${tokenizer.model}", and known are ${Object.keys(kinds).join(", ")}`);
   }
-  const padding = tokenizer.idOf("padding");
+  const padding = tokenizer.getId("padding");
   return {
     added_tokens: addedTokens(tokenizer),
     padding: padding === undefined ? null : { pad_id: padding },
@@ -55,14 +56,14 @@ const kinds: Readonly<Record<string, (tokenizer: GgufTokenizer) => Components>> 
 /** Control tokens are special; those that the author defined are found in texts too. */
 function addedTokens(tokenizer: GgufTokenizer): readonly AddedToken[] {
   return tokenizer.tokens.flatMap((content, id) => {
-    const kind = tokenizer.kindOf(id);
+    const kind = tokenizer.getKind(id);
     const isSpecial = kind === "control" || (kind === "unknown" && tokenizer.model !== "t5");
     if ((!isSpecial && kind !== "user-defined") || content === "") return [];
     return [{ id, content, special: isSpecial, singleWord: false, lstrip: false, rstrip: false, normalized: false }];
   });
 }
 
-function vocabularyOf(tokens: readonly string[]): ReadonlyMap<string, number> {
+function getVocabulary(tokens: readonly string[]): ReadonlyMap<string, number> {
   const vocabulary = new Map<string, number>();
   // Of equal tokens the first one counts.
   for (let id = tokens.length - 1; id >= 0; id -= 1) vocabulary.set(tokens[id] ?? "", id);
@@ -74,12 +75,12 @@ function sentencePiece(tokenizer: GgufTokenizer): Components {
   const { tokens } = tokenizer;
   const scores = tokenizer.numbers("scores");
   if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
-  const vocab = vocabularyOf(tokens);
+  const vocab = getVocabulary(tokens);
   const addsSpace = tokenizer.flag("add_space_prefix", true);
   const toMarks = { type: "Replace", pattern: { String: " " }, content: mark };
   const toSpaces = { type: "Replace", pattern: { String: mark }, content: " " };
   const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
-  const unknown = tokenizer.tokenOf("unknown");
+  const unknown = tokenizer.getToken("unknown");
   return {
     model: {
       type: "BPE",
@@ -87,7 +88,7 @@ function sentencePiece(tokenizer: GgufTokenizer): Components {
       ...scoredMerges(tokens, scores),
       byte_fallback: true,
       fuse_unk: true,
-      ...(unknown === undefined ? {} : { unk_token: unknown }),
+      ...omitUndefined({ unk_token: unknown }),
     },
     normalizer: addsSpace ? steps("normalizers", { type: "Prepend", prepend: mark }, toMarks) : toMarks,
     pre_tokenizer: null,
@@ -97,9 +98,9 @@ function sentencePiece(tokenizer: GgufTokenizer): Components {
 }
 
 function byteLevel(tokenizer: GgufTokenizer): Components {
-  const { pre_tokenizer, ignoresMerges = false, addsBos = false } = preTokenizationOf(tokenizer.preTokenizer);
+  const { pre_tokenizer, ignoresMerges = false, addsBos = false } = getPreTokenization(tokenizer.preTokenizer);
   return {
-    model: { type: "BPE", vocab: vocabularyOf(tokenizer.tokens), merges: tokenizer.merges, ignore_merges: ignoresMerges },
+    model: { type: "BPE", vocab: getVocabulary(tokenizer.tokens), merges: tokenizer.merges, ignore_merges: ignoresMerges },
     normalizer: null,
     pre_tokenizer,
     post_processor: template(tokenizer, { bos: addsBos, eos: false }),
@@ -115,7 +116,7 @@ function mergedText(tokenizer: GgufTokenizer): Components {
   return {
     model: {
       type: "BPE",
-      vocab: vocabularyOf(tokenizer.tokens),
+      vocab: getVocabulary(tokenizer.tokens),
       merges: tokenizer.merges.map(mergedPair),
       byte_fallback: true,
       // Tokens of several line ends have no merges; Sarvam does not use them.
@@ -144,8 +145,8 @@ function wordPiece(tokenizer: GgufTokenizer): Components {
   return {
     model: {
       type: "WordPiece",
-      vocab: vocabularyOf(tokens),
-      unk_token: tokenizer.tokenOf("unknown") ?? "[UNK]",
+      vocab: getVocabulary(tokens),
+      unk_token: tokenizer.getToken("unknown") ?? "[UNK]",
       continuing_subword_prefix: "##",
       max_input_chars_per_word: 100,
     },
@@ -158,9 +159,9 @@ function wordPiece(tokenizer: GgufTokenizer): Components {
     },
     pre_tokenizer: { type: "BertPreTokenizer" },
     post_processor: framed(
-      tokenizer.tokenOf("classification") ?? tokenizer.tokenOf("bos") ?? "[CLS]",
-      tokenizer.tokenOf("separator") ?? tokenizer.tokenOf("eos") ?? "[SEP]",
-      vocabularyOf(tokens),
+      tokenizer.getToken("classification") ?? tokenizer.getToken("bos") ?? "[CLS]",
+      tokenizer.getToken("separator") ?? tokenizer.getToken("eos") ?? "[SEP]",
+      getVocabulary(tokens),
       { separators: 1, secondType: tokenizer.tokenTypes === 1 ? 0 : 1 },
     ),
     decoder: { type: "WordPiece", prefix: "##", cleanup: true },
@@ -192,8 +193,8 @@ function unigram(tokenizer: GgufTokenizer): Components {
     model: {
       type: "Unigram",
       vocab: tokens.map((token, id) => [token, scores[id] ?? 0]),
-      unk_id: tokenizer.idOf("unknown") ?? null,
-      byte_fallback: tokens.some((_, id) => tokenizer.kindOf(id) === "byte"),
+      unk_id: tokenizer.getId("unknown") ?? null,
+      byte_fallback: tokens.some((_, id) => tokenizer.getKind(id) === "byte"),
     },
     normalizer: normalizers.length === 0 ? null : steps("normalizers", ...normalizers),
     pre_tokenizer: metaspace,
@@ -208,11 +209,11 @@ function steps(name: "normalizers" | "decoders", ...components: readonly Compone
 
 /** Adds BOS and EOS where the metadata says so; `usual` where it says nothing. */
 function template(tokenizer: GgufTokenizer, usual: { readonly bos: boolean; readonly eos: boolean }): ComponentConfig | null {
-  const [bos, eos] = [tokenizer.tokenOf("bos"), tokenizer.tokenOf("eos")];
+  const [bos, eos] = [tokenizer.getToken("bos"), tokenizer.getToken("eos")];
   const first = tokenizer.flag("add_bos_token", usual.bos) ? bos : undefined;
   const last = tokenizer.flag("add_eos_token", usual.eos) ? eos : undefined;
   if (first === undefined && last === undefined) return null;
-  return framed(first, last, vocabularyOf(tokenizer.tokens), { separators: 2, secondType: 0 });
+  return framed(first, last, getVocabulary(tokenizer.tokens), { separators: 2, secondType: 0 });
 }
 
 /** What separates the two texts of a pair, and the type id of the second one. */

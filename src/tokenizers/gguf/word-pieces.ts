@@ -6,7 +6,7 @@ const mark = "\u2581";
 /** The tokens as WordPiece has them: "##" before pieces that continue a word. */
 export function continuedWords(tokenizer: GgufTokenizer): readonly string[] {
   return tokenizer.tokens.map((token, id) => {
-    const kind = tokenizer.kindOf(id);
+    const kind = tokenizer.getKind(id);
     if (kind === "control" || kind === "unknown" || kind === "user-defined" || /^\[.+\]$/.test(token)) return token;
     return token.startsWith(mark) ? token.slice(mark.length) : `##${token}`;
   });

@@ -52,7 +52,7 @@ export class BpeModel implements Model {
     const merges = readMerges(model["merges"], this.vocabulary, this.#prefix);
     this.#merges = new MergeTable(merges, readRanks(model["merge_ranks"], merges.length / 3));
     this.#border =
-      inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : borderOf(this.vocabulary);
+      inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : getBorder(this.vocabulary);
   }
 
   tokenize(piece: string): PieceTokens {
@@ -174,7 +174,7 @@ function readRanks(ranks: unknown, merges: number): readonly number[] | undefine
 }
 
 /** "▁" if no token contains it after another character. It must be in the vocabulary itself, since unknown characters are fused across pieces. */
-function borderOf(vocabulary: ReadonlyMap<string, number>): string | undefined {
+function getBorder(vocabulary: ReadonlyMap<string, number>): string | undefined {
   const mark = "\u2581";
   if (!vocabulary.has(mark)) return undefined;
   for (const token of vocabulary.keys()) {

@@ -25,7 +25,7 @@ export class MergeTable {
     this.#madeByRank = ranks === undefined ? new Int32Array(count) : undefined;
     for (let merge = 0; merge < count; merge++) {
       const [left, right, made] = [merges[3 * merge] as number, merges[3 * merge + 1] as number, merges[3 * merge + 2] as number];
-      const slot = this.#placeOf(left, right);
+      const slot = this.#getPlace(left, right);
       this.#left[slot] = left;
       this.#right[slot] = right;
       // Of duplicate merges the last one counts, as in the Rust library.
@@ -36,8 +36,8 @@ export class MergeTable {
   }
 
   /** Slot of the merge of two tokens; -1 if there is none. */
-  slotOf(left: number, right: number): number {
-    const slot = this.#placeOf(left, right);
+  getSlot(left: number, right: number): number {
+    const slot = this.#getPlace(left, right);
     return this.#left[slot] === -1 ? -1 : slot;
   }
 
@@ -57,7 +57,7 @@ export class MergeTable {
   }
 
   /** Slot of a pair, or the free slot for it. */
-  #placeOf(left: number, right: number): number {
+  #getPlace(left: number, right: number): number {
     let slot = (Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 7;
     for (slot &= this.#mask; this.#left[slot] !== -1; slot = (slot + 1) & this.#mask)
       if (this.#left[slot] === left && this.#right[slot] === right) break;

@@ -47,7 +47,7 @@ export class Symbols {
       const other = next[position] as number;
       if (left === -1 || other === -1) continue;
       // The candidate is stale if one of its symbols has been merged since.
-      const slot = merges.slotOf(left, ids[other] as number);
+      const slot = merges.getSlot(left, ids[other] as number);
       if (slot === -1 || !merges.matches(slot, rank)) continue;
       const behind = next[other] as number;
       ids[position] = merges.madeAt(slot);
@@ -67,7 +67,7 @@ export class Symbols {
   }
 
   #offer(merges: MergeTable, left: number, right: number): void {
-    const slot = merges.slotOf(this.#ids[left] as number, this.#ids[right] as number);
+    const slot = merges.getSlot(this.#ids[left] as number, this.#ids[right] as number);
     if (slot !== -1) this.#heap.push(merges.rankAt(slot), left);
   }
 

@@ -35,7 +35,7 @@ export class Trie {
 
   /** The child of a node for a unit; -1 if there is none. The root is 0. */
   step(node: number, unit: number): number {
-    const slot = this.#slotOf(node, unit);
+    const slot = this.#getSlot(node, unit);
     return this.#parents[slot] === -1 ? -1 : (this.#children[slot] as number);
   }
 
@@ -48,7 +48,7 @@ export class Trie {
     let node = 0;
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
-      const slot = this.#slotOf(node, unit);
+      const slot = this.#getSlot(node, unit);
       if (this.#parents[slot] === -1) {
         this.#parents[slot] = node;
         this.#units[slot] = unit;
@@ -59,7 +59,7 @@ export class Trie {
     this.#ids[node] = id;
   }
 
-  #slotOf(node: number, unit: number): number {
+  #getSlot(node: number, unit: number): number {
     let slot = (Math.imul(node, 0x9e3779b1) ^ Math.imul(unit, 0x85ebca6b)) >>> 7;
     for (slot &= this.#mask; this.#parents[slot] !== -1; slot = (slot + 1) & this.#mask)
       if (this.#parents[slot] === node && this.#units[slot] === unit) break;

@@ -38,7 +38,7 @@ export class WordPieceModel implements Model {
   }
 
   prepare(): void {
-    this.#lookup ??= lookupOf(this.vocabulary, this.#prefix);
+    this.#lookup ??= getLookup(this.vocabulary, this.#prefix);
   }
 
   tokenize(piece: string): PieceTokens {
@@ -51,7 +51,7 @@ export class WordPieceModel implements Model {
     const whole = word === "" ? undefined : this.vocabulary.get(word); // no token can be a longer match
     if (whole !== undefined) return [whole, 0, word.length];
     if (this.#lookup === undefined && this.#splitWords++ < wordsBeforeTrie) return this.#splitBySearch(word) ?? unknown;
-    const { trie, continuation } = (this.#lookup ??= lookupOf(this.vocabulary, this.#prefix));
+    const { trie, continuation } = (this.#lookup ??= getLookup(this.vocabulary, this.#prefix));
     const tokens: number[] = [];
     for (let start = 0; start < word.length;) {
       let [id, end] = [-1, start];
@@ -90,7 +90,7 @@ interface Lookup {
   readonly continuation: number;
 }
 
-function lookupOf(vocabulary: ReadonlyMap<string, number>, prefix: string): Lookup {
+function getLookup(vocabulary: ReadonlyMap<string, number>, prefix: string): Lookup {
   const trie = new Trie(vocabulary);
   let continuation = 0;
   for (let unit = 0; unit < prefix.length && continuation !== -1; unit++)

@@ -181,7 +181,7 @@ class CharacterMap {
   #search(text: string, isExact = false): string | undefined {
     const bytes = this.#encoder.encode(text);
     let last: string | undefined;
-    let node = offsetOf(this.#unit(0));
+    let node = getOffset(this.#unit(0));
     for (const byte of bytes) {
       last = undefined;
       if (byte === 0) return undefined;
@@ -189,7 +189,7 @@ class CharacterMap {
       const unit = this.#unit(node);
       // The label of a unit is its lowest byte; a unit with a value has the highest bit set, so that it matches no byte.
       if ((unit & 0x800000ff) !== byte) return undefined;
-      node ^= offsetOf(unit);
+      node ^= getOffset(unit);
       if (((unit >>> 8) & 1) === 0) continue;
       last = this.#textAt(this.#unit(node) & 0x7fffffff);
       if (!isExact) return last;
@@ -209,7 +209,7 @@ class CharacterMap {
   }
 }
 
-function offsetOf(unit: number): number {
+function getOffset(unit: number): number {
   return (unit >>> 10) << ((unit & 0x200) >>> 6);
 }
 

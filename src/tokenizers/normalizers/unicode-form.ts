@@ -93,7 +93,7 @@ function compose(decomposed: readonly CharacterChange[], ranks: CombiningClasses
       continue;
     }
     const blocked = lastRank !== undefined && lastRank >= rank;
-    const together = blocked ? undefined : pairOf(starter.character, changed.character);
+    const together = blocked ? undefined : getPair(starter.character, changed.character);
     if (together !== undefined) {
       starter = { character: together, change: starter.change + changed.change - 1 };
     } else if (rank === 0) {
@@ -111,7 +111,7 @@ function compose(decomposed: readonly CharacterChange[], ranks: CombiningClasses
 }
 
 /** The primary composite of two characters; undefined if there is none. */
-function pairOf(first: string, second: string): string | undefined {
+function getPair(first: string, second: string): string | undefined {
   const together = (first + second).normalize("NFC");
   if (together.length !== characterLength(together, 0)) return undefined;
   return withoutDecomposition.has(together.codePointAt(0) ?? 0) ? undefined : together;

@@ -6,14 +6,14 @@ import {
   combineProcessors,
   noPostProcessor,
   templateProcessing,
-  offsetTrimmingOf,
+  getOffsetTrimming,
 } from "./template.ts";
 
 export type { PostProcessor, Template, OffsetTrimming } from "./template.ts";
 
 const kinds: Readonly<Record<string, (step: ComponentConfig) => PostProcessor>> = {
   BertProcessing: (step) => bertProcessing(step, "bert"),
-  ByteLevel: (step) => ({ ...noPostProcessor, trimming: offsetTrimmingOf(step) }),
+  ByteLevel: (step) => ({ ...noPostProcessor, trimming: getOffsetTrimming(step) }),
   RobertaProcessing: (step) => bertProcessing(step, "roberta"),
   Sequence: (step) => combineProcessors(step, createPostProcessor),
   TemplateProcessing: templateProcessing,

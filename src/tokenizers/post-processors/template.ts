@@ -48,7 +48,7 @@ export function templateProcessing(step: ComponentConfig): PostProcessor {
   const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
   const template = (name: "single" | "pair"): Template =>
     (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) =>
-      partOf(part, special),
+      getPart(part, special),
     );
   const single = template("single");
   const pair = template("pair");
@@ -63,11 +63,11 @@ function keepsOnce(template: Template, sequence: 0 | 1): boolean {
   return template.filter((part) => "sequence" in part && part.sequence === sequence).length === 1;
 }
 
-function partOf(part: unknown, special: Readonly<Record<string, unknown>>): TemplatePart {
+function getPart(part: unknown, special: Readonly<Record<string, unknown>>): TemplatePart {
   if (isObject(part)) {
     const { Sequence: sequence, SpecialToken: token } = part;
     if (isObject(sequence) && (sequence["id"] === "A" || sequence["id"] === "B"))
-      return { sequence: sequence["id"] === "A" ? 0 : 1, typeId: typeIdOf(sequence) };
+      return { sequence: sequence["id"] === "A" ? 0 : 1, typeId: getTypeId(sequence) };
     if (isObject(token)) {
       const name = token["id"];
       if (typeof name !== "string")
@@ -81,7 +81,7 @@ function partOf(part: unknown, special: Readonly<Record<string, unknown>>): Temp
         throw new Error(
           `its post_processor puts ${JSON.stringify(name)} around each text, and "special_tokens" states no "ids" for it (whole numbers)`,
         );
-      return { ids: ids as number[], tokens: tokens.map(String), typeId: typeIdOf(token) };
+      return { ids: ids as number[], tokens: tokens.map(String), typeId: getTypeId(token) };
     }
   }
   throw new Error("its post_processor has a template with a part that is neither a text nor a special token");
@@ -92,7 +92,7 @@ function shownValue(value: unknown): string {
   return value === undefined ? "missing" : JSON.stringify(value).slice(0, 80);
 }
 
-function typeIdOf(part: Readonly<Record<string, unknown>>): number {
+function getTypeId(part: Readonly<Record<string, unknown>>): number {
   return typeof part["type_id"] === "number" ? part["type_id"] : 0;
 }
 
@@ -113,12 +113,12 @@ export function bertProcessing(step: ComponentConfig, kind: "bert" | "roberta"):
     single,
     pair: [...single, special(close, 0), roberta, special(close, 0)],
     plainTypeIds: false,
-    trimming: offsetTrimmingOf(step),
+    trimming: getOffsetTrimming(step),
   };
 }
 
 /** The offset trimming of a component with `trim_offsets` and `add_prefix_space`, which both default to true. */
-export function offsetTrimmingOf(step: ComponentConfig): readonly OffsetTrimming[] {
+export function getOffsetTrimming(step: ComponentConfig): readonly OffsetTrimming[] {
   return step["trim_offsets"] === false ? [] : [{ addPrefixSpace: step["add_prefix_space"] !== false }];
 }
 

@@ -8,7 +8,7 @@ import { punctuation } from "../unicode/unicode-tables.ts";
 const inWord = 0;
 const between = 1;
 const alone = 2;
-const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => kindOf(point));
+const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => getKind(point));
 
 /** Pre-tokenizer `BertPreTokenizer`: splits every piece at white space and around each punctuation character. */
 export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
@@ -24,7 +24,7 @@ export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
       if (code < 0x80) kind = ascii[code] as number;
       else {
         length = characterLength(text, unit);
-        kind = kindOf(length === 1 ? code : (text.codePointAt(unit) ?? 0));
+        kind = getKind(length === 1 ? code : (text.codePointAt(unit) ?? 0));
       }
       if (kind !== inWord) {
         if (start < unit) cutBounds.push(start, unit);
@@ -38,6 +38,6 @@ export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
   return { source, bounds: cutBounds };
 }
 
-function kindOf(point: number): number {
+function getKind(point: number): number {
   return isWhitespace(point) ? between : punctuation.has(point) ? alone : inWord;
 }

@@ -10,7 +10,7 @@ const other = 0;
 const letter = 1;
 const numeral = 2;
 const space = 3;
-const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => slowKindOf(point));
+const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => getSlowKind(point));
 
 /** Splits every piece into the matches of GPT-2's regular expression, which cover it. */
 export function splitLikeGpt2({ source, bounds }: Pieces): Pieces {
@@ -69,10 +69,10 @@ function suffixLength(text: string, start: number, end: number): number {
 function kindAt(text: string, unit: number): number {
   const code = text.charCodeAt(unit);
   if (code < 0x80) return ascii[code] as number;
-  return slowKindOf(characterLength(text, unit) === 2 ? (text.codePointAt(unit) ?? code) : code);
+  return getSlowKind(characterLength(text, unit) === 2 ? (text.codePointAt(unit) ?? code) : code);
 }
 
-function slowKindOf(point: number): number {
+function getSlowKind(point: number): number {
   if (isWhitespace(point)) return space;
   const character = String.fromCodePoint(point);
   return /^\p{L}/u.test(character) ? letter : /^\p{N}/u.test(character) ? numeral : other;

@@ -14,7 +14,7 @@ export type PrependScheme = (typeof schemes)[number];
  * Creates the pre-tokenizer `Metaspace` of SentencePiece, which replaces spaces by "▁" and splits the text before each of them.
  */
 export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
-  const mark = replacementOf(step);
+  const mark = getReplacement(step);
   const scheme = prependScheme(step);
   const splits = booleanSetting(step, "split", true);
   return (pieces) => {
@@ -24,7 +24,7 @@ export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
 }
 
 /** The setting `replacement` of Metaspace: the character that replaces a space, by default "▁". */
-export function replacementOf(step: ComponentConfig): string {
+export function getReplacement(step: ComponentConfig): string {
   const mark = stringSetting(step, "replacement", "\u2581");
   if (mark.length !== 1) throw new Error(`${step.type} needs "replacement" to be one character of the 16-bit plane`);
   return mark;

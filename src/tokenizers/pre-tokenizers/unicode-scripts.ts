@@ -38,7 +38,7 @@ const exceptions: readonly (readonly [point: number, script: string])[] = [
 export function unicodeScriptsPreTokenizer(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map(exceptions);
-  const scriptOf = (point: number): string => {
+  const getScript = (point: number): string => {
     if (withoutScript.has(point)) return anyScript;
     const before = known.get(point);
     if (before !== undefined) return before;
@@ -56,7 +56,7 @@ export function unicodeScriptsPreTokenizer(): PreTokenizer {
       let start: number | undefined;
       let last: string | undefined;
       for (let unit = bounds[index] as number; unit < end;) {
-        const script = scriptOf(text.codePointAt(unit) ?? 0);
+        const script = getScript(text.codePointAt(unit) ?? 0);
         if (script !== anyScript) {
           if (last !== script) {
             // Characters before the first script of a piece are dropped, as in the Rust library.

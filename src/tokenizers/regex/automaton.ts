@@ -37,7 +37,7 @@ export function compileRegex(node: RegexNode): RegexAutomaton {
   const compiler = new Compiler();
   const start = compiler.compile(node, acceptState, acceptState);
   const { states, sets } = compiler;
-  return { states, start, emptyOrder: orderOf(states), sets };
+  return { states, start, emptyOrder: getOrder(states), sets };
 }
 
 class Compiler {
@@ -52,7 +52,7 @@ class Compiler {
   compile(node: RegexNode, unmoved: number, next: number): number {
     switch (node.kind) {
       case "set":
-        return this.#add({ kind: "read", set: this.#numberOf(node), next });
+        return this.#add({ kind: "read", set: this.#getNumber(node), next });
       case "sequence":
         return this.#sequence(node.parts, unmoved, next);
       case "alternatives":
@@ -64,7 +64,7 @@ class Compiler {
         return this.#add({ kind: "lookahead", body, negated: node.negated, next: unmoved });
       }
       case "lookbehind":
-        return this.#add({ kind: "lookbehind", set: this.#numberOf(node.set), negated: node.negated, next: unmoved });
+        return this.#add({ kind: "lookbehind", set: this.#getNumber(node.set), negated: node.negated, next: unmoved });
       default:
         return node satisfies never;
     }
@@ -111,7 +111,7 @@ class Compiler {
     return this.#add({ kind: "choose", options: [] });
   }
 
-  #numberOf(set: CharacterSetNode): number {
+  #getNumber(set: CharacterSetNode): number {
     const key = `${set.flag}${set.source}`;
     const known = this.#setNumbers.get(key) ?? this.sets.push(set) - 1;
     this.#setNumbers.set(key, known);
@@ -127,7 +127,7 @@ class Compiler {
 /** The states that a node continues in: with no character consumed since the loop iteration began, and with one. */
 type Ends = readonly [unmoved: number, next: number];
 
-function orderOf(states: readonly State[]): number[] {
+function getOrder(states: readonly State[]): number[] {
   const order: number[] = [];
   const seen = new Uint8Array(states.length);
   const visit = (index: number): void => {

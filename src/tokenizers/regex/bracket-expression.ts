@@ -1,5 +1,5 @@
 /** Translates a bracket expression ([...]) from Oniguruma's syntax to JavaScript's. */
-import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
+import { getCases, getCategory, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
 
 /** A parsed bracket expression ([a-z]) of a regular expression. The constructor throws Error for one that is not supported. */
 export class BracketExpression {
@@ -85,7 +85,7 @@ export class BracketExpression {
       return negated;
     }
     const rest = this.#source.slice(this.#at);
-    const found = categoryOf(rest) ?? escapedPoint(rest);
+    const found = getCategory(rest) ?? escapedPoint(rest);
     if (found === undefined)
       throw new Error(
         `the regular expression ${JSON.stringify(this.#source)} has \\${rest.slice(0, 1)} in brackets, which is not supported`,
@@ -101,7 +101,7 @@ export class BracketExpression {
     if (last - first > 0x200) throw new Error("the regular expression ignores the case of a wide range, which is not supported");
     const others = new Set<number>();
     for (let point = first; point <= last; point++)
-      for (const other of casesOf(point)) if (other < first || other > last) others.add(other);
+      for (const other of getCases(point)) if (other < first || other > last) others.add(other);
     return range + Array.from(others, literal).join("");
   }
 }

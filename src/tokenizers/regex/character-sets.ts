@@ -72,7 +72,7 @@ const controls: ReadonlyMap<string, number> = new Map([
  * Parses a Unicode property escape, p{...} or P{...}; `rest` begins behind its backslash. Returns undefined if `rest` is no such
  * escape. Throws Error for an unknown property.
  */
-export function categoryOf(rest: string): { readonly inClass: string; readonly length: number } | undefined {
+export function getCategory(rest: string): { readonly inClass: string; readonly length: number } | undefined {
   const found = /^([pP])\{(\^?)([\w ]+)\}/.exec(rest);
   if (found === null) return undefined;
   const [all, letter, caret, name = ""] = found;
@@ -108,7 +108,7 @@ export function literal(point: number): string {
 
 /** A JavaScript regular expression that matches a code point in upper and lower case. */
 export function insensitive(point: number): string {
-  const cases = casesOf(point);
+  const cases = getCases(point);
   return cases.length === 1 ? literal(point) : `[${cases.map(literal).join("")}]`;
 }
 
@@ -119,7 +119,7 @@ const alsoCases: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The code points that are equal to a code point when case is ignored, itself included. */
-export function casesOf(point: number): readonly number[] {
+export function getCases(point: number): readonly number[] {
   const character = String.fromCodePoint(point);
   const lower = character.toLowerCase();
   const cases = [character, lower, character.toUpperCase(), alsoCases.get(lower) ?? character];

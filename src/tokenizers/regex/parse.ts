@@ -4,7 +4,7 @@
  * quantifiers over more than one character set.
  */
 import { assertions, lineEndPosition, lineStart, setNode } from "./assertions.ts";
-import { categoryOf, escapedPoint, insensitive, literal, shorthands } from "./character-sets.ts";
+import { getCategory, escapedPoint, insensitive, literal, shorthands } from "./character-sets.ts";
 import { BracketExpression } from "./bracket-expression.ts";
 import { type CharacterSetNode, type RegexNode, emptyNode } from "./syntax.ts";
 
@@ -197,7 +197,7 @@ class Parser {
       return known;
     }
     const rest = this.#source.slice(this.#at, this.#at + 100);
-    const category = categoryOf(rest) ?? escapedPoint(rest);
+    const category = getCategory(rest) ?? escapedPoint(rest);
     if (category === undefined) throw this.#refused(`\\${rest.slice(0, 1)}`);
     this.#at += category.length;
     return "point" in category ? this.#character(category.point) : setNode(`[${category.inClass}]`);

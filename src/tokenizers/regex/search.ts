@@ -130,11 +130,11 @@ export class RegexSearch {
       else reaches = (before?.[state.set] === 1) !== state.negated && has(state.next);
       if (reaches) reachable[index] = 1;
     }
-    return this.#numberOf(reachable);
+    return this.#getNumber(reachable);
   }
 
-  #numberOf(reachable: Uint8Array): number {
-    const key = keyOf(reachable);
+  #getNumber(reachable: Uint8Array): number {
+    const key = getKey(reachable);
     const known = this.#byStates.get(key);
     if (known !== undefined) return known;
     const number = this.#reachable.length;
@@ -220,7 +220,7 @@ function pointBefore(text: string, end: number): number {
 }
 
 /** A state set as a string, 16 states per character. */
-function keyOf(reachable: Uint8Array): string {
+function getKey(reachable: Uint8Array): string {
   let key = "";
   for (let index = 0; index < reachable.length; index += 16) {
     let word = 0;

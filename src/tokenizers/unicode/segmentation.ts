@@ -9,7 +9,7 @@ export type Granularity = "grapheme" | "word" | "sentence";
 /** Created when first used: creating the three takes 8 ms. */
 const segmenters = new Map<Granularity, Intl.Segmenter>();
 
-function segmenterOf(granularity: Granularity): Intl.Segmenter {
+function getSegmenter(granularity: Granularity): Intl.Segmenter {
   const known = segmenters.get(granularity);
   if (known !== undefined) return known;
   // A fixed locale: the default is that of the system, and chunks must not depend on it.
@@ -32,7 +32,7 @@ export function* boundaries(text: string, granularity: Granularity, from = 0, to
     const end = Math.min(to, wholeCharacter(text, start + width));
     let previous = start;
     // The last segment of a window may continue beyond it, so the next window starts with it.
-    for (const { index } of segmenterOf(granularity).segment(text.slice(start, end))) {
+    for (const { index } of getSegmenter(granularity).segment(text.slice(start, end))) {
       if (previous > start) yield previous;
       previous = start + index;
     }
@@ -50,7 +50,7 @@ export function isGraphemeStart(text: string, position: number, known: number): 
   if (isPlain(before) && isPlain(after)) return before !== 0x0d || after !== 0x0a;
   const around = text.slice(known, wholeCharacter(text, position + 1));
   return (
-    segmenterOf("grapheme")
+    getSegmenter("grapheme")
       .segment(around)
       .containing(position - known)?.index ===
     position - known

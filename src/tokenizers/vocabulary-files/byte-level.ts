@@ -20,7 +20,7 @@ const clipWords = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d
 /** A tokenizer of vocab.json and merges.txt. Throws Error if they are damaged or lack a special token that frames texts. */
 export function bpeTokenizer({ vocabulary, merges }: BpeFiles, settings: ClassSettings, kind: BpeKind): TokenizerJson {
   const ending = kind === "clip" ? { end_of_word_suffix: "</w>", unk_token: settings.token("unk_token") } : {};
-  const model = { type: "BPE", vocab: parseIds(vocabulary), merges: mergesOf(merges), ...ending };
+  const model = { type: "BPE", vocab: parseIds(vocabulary), merges: getMerges(merges), ...ending };
   const spaced = settings.flag("add_prefix_space", false);
   const parts = { model, ...around(kind, spaced), decoder: { type: "ByteLevel" } };
   return settings.finish(parts, (idOf) => {
@@ -74,7 +74,7 @@ export function parseIds(text: string): ReadonlyMap<string, number> {
 }
 
 /** The lines of merges.txt, without the one that states a version. */
-function mergesOf(text: string): readonly string[] {
+function getMerges(text: string): readonly string[] {
   return text
     .split(/\r?\n/)
     .filter((line, index) => line !== "" && !(line.startsWith("#version") || (index === 0 && line.startsWith("#"))));

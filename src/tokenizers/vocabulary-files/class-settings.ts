@@ -52,14 +52,14 @@ export class ClassSettings {
       { ...parts, post_processor: null, added_tokens: parts.added_tokens ?? [], padding: null },
       this.#config,
     );
-    const vocabulary = vocabularyOf(json);
+    const vocabulary = getVocabulary(json);
     const ids = new Map(numberAddedTokens(json.added_tokens, vocabulary).map(({ content, id }) => [content, id]));
-    const idOf = (role: string): TokenId | undefined => {
+    const getId = (role: string): TokenId | undefined => {
       const token = this.token(role);
       const id = token === undefined ? undefined : (ids.get(token) ?? vocabulary.get(token));
       return token === undefined || id === undefined ? undefined : { token, id };
     };
-    return { ...json, post_processor: frame(idOf) };
+    return { ...json, post_processor: frame(getId) };
   }
 
   /** The post-processor of classes without one: BOS and EOS where tokenizer_config.json asks for them. */
@@ -76,7 +76,7 @@ export class ClassSettings {
 export type TokenizerParts = Pick<TokenizerJson, "model" | "normalizer" | "pre_tokenizer" | "decoder"> &
   Partial<Pick<TokenizerJson, "added_tokens">>;
 
-function vocabularyOf({ model }: TokenizerJson): ReadonlyMap<string, number> {
+function getVocabulary({ model }: TokenizerJson): ReadonlyMap<string, number> {
   const { vocab } = model;
   if (vocab instanceof Map) return vocab as ReadonlyMap<string, number>;
   return new Map((vocab as readonly (readonly [string, number])[]).map(([token], id) => [token, id]));

@@ -1,5 +1,5 @@
 /** Tokenizers of models without tokenizer.json: vocab.txt, vocab.json with merges.txt, and the model files of SentencePiece. */
-import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { readBytes, readText } from "../../platform/node/files.ts";
 import { basename, dirname, join } from "../../platform/node/paths.ts";
@@ -15,7 +15,7 @@ export async function readVocabularyFiles(settings: TextSettings): Promise<Token
     return tokenizerOfClass(await readSource(settings), tokenizerClass, tokenizerConfig);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw tokenizerInvalid(tokenizerShown, `cannot be used: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(tokenizerShown, `cannot be used: ${getMessage(error)}`, error);
   }
 }
 

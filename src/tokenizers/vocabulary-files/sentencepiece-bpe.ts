@@ -16,7 +16,7 @@ const fuse = { type: "Fuse" };
 export function llamaTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
   const spaced = settings.flag("add_prefix_space", true);
   const parts = {
-    model: { type: "BPE", vocab: vocabularyOf(model), merges: mergesByIds(model), fuse_unk: true, byte_fallback: true },
+    model: { type: "BPE", vocab: getVocabulary(model), merges: mergesByIds(model), fuse_unk: true, byte_fallback: true },
     normalizer: null,
     pre_tokenizer: metaspace(spaced ? (settings.flag("legacy", false) ? "always" : "first") : "never", false),
     decoder: sequence("decoders", [toSpaces, byteFallback, fuse, ...(spaced ? [firstSpace] : [])]),
@@ -29,7 +29,7 @@ export function gemmaTokenizer(model: SentencePieceModel, settings: ClassSetting
   const parts = {
     model: {
       type: "BPE",
-      vocab: vocabularyOf(model),
+      vocab: getVocabulary(model),
       merges: mergesByIds(model),
       unk_token: settings.token("unk_token"),
       fuse_unk: true,
@@ -58,7 +58,7 @@ export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings)
         ? { type: "Unigram", unk_id: unknown.id, vocab: pieces.map(({ text, score }) => [text, score]), byte_fallback: hasBytes }
         : {
             type: "BPE",
-            vocab: vocabularyOf(model),
+            vocab: getVocabulary(model),
             merges: mergesByScores(pieces),
             unk_token: unknown.piece,
             fuse_unk: true,
@@ -105,7 +105,7 @@ function splitAt(texts: readonly string[]): ComponentConfig {
   return { type: "Split", pattern: { Regex: escaped.join("|") }, behavior: "Isolated", invert: false };
 }
 
-function vocabularyOf({ pieces }: SentencePieceModel): ReadonlyMap<string, number> {
+function getVocabulary({ pieces }: SentencePieceModel): ReadonlyMap<string, number> {
   return new Map(pieces.map(({ text }, id) => [text, id]));
 }
 
@@ -113,9 +113,9 @@ type Merge = readonly [left: string, right: string];
 
 /** All ways to make a piece of two others, by the id of that piece, the length of the left one, and their ids (`generate_merges`). */
 function mergesByIds(model: SentencePieceModel): readonly Merge[] {
-  const ids = vocabularyOf(model);
+  const ids = getVocabulary(model);
   const found: { readonly merge: Merge; readonly id: number }[] = [];
-  for (const [token, id] of ids) for (const merge of partsOf(token, ids)) found.push({ merge, id });
+  for (const [token, id] of ids) for (const merge of getParts(token, ids)) found.push({ merge, id });
   checkCount(found.length);
   return found.toSorted((a, b) => a.id - b.id || a.merge[0].length - b.merge[0].length).map(({ merge }) => merge);
 }
@@ -125,13 +125,13 @@ function mergesByScores(pieces: readonly Piece[]): readonly Merge[] {
   const normal = new Map(pieces.flatMap(({ text, type }, id) => (type === "normal" ? [[text, id] as const] : [])));
   const found: { readonly merge: Merge; readonly score: number; readonly id: number }[] = [];
   for (const [token, id] of normal) {
-    for (const merge of partsOf(token, normal)) found.push({ merge, id, score: pieces[id]?.score ?? 0 });
+    for (const merge of getParts(token, normal)) found.push({ merge, id, score: pieces[id]?.score ?? 0 });
   }
   checkCount(found.length);
   return found.toSorted((a, b) => b.score - a.score || a.id - b.id || compare(a.merge[0], b.merge[0])).map(({ merge }) => merge);
 }
 
-function* partsOf(token: string, ids: ReadonlyMap<string, number>): Generator<Merge> {
+function* getParts(token: string, ids: ReadonlyMap<string, number>): Generator<Merge> {
   for (let at = 1; at < token.length; at += 1) {
     if ((token.charCodeAt(at) & 0xfc00) === 0xdc00) continue; // not between the halves of a surrogate pair
     const [left, right] = [token.slice(0, at), token.slice(at)];

@@ -82,7 +82,7 @@ const lineSpaces = replaceRegex("\\s{2,}|[\\n\\r\\t]", " ");
 const trimmedEnd = { type: "Strip", strip_left: false, strip_right: true };
 const withoutAccents = [{ type: "NFKD" }, { type: "StripAccents" }];
 
-function unknownOf(vocabulary: readonly Entry[], settings: ClassSettings, otherwise: number): number {
+function getUnknown(vocabulary: readonly Entry[], settings: ClassSettings, otherwise: number): number {
   const found = vocabulary.findIndex(([token]) => token === settings.token("unk_token"));
   return found === -1 ? otherwise : found;
 }
@@ -122,7 +122,7 @@ const classes: Readonly<Record<UnigramName, UnigramClass>> = {
       ...pieces.slice(1),
       score(settings.token("mask_token") ?? "<mask>"),
     ],
-    unknownId: (vocabulary, settings) => unknownOf(vocabulary, settings, 0),
+    unknownId: (vocabulary, settings) => getUnknown(vocabulary, settings, 0),
     specialTokens: () => ["<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"],
   },
   AlbertTokenizer: {
@@ -154,7 +154,7 @@ const classes: Readonly<Record<UnigramName, UnigramClass>> = {
   },
   DebertaV2Tokenizer: {
     vocabulary: asPieces,
-    unknownId: (vocabulary, settings, { unknown }) => unknownOf(vocabulary, settings, unknown.id),
+    unknownId: (vocabulary, settings, { unknown }) => getUnknown(vocabulary, settings, unknown.id),
     // transformers 5 has Unicode's NFC in the place of the model's own character map.
     normalizers: (settings) => [
       ...(settings.flag("do_lower_case", false) ? [{ type: "Lowercase" }] : []),

@@ -8,7 +8,7 @@ import { encoderHead, maxEncoderTokens } from "./encoder-head.ts";
 import { LlamaEncoder } from "./encoder.ts";
 import { refuseForeignTypes } from "../../gguf/foreign-types.ts";
 import type { LlamaModel } from "../library.ts";
-import { precisionOf } from "../../gguf/memory.ts";
+import { getPrecision } from "../../gguf/memory.ts";
 import { openModel } from "../open-model.ts";
 import type { LlamaBuilds } from "../package.ts";
 import { calibrateThreads, median, threadSentence } from "../../gguf/thread-calibration.ts";
@@ -45,7 +45,7 @@ export async function openEncoder(
   return await openModel(path, device, open, async ({ model, library, placement }) => {
     const maxTokens = stated ?? model.trainContextSize;
     const isRanking = head.output === "logits";
-    const shared = { maxTokens, isRanking, isSinglePrecision: precisionOf(gguf) === "fp32" };
+    const shared = { maxTokens, isRanking, isSinglePrecision: getPrecision(gguf) === "fp32" };
     const text = Array.from({ length: Math.min(timedTokens, maxTokens) }, (_, index) => index % vocabulary);
     const calibration = await calibrateThreads(maxThreads, (threads) => timeText(model, { ...shared, threads }, text));
     return new LlamaEncoder({

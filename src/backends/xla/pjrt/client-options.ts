@@ -25,7 +25,7 @@ export function namedValues(
   const keep: object[] = [];
   const values = Object.entries(options).map(([name, option]) => {
     const nameBytes = new TextEncoder().encode(name);
-    const [type, value, size] = valueOf(option);
+    const [type, value, size] = getValue(option);
     keep.push(nameBytes, ...(typeof value === "object" ? [value] : []));
     return structBytes(ffi, namedValueLayout, { name: nameBytes, name_size: nameBytes.length, type, value, value_size: size });
   });
@@ -36,7 +36,7 @@ export function namedValues(
 }
 
 /** Number of the type, the eight bytes of the value or an array whose address they are, and the number of elements. */
-function valueOf(option: ClientOption): readonly [type: number, value: NonNullable<Fields[string]>, size: number] {
+function getValue(option: ClientOption): readonly [type: number, value: NonNullable<Fields[string]>, size: number] {
   if ("text" in option) {
     const bytes = new TextEncoder().encode(option.text);
     return [types.text, bytes, bytes.length];

@@ -14,11 +14,11 @@ export function compileOptionsBytes(flags: CompilerFlags = {}): Uint8Array {
   return Uint8Array.from([
     ...buildOptions,
     // env_option_overrides (field 7), a map whose values are OptionOverrideProto: string_field 1, bool_field 2, int_field 3.
-    ...Object.entries(flags).flatMap(([name, value]) => field(7, [...field(1, utf8(name)), ...field(2, overrideOf(value))])),
+    ...Object.entries(flags).flatMap(([name, value]) => field(7, [...field(1, utf8(name)), ...field(2, getOverride(value))])),
   ]);
 }
 
-function overrideOf(value: boolean | number | string): readonly number[] {
+function getOverride(value: boolean | number | string): readonly number[] {
   if (typeof value === "string") return field(1, utf8(value));
   return typeof value === "boolean" ? [0x10, Number(value)] : [0x18, ...varint(value)];
 }

@@ -67,7 +67,7 @@ export class DeviceProgram {
     const { ffi } = this.#plugin;
     const inputs = BigUint64Array.from(given.length === 0 ? [0n] : given.map(({ handle }) => handle));
     const outputs = new BigUint64Array(Math.max(1, results.length));
-    const [inputList, outputList] = [BigUint64Array.of(ffi.addressOf(inputs)), BigUint64Array.of(ffi.addressOf(outputs))];
+    const [inputList, outputList] = [BigUint64Array.of(ffi.getAddress(inputs)), BigUint64Array.of(ffi.getAddress(outputs))];
     const options = structBytes(ffi, executeOptionsLayout, {});
     this.#plugin.call(
       "LoadedExecutable_Execute",

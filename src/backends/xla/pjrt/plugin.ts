@@ -98,9 +98,9 @@ export class PjrtPlugin {
     const { layout } = pjrtFunctions[name];
     const bytes = structBytes(this.ffi, layout, fields, spareBytes);
     this.#reachable.add(fields).add(pointedTo);
-    const failed = this.#functionOf(name)(bytes);
+    const failed = this.#getFunction(name)(bytes);
     this.#reachable.clear();
-    if (failed !== 0n) throw this.#errorOf(name, failed);
+    if (failed !== 0n) throw this.#getError(name, failed);
     const answer: Answer = {
       number: (field) => Number(readField(layout, bytes, field)),
       address: (field) => readField(layout, bytes, field) as bigint,
@@ -147,13 +147,13 @@ export class PjrtPlugin {
     return [...new BigInt64Array(this.ffi.bytesAt(BigInt.asUintN(64, value), size * 8).buffer)].join(".");
   }
 
-  #functionOf(name: PjrtFunctionName): Call {
+  #getFunction(name: PjrtFunctionName): Call {
     const found = this.#functions.get(name);
     if (found === undefined) throw new TypeError(`PJRT_${name} is not bound`);
     return found;
   }
 
-  #errorOf(name: PjrtFunctionName, error: bigint): InferyardError {
+  #getError(name: PjrtFunctionName, error: bigint): InferyardError {
     const { status, message } = this.#describe(error);
     const code = status === exhausted ? "OUT_OF_MEMORY" : "RUN_FAILED";
     return new InferyardError(code, `PJRT_${name} failed (status ${status}): ${message}`, {
@@ -163,13 +163,13 @@ export class PjrtPlugin {
 
   #describe(error: bigint): PluginFailure {
     const message = structBytes(this.ffi, pjrtFunctions.Error_Message.layout, { error }, spareBytes);
-    this.#functionOf("Error_Message")(message);
+    this.#getFunction("Error_Message")(message);
     const field = (name: string): bigint => readField(pjrtFunctions.Error_Message.layout, message, name) as bigint;
     const text = this.textAt(field("message"), Number(field("message_size")));
     const code = structBytes(this.ffi, pjrtFunctions.Error_GetCode.layout, { error }, spareBytes);
-    this.#functionOf("Error_GetCode")(code);
+    this.#getFunction("Error_GetCode")(code);
     const status = Number(readField(pjrtFunctions.Error_GetCode.layout, code, "code"));
-    this.#functionOf("Error_Destroy")(structBytes(this.ffi, pjrtFunctions.Error_Destroy.layout, { error }, spareBytes));
+    this.#getFunction("Error_Destroy")(structBytes(this.ffi, pjrtFunctions.Error_Destroy.layout, { error }, spareBytes));
     return { status, message: text };
   }
 }
@@ -180,7 +180,7 @@ export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields:
   writeField(layout, bytes, "struct_size", bytes.length);
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
-    writeField(layout, bytes, name, typeof value === "object" ? ffi.addressOf(value) : value);
+    writeField(layout, bytes, name, typeof value === "object" ? ffi.getAddress(value) : value);
   }
   return bytes;
 }

@@ -33,7 +33,7 @@ export async function findCandidates(configured: string | undefined, reader: Plu
 }
 
 /** The candidates whose files tell that they serve a type of device, in the order of the search. */
-export function candidatesOf(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
+export function getCandidates(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter(({ contents }) => contents.kind?.deviceType === type);
 }
 

@@ -2,7 +2,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../../contract/errors.ts";
+import { getMessage } from "../../../contract/errors.ts";
 import type { SearchedLocation } from "../../../libraries/discovery/search-location.ts";
 import { type PluginLocation, isSharedLibrary, pluginLocations } from "./plugin-locations.ts";
 
@@ -81,6 +81,6 @@ async function scan({ path, rule, isNamed, accepts }: PluginLocation): Promise<S
     const named = isNamed ? [path] : [];
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return report("absent", named, "there is no such file or folder");
-    return report("unreadable", named, messageOf(error));
+    return report("unreadable", named, getMessage(error));
   }
 }

@@ -2,6 +2,7 @@
 import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
@@ -200,7 +201,7 @@ async function installFrom(source: Source, staging: string, folder: string, opti
   const [wheel, name] = "path" in source ? [source.path, source.name] : [join(staging, "wheel.whl"), source.found.file.name];
   if ("found" in source) await fetchWheel(source.found, wheel, { signal, onProgress });
   const unpacked = await unpackPlugin(wheel, name, join(staging, "content"), new PluginReader());
-  const accelerator = acceleratorOf(unpacked, name, "found" in source ? source.accelerator : options.accelerator);
+  const accelerator = getAccelerator(unpacked, name, "found" in source ? source.accelerator : options.accelerator);
   const own = join(folder, accelerator);
   const target = join(own, unpacked.sha256.slice(0, 16));
   // The run paths of CUDA plugins lead to ../nvidia from the folder of the library: the companions, which stay when the plugin is replaced.
@@ -226,7 +227,7 @@ async function installFrom(source: Source, staging: string, folder: string, opti
 }
 
 /** The accelerator by the contents of the library, which must agree with the wanted one. */
-function acceleratorOf({ contents }: UnpackedPlugin, name: string, wanted: AcceleratorName | undefined): AcceleratorName {
+function getAccelerator({ contents }: UnpackedPlugin, name: string, wanted: AcceleratorName | undefined): AcceleratorName {
   const { kind, cudaMajor } = contents;
   const fits = (accelerator: AcceleratorName): boolean => {
     const { deviceType, cudaMajor: major } = pluginPackages[accelerator];
@@ -263,7 +264,7 @@ async function removeLibraries(own: string, kept: string | undefined): Promise<v
 function toReport(plugin: InstalledPlugin, license: string | undefined, isUnchanged: boolean, folder: string): InstallReport {
   const { companions = [] } = pluginPackages[plugin.accelerator];
   const companionFolder = join(folder, plugin.accelerator);
-  return { ...plugin, ...(license === undefined ? {} : { license }), isUnchanged, companions, companionFolder };
+  return { ...plugin, ...omitUndefined({ license }), isUnchanged, companions, companionFolder };
 }
 
 /** Version of musl that is assumed: no file states it, and wheels name 1.1 or 1.2. */

@@ -4,7 +4,7 @@
  */
 import { lstat, readFile, readdir } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative } from "node:path";
-import { messageOf } from "../../../contract/errors.ts";
+import { getMessage } from "../../../contract/errors.ts";
 import { type DataFolderInputs, dataFolder } from "../../../storage/data-folder.ts";
 import { isTrusted } from "../../../storage/own-files.ts";
 import { type AcceleratorName, accelerators } from "./accelerators.ts";
@@ -100,6 +100,6 @@ async function readRecord(folder: string, accelerator: AcceleratorName): Promise
     const digest = typeof record.wheelDigest === "string" ? { wheelDigest: record.wheelDigest } : {};
     return { backend: "xla", accelerator, package: name, version, path: absolute, sha256, bytes, ...digest };
   } catch (error) {
-    return damaged(messageOf(error));
+    return damaged(getMessage(error));
   }
 }

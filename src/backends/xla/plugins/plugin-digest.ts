@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../../platform/node/files.ts";
+import { computeSha256 } from "../../../platform/node/files.ts";
 import type { DataFolderInputs } from "../../../storage/data-folder.ts";
 import { isTrusted } from "../../../storage/own-files.ts";
 import { pluginsFolder } from "./installed-plugins.ts";
@@ -25,16 +25,16 @@ const maxKnown = 64;
 export async function pluginDigest(path: string, inputs: DataFolderInputs = {}): Promise<string> {
   const folder = join(pluginsFolder(inputs), "digests");
   const file = join(folder, `${createHash("sha256").update(path).digest("hex").slice(0, 32)}.json`);
-  const stamp = await stampOf(path);
+  const stamp = await getStamp(path);
   const known = await readKnown(file);
   if (known?.path === path && known.stamp === stamp) return known.sha256;
-  const sha256 = await sha256Of(path);
-  const isUnchanged = (await stampOf(path)) === stamp;
+  const sha256 = await computeSha256(path);
+  const isUnchanged = (await getStamp(path)) === stamp;
   if (isUnchanged) await remember(folder, file, { path, stamp, sha256 }).catch(() => undefined);
   return sha256;
 }
 
-async function stampOf(path: string): Promise<string> {
+async function getStamp(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }

@@ -8,7 +8,7 @@ export class PluginReader {
 
   /** See `readPlugin`. */
   async read(path: string): Promise<PluginReading> {
-    const stamp = await stampOf(path);
+    const stamp = await getStamp(path);
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return await known.reading;
     const reading = import("./read-plugin.ts").then(async ({ readPlugin }) => await readPlugin(path));
@@ -17,7 +17,7 @@ export class PluginReader {
   }
 }
 
-async function stampOf(path: string): Promise<string> {
+async function getStamp(path: string): Promise<string> {
   return await stat(path, { bigint: true }).then(
     ({ size, mtimeNs, ino }) => `${ino}:${size}:${mtimeNs}`,
     () => "",

@@ -19,7 +19,7 @@ import { compile, needsFiles, needsPrograms, packaged } from "../../../../test/l
 import { emptyBinary } from "../../../libraries/binaries/binary-file.ts";
 import type { BinaryFile } from "../../../libraries/binaries/index.ts";
 import { scriptedMachine } from "../../../testing/scripted-backend.ts";
-import { candidatesOf } from "./candidates.ts";
+import { getCandidates } from "./candidates.ts";
 import { findPlugins } from "./find-plugins.ts";
 import { cudaMajor, kindByTables, kindByTexts } from "./plugin-kind.ts";
 import { pluginDigest } from "./plugin-digest.ts";
@@ -282,12 +282,12 @@ it("the digest of a plugin is computed again only after a change of the file", a
 });
 
 it("candidates of a class are those whose contents tell it", () => {
-  const candidate = (deviceType: string | undefined): Parameters<typeof candidatesOf>[1][number] => ({
+  const candidate = (deviceType: string | undefined): Parameters<typeof getCandidates>[1][number] => ({
     path: `/${deviceType}`,
     foundBy: "",
     isNamed: false,
     contents: { ok: true, kind: deviceType === undefined ? undefined : { deviceType, evidence: "" }, cudaMajor: undefined },
   });
   const all = [candidate("cuda"), candidate(undefined), candidate("cpu")];
-  expect(candidatesOf("cpu", all).map(({ path }) => path)).toEqual(["/cpu"]);
+  expect(getCandidates("cpu", all).map(({ path }) => path)).toEqual(["/cpu"]);
 });

@@ -1,5 +1,5 @@
 /** Reads what a PJRT plugin is from its file, which is not loaded. */
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { checkFit } from "../../../libraries/analysis/fit.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import { readBinary, sectionPieces } from "../../../libraries/binaries/index.ts";
@@ -43,7 +43,7 @@ export async function readPlugin(path: string): Promise<PluginReading> {
     return { ok: true, kind, cudaMajor: cudaMajor(binary) };
   } catch (error) {
     // The readers name the file, which the caller names as well.
-    const reason = messageOf(error).replace(`${path} `, "it ").replace(`there is no file ${path}`, "there is no such file");
+    const reason = getMessage(error).replace(`${path} `, "it ").replace(`there is no file ${path}`, "there is no such file");
     return { ok: false, reason: error instanceof InferyardError ? reason : `it cannot be read: ${reason}` };
   }
 }

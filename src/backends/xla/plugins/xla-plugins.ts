@@ -6,7 +6,7 @@ import {
   type Candidate,
   type PluginCandidates,
   type RefusedPlugin,
-  candidatesOf,
+  getCandidates,
   describeRefusals,
   findCandidates,
 } from "./candidates.ts";
@@ -32,7 +32,7 @@ export const deviceTypes: readonly string[] = ["cuda", "rocm", "tpu", "cpu"];
 const noPlugin = "no PJRT plugin was found in the variables for plugins, the data folder, Python packages and usual folders";
 
 /** The name and version of XLA's library by what a plugin states. */
-export function libraryOf(facts: PluginFacts | undefined): Library {
+export function getLibrary(facts: PluginFacts | undefined): Library {
   const version = facts === undefined ? "unknown" : `PJRT ${facts.apiVersion}, StableHLO ${facts.stableHloVersion}`;
   return { name: "xla", version };
 }
@@ -69,7 +69,7 @@ export class XlaPlugins {
     if (!isAnyLoaded && devices.every(({ device }) => absenceReason(device.type, options.machine) === undefined)) {
       return { present: false, reason: describeRefusals([...refused, ...failed]), remedy: pluginRemedy, searched };
     }
-    const library = libraryOf(devices.map(({ device }) => this.#known(device.type)?.facts).find((facts) => facts !== undefined));
+    const library = getLibrary(devices.map(({ device }) => this.#known(device.type)?.facts).find((facts) => facts !== undefined));
     return { present: true, library, devices: withWarning(devices, [...refused, ...failed]), searched };
   }
 
@@ -126,12 +126,12 @@ export class XlaPlugins {
       return own.length === 0 ? undefined : { device, state: "absent", reason: describeRefusals(own) };
     };
     for (const device of deviceTypes.flatMap((type) =>
-      candidatesOf(type, candidates).length > 0 ? devicesOf(type, machine) : [],
+      getCandidates(type, candidates).length > 0 ? getDevices(type, machine) : [],
     )) {
       if (!isWanted(device)) continue;
       const absence = absenceReason(device.type, machine);
       const tried =
-        absence !== undefined && full !== true ? undefined : await tryAll(device, candidatesOf(device.type, candidates));
+        absence !== undefined && full !== true ? undefined : await tryAll(device, getCandidates(device.type, candidates));
       devices.push(tried ?? { device, state: "absent", reason: absence ?? "no plugin serves it" });
     }
     for (const candidate of candidates.filter(({ contents }) => contents.kind === undefined)) {
@@ -184,11 +184,11 @@ function ranOn({ path, facts }: ProbedPlugin): string {
 
 /** Candidates of a type, then those whose type is not known before they are loaded. */
 function inOrderFor(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
-  return [...candidatesOf(type, candidates), ...candidates.filter(({ contents }) => contents.kind === undefined)];
+  return [...getCandidates(type, candidates), ...candidates.filter(({ contents }) => contents.kind === undefined)];
 }
 
 /** The devices of a type on this machine: each GPU, one for other types. A client of a TPU plugin uses all chips. */
-function devicesOf(type: string, { accelerators }: MachineFacts): readonly Device[] {
+function getDevices(type: string, { accelerators }: MachineFacts): readonly Device[] {
   const indices = accelerators.filter(({ device }) => device.type === type).map(({ device }) => device.index);
   const isGpu = type === "cuda" || type === "rocm";
   return (isGpu && indices.length > 0 ? indices : [0]).map((index) => ({ type, index }));
@@ -203,11 +203,11 @@ function absenceReason(type: string, { accelerators, absent }: MachineFacts): st
 /** Devices that the plugins found can serve, as far as their files tell. */
 function presentDevices({ candidates }: PluginCandidates, machine: MachineFacts): readonly DeviceAvailability[] {
   const known = deviceTypes.flatMap((type) => {
-    const [first] = candidatesOf(type, candidates);
+    const [first] = getCandidates(type, candidates);
     if (first === undefined) return [];
     const absence = absenceReason(type, machine);
     const reason = absence ?? `found ${first.path} (${first.contents.kind?.evidence})`;
-    return devicesOf(type, machine).map((device): DeviceAvailability => ({
+    return getDevices(type, machine).map((device): DeviceAvailability => ({
       device,
       state: absence === undefined ? "present" : "absent",
       reason,

@@ -58,7 +58,7 @@ export function encodeProgram({ key, description, executable }: StoredProgram): 
   bytes.write(key, keyOffset, "hex");
   text.copy(bytes, headerBytes);
   bytes.set(executable, headerBytes + text.length);
-  digestOf(bytes).copy(bytes, digestOffset);
+  computeDigest(bytes).copy(bytes, digestOffset);
   return bytes;
 }
 
@@ -68,7 +68,7 @@ export function decodeProgram(bytes: Uint8Array, key: string): StoredProgram | u
   const lengths = readLengths(view);
   if (lengths === undefined || view.toString("hex", keyOffset, digestOffset) !== key) return undefined;
   if (view.length !== headerBytes + lengths.description + lengths.executable) return undefined;
-  if (!view.subarray(digestOffset, headerBytes).equals(digestOf(view))) return undefined;
+  if (!view.subarray(digestOffset, headerBytes).equals(computeDigest(view))) return undefined;
   const start = headerBytes + lengths.description;
   const description = parseDescription(view.subarray(headerBytes, start));
   if (description === undefined) return undefined;
@@ -110,6 +110,6 @@ function readLengths(view: Buffer): { readonly description: number; readonly exe
 }
 
 /** SHA-256 of a file without its digest. */
-function digestOf(bytes: Buffer): Buffer {
+function computeDigest(bytes: Buffer): Buffer {
   return createHash("sha256").update(bytes.subarray(0, digestOffset)).update(bytes.subarray(headerBytes)).digest();
 }

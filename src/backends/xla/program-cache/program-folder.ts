@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { dataFolder } from "../../../storage/data-folder.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "../../../storage/own-files.ts";
 import { isAbandoned, stagingName, sweepAbandoned } from "../../../storage/staging.ts";
@@ -99,7 +99,7 @@ export class ProgramFolder {
   load<Result>(key: string, load: (program: StoredProgram) => Result): Result | undefined {
     const program = this.#problem === undefined ? this.#read(key) : undefined;
     if (program === undefined) return undefined;
-    const mark = `${this.#pathOf(key)}${stagingName("loading")}`;
+    const mark = `${this.#getPath(key)}${stagingName("loading")}`;
     touch(mark);
     try {
       return load(program);
@@ -113,7 +113,7 @@ export class ProgramFolder {
   }
 
   #read(key: string): StoredProgram | undefined {
-    const path = this.#pathOf(key);
+    const path = this.#getPath(key);
     let bytes: Uint8Array;
     try {
       if (!isTrustedFile(lstatSync(path))) {
@@ -135,7 +135,7 @@ export class ProgramFolder {
     if (this.#problem !== undefined) return;
     const bytes = encodeProgram(program);
     if (bytes.length > this.#maxBytes) return;
-    const path = this.#pathOf(program.key);
+    const path = this.#getPath(program.key);
     const temporary = `${path}${stagingName("writing")}`;
     try {
       // Not flushed: after a loss of power the digest tells a damaged file.
@@ -143,7 +143,7 @@ export class ProgramFolder {
       renameSync(temporary, path);
     } catch (error) {
       removeIfThere(temporary);
-      this.#problem = messageOf(error);
+      this.#problem = getMessage(error);
       return;
     }
     this.#removeAbove(this.#maxBytes);
@@ -151,7 +151,7 @@ export class ProgramFolder {
 
   /** Removes the program with this key. Returns whether it is gone. */
   remove(key: string): boolean {
-    return removeIfThere(this.#pathOf(key));
+    return removeIfThere(this.#getPath(key));
   }
 
   /** The files, the most recently used first. Empty if the folder cannot be read. */
@@ -174,7 +174,7 @@ export class ProgramFolder {
     return this.files().map((file) => ({ ...file, description: descriptionIn(file.path) }));
   }
 
-  #pathOf(key: string): string {
+  #getPath(key: string): string {
     return join(this.path, `${key}.program`);
   }
 
@@ -196,7 +196,7 @@ function prepare(path: string): string | undefined {
     if (!status.isDirectory()) return `${path} is no folder`;
     return isTrusted(status) ? undefined : `${path} belongs to another user or can be written by others`;
   } catch (error) {
-    return messageOf(error);
+    return getMessage(error);
   }
 }
 

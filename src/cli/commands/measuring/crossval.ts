@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
 import { addLoadFlags, openSession, type Session, withNotice, zeroOrMore } from "../../session.ts";
@@ -124,7 +124,7 @@ async function readPromptFile(path: string): Promise<string> {
   try {
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }
 

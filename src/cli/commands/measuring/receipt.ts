@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { readFile } from "node:fs/promises";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
@@ -30,7 +30,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
   addLoadFlags(command).action(async (flags: ReceiptFlags) => {
     const { output, sign, tokens, json, quiet } = flags;
     const privateKey = sign === undefined ? undefined : await readTextFile(sign);
-    const prompt = await promptOf(flags);
+    const prompt = await toPrompt(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
@@ -48,7 +48,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
   });
 }
 
-async function promptOf({ prompt, promptFile }: ReceiptFlags): Promise<string | undefined> {
+async function toPrompt({ prompt, promptFile }: ReceiptFlags): Promise<string | undefined> {
   if (promptFile === undefined) return prompt;
   if (prompt !== undefined)
     throw new InferyardError("INPUT_INVALID", "--prompt and --prompt-file are both given", {
@@ -61,7 +61,7 @@ async function write(path: string, text: string): Promise<void> {
   try {
     await writeAtomically(path, (file) => file.writeFile(text));
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${messageOf(error)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${getMessage(error)}`, {
       cause: error,
       remedy: "check that the folder exists, is writable and has space left",
     });
@@ -73,6 +73,6 @@ export async function readTextFile(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }

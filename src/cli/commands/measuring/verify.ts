@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
@@ -51,7 +51,7 @@ async function knownAnswers(flags: Record<string, unknown>): Promise<readonly Kn
   const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
   if (path === undefined) return [];
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   });
   const { readAnswers } = await import("../../../tasks/verification/known-answer-file.ts");
   return readAnswers(text, path, tolerance);

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { defaultProgramCacheBytes } from "../../../backends/xla/xla-settings.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { CompiledShape } from "../../compiling/compile-model.ts";
@@ -78,7 +79,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
     if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
     const { signal } = terminal;
-    const options = { signal, ...(settings.variant === undefined ? {} : { variant: settings.variant }) };
+    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
     const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
     const watch = new ProgramWatch(folder);
     const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
@@ -97,7 +98,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
       return await writeAll(terminal.stdout, `${JSON.stringify({ model, target: used, folder: folder.path, steps: reports })}\n`);
     }
     writeLine(terminal.stdout, `${model} on ${used}`);
-    writeLine(terminal.stdout, formatTable(rowsOf(steps), ["shape", "programs", "inputs"]));
+    writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
     if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
   } finally {
     await session.runtime.dispose();
@@ -125,12 +126,12 @@ function notKept(path: string, reason: string): InferyardError {
 }
 
 /** A row for each run; the first one, of the load, only if it needed a program. */
-function rowsOf([load, ...runs]: readonly CompiledStep[]): readonly (readonly string[])[] {
+function getRows([load, ...runs]: readonly CompiledStep[]): readonly (readonly string[])[] {
   const isShown = load !== undefined && load.compiled + load.cached > 0;
-  return [...(isShown ? [load] : []), ...runs].map(rowOf);
+  return [...(isShown ? [load] : []), ...runs].map(getRow);
 }
 
-function rowOf({ shape, compiled, compileMs, cached, programs }: CompiledStep): readonly string[] {
+function getRow({ shape, compiled, compileMs, cached, programs }: CompiledStep): readonly string[] {
   const parts = [
     ...(compiled === 0 ? [] : [`${compiled} compiled in ${formatMilliseconds(compileMs)}`]),
     ...(cached === 0 ? [] : [`${cached} from the cache`]),
@@ -154,18 +155,18 @@ async function list(terminal: Terminal, model: string | undefined, flags: Compil
 async function remove(terminal: Terminal, model: string | undefined, what: string, flags: CompileFlags): Promise<void> {
   if (model !== undefined)
     throw new InferyardError("INPUT_INVALID", "--remove names what is removed", { remedy: "write --remove MODEL alone" });
-  const { bytesOf, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
+  const { getBytes, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
   const folder = existingFolder();
-  const removed = await removePrograms(folder, what, terminal.directory, (name) => manifestOf(terminal, name, flags));
-  const text = `${plural(removed.length, "program")} removed, ${formatBytes(bytesOf(removed))} freed`;
+  const removed = await removePrograms(folder, what, terminal.directory, (name) => getManifest(terminal, name, flags));
+  const text = `${plural(removed.length, "program")} removed, ${formatBytes(getBytes(removed))} freed`;
   writeLine(
     terminal.stdout,
-    flags.json === true ? JSON.stringify({ removed: removed.map(programAsJson), freedBytes: bytesOf(removed) }) : text,
+    flags.json === true ? JSON.stringify({ removed: removed.map(programAsJson), freedBytes: getBytes(removed) }) : text,
   );
 }
 
 /** The manifest of a model on this machine; undefined if there is none. */
-async function manifestOf(terminal: Terminal, model: string, flags: CompileFlags): Promise<Manifest | undefined> {
+async function getManifest(terminal: Terminal, model: string, flags: CompileFlags): Promise<Manifest | undefined> {
   const { runtime } = await openSession(terminal, { ...flags, offline: true }, model, { preloads: false });
   try {
     return await runtime.manifest(model, { signal: terminal.signal });

@@ -61,7 +61,7 @@ export function defineDistill(command: Command, terminal: Terminal): void {
         bits: flags.bits,
         provenance: {
           teacher: manifest.name,
-          ...(manifest.license === undefined ? {} : { teacherLicense: manifest.license }),
+          ...omitUndefined({ teacherLicense: manifest.license }),
           texts: flags.text?.map((path) => basename(path)) ?? [],
         },
         notices: ["LICENSE", "NOTICE"].map((file) => join(manifest.directory, file)).filter((path) => existsSync(path)),

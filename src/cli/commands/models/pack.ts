@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { PackReport } from "../../../models/aimod/pack.ts";
 import { withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -22,9 +23,7 @@ export function definePack(command: Command, terminal: Terminal): void {
       // Imported where it is needed: no other command writes archives.
       const { pack } = await import("../../../models/aimod/pack.ts");
       const work = pack(folder, {
-        ...(out === undefined ? {} : { output: out }),
-        ...(name === undefined ? {} : { name }),
-        ...(replace === undefined ? {} : { replace }),
+        ...omitUndefined({ output: out, name, replace }),
         signal: terminal.signal,
       });
       const report = await withNotice(terminal, `packing ${folder}`, work);

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { type QuantizationType, quantizationTypes, type QuantizeReport } from "../../../models/gguf/quantize.ts";
 import { withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -24,8 +25,7 @@ export function defineQuantize(command: Command, terminal: Terminal): void {
       const { quantizeGguf } = await import("../../../models/gguf/quantize.ts");
       const work = quantizeGguf(resolve(model), model, {
         to,
-        ...(out === undefined ? {} : { output: out }),
-        ...(replace === undefined ? {} : { replace }),
+        ...omitUndefined({ output: out, replace }),
         signal: terminal.signal,
       });
       const report = await withNotice(terminal, `quantizing ${model}`, work);

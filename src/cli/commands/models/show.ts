@@ -1,7 +1,8 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { StoredModel } from "../../../models/model-store.ts";
 import type { ModelInspection } from "../../../inspection/index.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { type Manifest, readManifest } from "../../../models/index.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
@@ -34,7 +35,7 @@ export function defineShow(command: Command, terminal: Terminal): void {
         const { inspectModel } = await import("../../../inspection/index.ts");
         const inspection = await inspectModel(model);
         const stored = await storedModel(model, manifest, terminal);
-        const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
+        const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
         await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
       } finally {
         await runtime.dispose();
@@ -89,15 +90,15 @@ function textFacts(manifest: Manifest): string[][] {
   const isLanguage = usualKind(manifest) === "language";
   return [
     ["tokenizer", text.tokenizerShown],
-    ["text", isLanguage ? limitOf(manifest) : `${limitOf(manifest)}, ${vectors}`],
+    ["text", isLanguage ? getLimit(manifest) : `${getLimit(manifest)}, ${vectors}`],
     ...(prompts.length === 0 ? [] : [["prompts", prompts.join(", ")]]),
   ];
 }
 
 /** Maximum length of a text as stated by the model's files; for a language model, prompt and generated text together. */
-function limitOf(manifest: Manifest): string {
+function getLimit(manifest: Manifest): string {
   const { maxTokens, maxTokensSource = "stated" } = manifest.text ?? {};
-  const length = contextLengthOf(manifest);
+  const length = getContextLength(manifest);
   if (length === undefined) return "no limit stated";
   return length === maxTokens ? `${length} tokens (${maxTokensSource})` : `${length} tokens (context length)`;
 }

@@ -26,9 +26,9 @@ export function defineList(command: Command, terminal: Terminal): void {
     }
     const rows = models.map((model) => [
       model.name,
-      formatBytes(sizeOf(model)),
+      formatBytes(getSize(model)),
       model.tasks[0] ?? "-",
-      variantsOf(model),
+      getVariants(model),
       localTime(model.lastUsed),
     ]);
     writeLine(terminal.stdout, formatTable(rows, ["model", "size", "task", "variants", "last used"]));
@@ -40,15 +40,15 @@ export function defineList(command: Command, terminal: Terminal): void {
 }
 
 function toJson(model: StoredModel): object {
-  return { ...model, bytes: sizeOf(model), formats: formatsOf(model) };
+  return { ...model, bytes: getSize(model), formats: getFormats(model) };
 }
 
 /** Size of a model in bytes. */
-export function sizeOf({ files }: StoredModel): number {
+export function getSize({ files }: StoredModel): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-function formatsOf({ variants, files }: StoredModel): string[] {
+function getFormats({ variants, files }: StoredModel): string[] {
   const weights = variants.length > 0 ? variants.flatMap((variant) => variant.files.slice(0, 1)) : files.map(({ path }) => path);
   return [
     ...new Set(
@@ -58,8 +58,8 @@ function formatsOf({ variants, files }: StoredModel): string[] {
 }
 
 /** "onnx (fp32, int8), safetensors (fp16)". */
-function variantsOf(model: StoredModel): string {
-  const groups = formatsOf(model).map((format) => {
+function getVariants(model: StoredModel): string {
+  const groups = getFormats(model).map((format) => {
     const own = model.variants.filter(({ files }) => files[0]?.endsWith(`.${format}`) === true).map(({ name }) => name);
     return own.length === 0 ? format : `${format} (${own.join(", ")})`;
   });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { PullProgress, PullReport } from "../../../models/model-store.ts";
 import { isRemote, parseHubName, parseRemote } from "../../../models/reference/remote-reference.ts";
 import { describeProgress } from "../../output/download-progress.ts";
@@ -22,7 +23,7 @@ export function definePull(command: Command, terminal: Terminal): void {
       const variant = origins.variant === "--variant" || !namesVariant(model) ? values.variant : undefined;
       let latest: PullProgress | undefined;
       const pulling = openStore(terminal).pull(model, {
-        ...(variant === undefined ? {} : { variant }),
+        ...omitUndefined({ variant }),
         ...(origins.offline === "default" || values.offline === undefined ? {} : { offline: values.offline }),
         signal: terminal.signal,
         onProgress: (progress) => (latest = progress),

@@ -82,7 +82,7 @@ async function listTargets(flags: BackendFlags, terminal: Terminal): Promise<voi
   const { runtime } = await openSession(terminal, { ...flags });
   const reports = await runtime.backends({ run: flags.run === true, signal: terminal.signal });
   if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(reports));
-  const targets = targetsOf(reports);
+  const targets = getTargets(reports);
   const rows = targets.map(({ target, library, state, reason, warning }) => [
     target,
     state,
@@ -108,7 +108,7 @@ export interface TargetReport {
 }
 
 /** One report per backend and device; a missing backend has one. */
-export function targetsOf(reports: readonly BackendReport[]): TargetReport[] {
+export function getTargets(reports: readonly BackendReport[]): TargetReport[] {
   return reports.flatMap(({ backend, availability }): TargetReport[] => {
     if (!availability.present) {
       const { reason, remedy } = availability;

@@ -71,7 +71,7 @@ function bash(commands: readonly CommandWords[]): string {
 }
 
 function zsh(commands: readonly CommandWords[]): string {
-  const flagsOf = ({ flags }: CommandWords): string[] =>
+  const getFlags = ({ flags }: CommandWords): string[] =>
     flags.map(
       ({ long, description, choices }) =>
         `'${long}[${quoted(description)}]${choices.length > 0 ? `:value:(${choices.join(" ")})` : ""}'`,
@@ -84,7 +84,7 @@ function zsh(commands: readonly CommandWords[]): string {
     "  )",
     "  if (( CURRENT == 2 )); then _describe command commands; return; fi",
     "  case $words[2] in",
-    ...commands.map((command) => `    ${command.name}) _arguments ${[...flagsOf(command), "'*:file:_files'"].join(" ")} ;;`),
+    ...commands.map((command) => `    ${command.name}) _arguments ${[...getFlags(command), "'*:file:_files'"].join(" ")} ;;`),
     "  esac",
     "}",
     '_inferyard "$@"',

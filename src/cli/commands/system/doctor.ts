@@ -6,7 +6,7 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { type TargetReport, targetsOf } from "./backends.ts";
+import { type TargetReport, getTargets } from "./backends.ts";
 
 /** Defines the command `doctor`. */
 export function defineDoctor(command: Command, terminal: Terminal): void {
@@ -22,7 +22,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     const machine = await runtime.machine();
     const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
     const reports = await withNotice(terminal, "running a tiny computation on every target", running);
-    const targets = targetsOf(reports);
+    const targets = getTargets(reports);
     if (flags["json"] === true) {
       const searched = reports.flatMap(({ backend, availability }) =>
         availability.searched === undefined || flags["verbose"] !== true ? [] : [{ backend, locations: availability.searched }],
@@ -32,7 +32,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     writeLine(terminal.stdout, describeMachine(machine));
     const rows = targets.map((each) => [
       each.target,
-      verdictOf(each, terminal),
+      getVerdict(each, terminal),
       each.milliseconds === undefined ? "" : formatMilliseconds(each.milliseconds),
       [[each.library, each.reason].filter((part) => part !== undefined).join(": "), each.warning]
         .filter((part) => part !== undefined)
@@ -45,7 +45,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
 }
 
 /** PASS, WARN for a target that works with something wrong, FAIL, or a dash where the backend is not installed. */
-function verdictOf({ state, library, warning }: TargetReport, terminal: Terminal): string {
+function getVerdict({ state, library, warning }: TargetReport, terminal: Terminal): string {
   if (library === undefined) return "----";
   if (state === "absent") return colorize(terminal, "bad", "FAIL");
   return warning === undefined ? colorize(terminal, "good", "PASS") : colorize(terminal, "warn", "WARN");

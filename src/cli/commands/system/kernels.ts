@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { ggmlTypeNamed } from "../../../formats/gguf/ggml-types.ts";
 import { kernelRegistry } from "../../../kernels/registry.ts";
@@ -24,7 +25,7 @@ export function defineKernels(command: Command, terminal: Terminal): void {
     .action(async ({ json = false, bench = false, format }: KernelFlags) => {
       const formats = format === undefined ? undefined : [knownFormat(format)];
       const { signal } = terminal;
-      const options = { bench, signal, ...(formats === undefined ? {} : { formats }) };
+      const options = { bench, signal, ...omitUndefined({ formats }) };
       const notice = bench ? "measuring kernels" : "testing kernels";
       const { kernelCapabilities } = await import("../../../kernel-capabilities/index.ts");
       const capabilities = await withNotice(terminal, notice, kernelCapabilities(options));

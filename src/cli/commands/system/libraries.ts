@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
@@ -53,7 +54,7 @@ export function defineLibraries(command: Command, terminal: Terminal): void {
 }
 
 function discoveryOptions({ python }: LibraryFlags, { environment, directory, signal }: Terminal): DiscoveryOptions {
-  return { environment, directory, signal, ...(python === undefined ? {} : { python }) };
+  return { environment, directory, signal, ...omitUndefined({ python }) };
 }
 
 async function accelerated(
@@ -81,7 +82,7 @@ async function emitFlags(file: string, libraries: readonly InstalledLibrary[], {
   try {
     await writeAtomically(resolve(directory, file), (handle) => handle.writeFile(text));
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${file} cannot be written: ${messageOf(error)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `${file} cannot be written: ${getMessage(error)}`, {
       cause: error,
       remedy: "name a file in a folder that can be written",
     });

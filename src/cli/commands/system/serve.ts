@@ -15,7 +15,7 @@ import { openStore } from "../../model-store.ts";
 import { createTrimmer } from "../../serving/trim-heap.ts";
 import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
-import { storedNamesOf } from "../../serving/stored-names.ts";
+import { getStoredNames } from "../../serving/stored-names.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../../serving/server-flags.ts";
 import { addBulkLoadFlags, effectiveSettings, openSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -51,7 +51,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const keys = await files.readKeys(section, terminal.directory);
   const tls = await files.readTls(section, terminal.directory);
   await checkAddress({ ...section, keys }); // before models are loaded
-  const models = modelsOf(section, values.models ?? {});
+  const models = getModels(section, values.models ?? {});
   const host = values.host ?? "process"; // isolates crashes of one model from the others
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   log.ignoredVariables(ignoredVariables);
@@ -67,7 +67,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
       templateTimeout: section.templateTimeout ?? serverDefaults.templateTimeout,
     },
-    constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
+    constraintThreads: getConstraintThreads({ ...serverDefaults, ...section }),
     onEvent: events.emit,
     onBatch: events.emitBatch,
     preloads: false, // below, when the log receives events
@@ -105,8 +105,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       models: models.served,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
-      ...(values.variant === undefined ? {} : { variant: values.variant }),
-      storedNames: storedNamesOf(store, (line) => writeLine(terminal.stderr, line)),
+      ...omitUndefined({ variant: values.variant }),
+      storedNames: getStoredNames(store, (line) => writeLine(terminal.stderr, line)),
       storedTime: async (reference) => {
         const stored = await store.find(reference);
         return stored === undefined ? undefined : new Date(stored.pulledAt);
@@ -151,7 +151,7 @@ function maxRequestTimeout({ requestTimeout = serverDefaults.requestTimeout, mod
 }
 
 /** The models of the section: as names of the server, as settings of the runtime, and those to load at the start. */
-function modelsOf(
+function getModels(
   { models = {} }: ServerSection,
   wishes: NonNullable<RuntimeSettings["models"]>,
 ): {
@@ -187,7 +187,7 @@ function modelsOf(
 }
 
 /** The limits of constraints, of the settings of the server. */
-function constraintThreadsOf(section: typeof serverDefaults): ConstraintThreadSettings {
+function getConstraintThreads(section: typeof serverDefaults): ConstraintThreadSettings {
   const { constraintTimeout: timeout, constraintTimePerMinute: timePerMinute, constraintCacheBytes: cacheBytes } = section;
   const { maxConstraintStates: states, maxConstraintBytes: bytes, maxConstraintSteps: steps } = section;
   return { timeout, timePerMinute, cacheBytes, limits: { states, bytes, steps } };

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
@@ -80,15 +81,15 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
       ...optionsFromFlags(chatOptions, flags),
       ...(await readConstraint(flags)),
       ...tools,
-      ...toolChoiceOf(flags),
+      ...toToolChoice(flags),
       ...thinking,
-      ...(flags.draftModel === undefined ? {} : { draftModel: flags.draftModel }),
+      ...omitUndefined({ draftModel: flags.draftModel }),
     },
     showsSpeed: false,
   };
 }
 
-function toolChoiceOf({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"> {
+function toToolChoice({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"> {
   if (toolChoice === undefined) return {};
   return {
     toolChoice: toolChoice === "auto" || toolChoice === "none" || toolChoice === "required" ? toolChoice : { name: toolChoice },
@@ -135,6 +136,6 @@ async function answerAlone(
 
 async function loaded(session: Session, terminal: Terminal) {
   const { variant } = configured(session);
-  const options = { kind: "language" as const, signal: terminal.signal, ...(variant === undefined ? {} : { variant }) };
+  const options = { kind: "language" as const, signal: terminal.signal, ...omitUndefined({ variant }) };
   return withNotice(terminal, session.notice(`loading ${session.model}`), session.runtime.load(session.model, options));
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
@@ -33,11 +34,11 @@ export function defineChunk(command: Command, terminal: Terminal): void {
     refusePlacing(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
-      const documents = await readDocuments({ args, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+      const documents = await readDocuments({ args, ...omitUndefined({ input: flags.input }) }, terminal);
       const { variant } = session.settings;
       const request = {
         ...optionsFromFlags(chunkOptions, flags),
-        ...(variant === undefined ? {} : { variant }),
+        ...omitUndefined({ variant }),
         model: session.model,
         signal: terminal.signal,
       };

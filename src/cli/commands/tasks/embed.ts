@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
@@ -49,7 +50,7 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
-      const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
       if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
       else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
       else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
@@ -92,7 +93,7 @@ function refuseBesideOutputs(flags: EmbedFlags): void {
 
 type Request = EmbedRequest | QuantizedEmbedRequest;
 
-function requestOf(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
+function toRequest(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
   const options: Partial<QuantizedEmbedRequest> = optionsFromFlags(embedOptions, flags);
   const { precision, ...others } = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
   return precision === undefined ? others : { ...others, precision };
@@ -104,7 +105,7 @@ function embed({ runtime }: Session, texts: readonly string[], request: Request)
 }
 
 async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
-  const embedding = embed(session, texts, requestOf(flags, session, terminal));
+  const embedding = embed(session, texts, toRequest(flags, session, terminal));
   const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
     await writeMatrix(flags.npy, result, terminal);
@@ -128,10 +129,10 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
 const partSize = 1024;
 
 async function embedInParts(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
-  const { signal: _signal, ...request } = requestOf(flags, session, terminal);
+  const { signal: _signal, ...request } = toRequest(flags, session, terminal);
   const { variant, ...options } = request;
   const loading = session.runtime.load(session.model, {
-    ...(variant === undefined ? {} : { variant }),
+    ...omitUndefined({ variant }),
     signal: terminal.signal,
   });
   const handle = await withNotice(terminal, session.notice(`loading ${session.model}`), loading);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
 import { formatTable, printable } from "../../output/table.ts";
@@ -39,12 +40,11 @@ export function defineExtract(command: Command, terminal: Terminal): void {
         return runtime.extract(all, {
           ...request,
           schema,
-          ...(named === undefined ? {} : { model: named }),
-          ...(questionModel === undefined ? {} : { questionModel }),
+          ...omitUndefined({ model: named, questionModel }),
         });
       },
       ({ results, questionRun }, all) => {
-        const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));
+        const rows = results.flatMap((fields, index) => getRows(fields, printable(all[index] ?? "", widestText)));
         return {
           results,
           ...(questionRun === undefined ? {} : { extraFields: { question: questionRun } }),
@@ -57,7 +57,7 @@ export function defineExtract(command: Command, terminal: Terminal): void {
   });
 }
 
-function rowsOf(fields: ExtractedFields, text: string): string[][] {
+function getRows(fields: ExtractedFields, text: string): string[][] {
   return Object.entries(fields).flatMap(([name, found]) => {
     const values: readonly (ExtractedValue | null)[] = isList(found) ? (found.length > 0 ? found : [null]) : [found];
     return values.map((value) =>
@@ -81,7 +81,7 @@ async function readSchema(given: string): Promise<ExtractSchema> {
     try {
       text = await readFile(given, "utf8");
     } catch (error) {
-      throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${messageOf(error)}`, {
+      throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, {
         remedy: "name a JSON file, or give the JSON itself",
         cause: error,
       });
@@ -90,7 +90,7 @@ async function readSchema(given: string): Promise<ExtractSchema> {
   try {
     return JSON.parse(text) as ExtractSchema;
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${shown} is not JSON: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `${shown} is not JSON: ${getMessage(error)}`, {
       remedy: 'for example {"person":{"entity":"PER"}}',
       cause: error,
     });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { generateOptions } from "../../../tasks/generation/generate-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
 import { defineGenerationCommand, draftModelHelp } from "../../generation-command.ts";
@@ -11,7 +12,7 @@ export function defineGenerate(command: Command, terminal: Terminal): void {
   command.option("--draft-model <reference>", draftModelHelp);
   defineGenerationCommand({ command, terminal, texts, model, table: generateOptions }, (runtime, prompts, request, flags) => {
     const { draftModel } = flags;
-    const options = { ...optionsFromFlags(generateOptions, flags), ...(draftModel === undefined ? {} : { draftModel }) };
+    const options = { ...optionsFromFlags(generateOptions, flags), ...omitUndefined({ draftModel }) };
     return runtime.generate(prompts, { ...options, ...request, stream: true });
   });
 }

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
@@ -45,10 +46,10 @@ export function defineRun(command: Command, terminal: Terminal): void {
     try {
       const { runtime, notice, settings } = session;
       const { signal } = terminal;
-      const options = { signal, ...(settings.variant === undefined ? {} : { variant: settings.variant }) };
+      const options = { signal, ...omitUndefined({ variant: settings.variant }) };
       const handle = await withNotice(terminal, notice(`loading ${model}`), runtime.load(model, options));
       const tensors = tensorsFor(handle.inputs, given);
-      const request: RunRequest = { signal, ...(output === undefined ? {} : { outputs: output }) };
+      const request: RunRequest = { signal, ...omitUndefined({ outputs: output }) };
       const result = await withNotice(terminal, notice(`running ${model}`), runtime.run(handle, tensors, request));
       if (json === true) return await writeAll(terminal.stdout, `${toJson(result)}\n`);
       writeLine(terminal.stdout, `${result.model} · ${result.target}`);
@@ -87,7 +88,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be made: ${messageOf(error)}`, {
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be made: ${getMessage(error)}`, {
       cause: error,
       remedy: "name a folder that can be written",
     });

@@ -27,7 +27,7 @@ export function defineSimilarity(command: Command, terminal: Terminal): void {
     .option("--with <file>", "the same from a file, as --input takes it")
     .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, similarityOptions).action(async (texts: string[], flags: SimilarityFlags) => {
-    const given = await othersOf(flags, texts, terminal);
+    const given = await getOthers(flags, texts, terminal);
     await runTask(
       { terminal, texts, flags, options: optionsFromFlags(similarityOptions, flags) },
       (runtime, all, request) => runtime.similarity(all, given ?? all, request),
@@ -44,7 +44,7 @@ export function defineSimilarity(command: Command, terminal: Terminal): void {
 }
 
 /** Undefined: the texts themselves. */
-async function othersOf(
+async function getOthers(
   { to, with: file, input }: SimilarityFlags,
   texts: readonly string[],
   terminal: Terminal,

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { readManifest } from "../../../models/index.ts";
 import { textSettings } from "../../../tasks/encoding/text-settings.ts";
 import {
@@ -42,12 +43,12 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .action(async (texts: string[], flags: TokenizeFlags) => {
       const session = await openSession(terminal, { ...flags }, flags.model);
       try {
-        const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
         const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
         const manifest = await readManifest(session.model, { fetch });
         const { name } = manifest;
         const tokenizer = await loadTokenizer(textSettings(manifest));
-        const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, optionsOf(flags)) }));
+        const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, toOptions(flags)) }));
         await writeAll(terminal.stdout, flags.json === true ? toJson(name, encodings, flags) : toTables(name, encodings, flags));
         const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
         if (cut > 0 && flags.quiet !== true)
@@ -58,10 +59,9 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     });
 }
 
-function optionsOf({ pair, maxTokens, specialTokens }: TokenizeFlags): EncodeOptions {
+function toOptions({ pair, maxTokens, specialTokens }: TokenizeFlags): EncodeOptions {
   return {
-    ...(pair === undefined ? {} : { pair }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...omitUndefined({ pair, maxTokens }),
     ...(specialTokens ? {} : { addSpecialTokens: false }),
   };
 }
@@ -72,7 +72,7 @@ interface Tokenized {
 }
 
 /** Start and end of each token, in the unit asked for. */
-function rangesOf({ text, encoding }: Tokenized, { pair = "", offsets: unit }: TokenizeFlags): [start: number, end: number][] {
+function getRanges({ text, encoding }: Tokenized, { pair = "", offsets: unit }: TokenizeFlags): [start: number, end: number][] {
   const first = convertOffsets(encoding.offsets, text, unit);
   const second = convertOffsets(encoding.offsets, pair, unit);
   return encoding.sequenceIds.map((sequence, index) => {
@@ -84,10 +84,10 @@ function rangesOf({ text, encoding }: Tokenized, { pair = "", offsets: unit }: T
 function toJson(model: string, tokenized: readonly Tokenized[], flags: TokenizeFlags): string {
   const results = tokenized.map((one) => {
     const { ids, tokens, typeIds, sequenceIds, wordIds, specialTokensMask, wholeLength, truncated } = one.encoding;
-    const offsets = rangesOf(one, flags);
+    const offsets = getRanges(one, flags);
     return { text: one.text, ids, tokens, offsets, typeIds, sequenceIds, wordIds, specialTokensMask, wholeLength, truncated };
   });
-  const asked = { ...(flags.pair === undefined ? {} : { pair: flags.pair }), offsetUnit: flags.offsets };
+  const asked = { ...omitUndefined({ pair: flags.pair }), offsetUnit: flags.offsets };
   return `${JSON.stringify({ model, target: null, ...asked, results, decision: null })}\n`;
 }
 
@@ -97,7 +97,7 @@ function toTables(model: string, tokenized: readonly Tokenized[], flags: Tokeniz
 
 function toTable(model: string, one: Tokenized, flags: TokenizeFlags): string {
   const { ids, tokens, sequenceIds, offsets } = one.encoding;
-  const ranges = rangesOf(one, flags);
+  const ranges = getRanges(one, flags);
   const rows = ids.map((id, index) => {
     const [start, end] = ranges[index] ?? [0, 0];
     const sequence = sequenceIds[index];

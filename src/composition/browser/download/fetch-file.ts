@@ -1,5 +1,6 @@
 /** Downloads one file of a model over HTTP, if it is not cached or the server has another version. */
-import { InferyardError, abortError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, abortError, getMessage } from "../../../contract/errors.ts";
 import type { PullMeter } from "../../../models/hub/progress.ts";
 import { sha256OfBlob } from "../../../platform/browser/files.ts";
 import { cacheFile, findCachedFile } from "../../../platform/browser/model-cache.ts";
@@ -49,7 +50,7 @@ export async function fetchFile(request: FileRequest): Promise<"kept" | "absent"
   if (!response.ok) throw failed(request, `the server answered ${response.status}`, { status: response.status });
   const content = await receive(request, response);
   await verifyContent(request, content);
-  await cacheFile(request.path, content, versionOf(response));
+  await cacheFile(request.path, content, getVersion(response));
   return "kept";
 }
 
@@ -69,7 +70,7 @@ async function hasChanged(request: FileRequest, kept: { readonly exists: boolean
   }
   if (absent.has(response.status) || isPage(response)) return kept.exists;
   if (!response.ok) return false;
-  const version = versionOf(response);
+  const version = getVersion(response);
   return !kept.exists || (version !== "" && version !== kept.version);
 }
 
@@ -120,7 +121,7 @@ async function verifyContent(request: FileRequest, content: Blob): Promise<void>
 }
 
 /** The ETag if this page may read it (another origin must expose it by CORS), else Last-Modified and Content-Length. */
-function versionOf({ headers }: Response): string {
+function getVersion({ headers }: Response): string {
   const tag = headers.get("etag");
   if (tag !== null) return tag;
   return [headers.get("last-modified"), headers.get("content-length")].filter((part) => part !== null).join(" ");
@@ -134,7 +135,7 @@ function isPage({ ok, headers }: Response): boolean {
 /** The error of a rejected `fetch`, which does not distinguish a failed connection, an interrupted one, and a response blocked by CORS. */
 function interrupted(request: FileRequest, error: unknown): InferyardError {
   if (request.signal?.aborted) return abortError(request.signal);
-  return failed(request, messageOf(error), {}, error);
+  return failed(request, getMessage(error), {}, error);
 }
 
 function failed(
@@ -146,6 +147,6 @@ function failed(
   return new InferyardError("DOWNLOAD_FAILED", `${request.source} could not be fetched: ${why}`, {
     data: { url: request.source, ...data },
     remedy: "try again; look at the address, the connection, and whether the server lets this page read it (CORS)",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }

@@ -5,11 +5,11 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { PullMeter } from "../../../models/hub/progress.ts";
-import { externalFilesOf } from "../../../formats/onnx/external-files.ts";
+import { getExternalFiles } from "../../../formats/onnx/external-files.ts";
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
 import { escapesFolder } from "../../../models/model-folder.ts";
 import { sentenceConfigFiles } from "../../../models/huggingface/token-limit.ts";
-import { formatOf } from "../../../models/manifest/weights.ts";
+import { getFormat } from "../../../models/manifest/weights.ts";
 import type { FetchOptions } from "../../../runtime/platform.ts";
 import { basename, dirname, join } from "../../../platform/browser/paths.ts";
 import { type FileRequest, fetchFile } from "./fetch-file.ts";
@@ -54,7 +54,7 @@ export async function fetchModel(assets: string, reference: string, options: Fet
   const meter = new PullMeter(reference, options.onProgress);
   const load: Load = { reference, assets, options, meter, server: { silent: false } };
   try {
-    if (formatOf(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
+    if (getFormat(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
     else await fetchSingleFile(load, place.path);
     if (meter.fetched > 0) meter.report("done");
   } finally {
@@ -110,9 +110,9 @@ class RemoteFolder {
   }
 
   async #fetchBeside(file: string): Promise<void> {
-    if (formatOf(file) !== "onnx") return;
+    if (getFormat(file) !== "onnx") return;
     const outline = await readOnnxOutline(join(this.path, file), `${this.#load.reference} ${file}`);
-    for (const name of externalFilesOf(outline).keys()) await this.#fetch(join(dirname(file), name), {});
+    for (const name of getExternalFiles(outline).keys()) await this.#fetch(join(dirname(file), name), {});
   }
 
   async #fetchAll(files: readonly string[]): Promise<void> {

@@ -3,11 +3,11 @@ import type { ModelFormat } from "../../../contract/backend.ts";
 import { readAimodFolder } from "../../../models/aimod/metadata-json.ts";
 import { readInferyardJson } from "../../../models/inferyard-json/read-inferyard-json.ts";
 import { type Folder, isJsonObject, readJson, readJsonObject } from "../../../models/model-folder.ts";
-import { architectureOf } from "../../../models/huggingface/model-card.ts";
+import { getArchitecture } from "../../../models/huggingface/model-card.ts";
 import { readModules, vectorModuleWeights } from "../../../models/huggingface/modules.ts";
 import { type TermiteFile, variantFiles } from "../../../models/termite/termite-json.ts";
 import { variantClaims } from "../../../models/termite/variant-claims.ts";
-import { formatOf } from "../../../models/manifest/weights.ts";
+import { getFormat } from "../../../models/manifest/weights.ts";
 
 /** The files and weights that the manifests of a model name, which a browser must download. */
 export interface ManifestFiles {
@@ -55,7 +55,7 @@ export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> 
     others: [
       ...(await moduleConfigs(folder)),
       ...(modules === undefined ? [] : vectorModuleWeights(modules)),
-      ...(architectureOf(config) === "HF_ColBERT" ? ["artifact.metadata"] : []),
+      ...(getArchitecture(config) === "HF_ColBERT" ? ["artifact.metadata"] : []),
       ...termite.others,
       ...(tokenizer === undefined ? [] : [tokenizer]),
     ],
@@ -79,21 +79,21 @@ async function termiteFiles(folder: Folder): Promise<Pick<ManifestFiles, "others
   const check = checkTermite(value);
   if (check.problems !== undefined) return { others: [], weights: [] };
   const { files, variants = {} } = check.json;
-  const graphs = files.filter(isWeights).map((file) => weightsOf(file, file.name === "model.onnx" ? "f32" : undefined));
+  const graphs = files.filter(isWeights).map((file) => getWeights(file, file.name === "model.onnx" ? "f32" : undefined));
   const others = Object.entries(variants).flatMap(([id, variant]) =>
     variantFiles(variant)
       .filter(isWeights)
-      .map((file) => weightsOf(file, id)),
+      .map((file) => getWeights(file, id)),
   );
   return { others: files.filter((file) => !isWeights(file)).map(({ name }) => name), weights: [...graphs, ...others] };
 }
 
 function isWeights({ name }: TermiteFile): boolean {
-  return formatOf(name) !== undefined;
+  return getFormat(name) !== undefined;
 }
 
 /** `id`: Termite's name for the variant. */
-function weightsOf({ name: file, digest, size }: TermiteFile, id: string | undefined): ManifestWeights {
+function getWeights({ name: file, digest, size }: TermiteFile, id: string | undefined): ManifestWeights {
   const claim = id === undefined ? undefined : variantClaims.get(id);
   const names = [claim?.name, ...(claim?.aliases ?? []), id].filter((name) => name !== undefined);
   return { file, names, sha256: digest.slice("sha256:".length), ...(size === undefined || size === 0 ? {} : { size }) };

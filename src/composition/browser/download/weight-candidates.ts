@@ -1,6 +1,7 @@
 /** The files of weights to request, in order: those that manifests name, or else the names that exports on Hugging Face have. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { nameVariants } from "../../../models/manifest/variant-names.ts";
-import { formatOf } from "../../../models/manifest/weights.ts";
+import { getFormat } from "../../../models/manifest/weights.ts";
 import type { ManifestFiles } from "./manifest-files.ts";
 
 /** A file of weights that a browser requests from the server, which cannot list its files. */
@@ -31,11 +32,11 @@ export function weightsCandidates(stated: ManifestFiles, variant: string | undef
 
 /** A browser has engines for these two formats. */
 function statedWeights({ weights }: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
-  const runnable = weights.filter(({ file, format = formatOf(file) }) => format === "onnx" || format === "safetensors");
+  const runnable = weights.filter(({ file, format = getFormat(file) }) => format === "onnx" || format === "safetensors");
   const wanted = variant === undefined ? runnable : weights.filter(({ names }) => names.includes(variant));
   return wanted.map(({ file, size, sha256 }) => ({
     file,
-    stated: { ...(size === undefined ? {} : { size }), ...(sha256 === undefined ? {} : { sha256 }) },
+    stated: { ...omitUndefined({ size, sha256 }) },
   }));
 }
 

@@ -1,7 +1,7 @@
 /** Rotary position embedding, RoPE (Su et al. 2021, https://arxiv.org/abs/2104.09864). */
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Value } from "../../ir/graph.ts";
-import { literalOf } from "../../ir/literal.ts";
+import { toLiteral } from "../../ir/literal.ts";
 import { dimensions, type TensorOps } from "../tensor-ops.ts";
 
 /** Rotation angles of every position, as their cosines and sines. */
@@ -33,7 +33,7 @@ export function rotaryFrequencies(pairs: number, theta: number): RotaryFrequenci
 export function rotaryAngles(ops: TensorOps, positions: Value, { frequencies, scale }: RotaryFrequencies): RotaryAngles {
   const [batch, length] = dimensions(positions, 2);
   const pairs = frequencies.length;
-  const frequency = ops.builder.constant(literalOf("float32", [1, 1, pairs], frequencies));
+  const frequency = ops.builder.constant(toLiteral("float32", [1, 1, pairs], frequencies));
   const angles = ops.binary("mul", ops.reshape(ops.cast(positions, "float32"), [batch, length, 1]), frequency);
   const scaled = (x: Value): Value => (scale === 1 ? x : ops.binary("mul", x, scale));
   return { cosines: scaled(ops.unary("cos", angles)), sines: scaled(ops.unary("sin", angles)) };

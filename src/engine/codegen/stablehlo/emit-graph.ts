@@ -3,7 +3,7 @@ import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Graph, GraphNode, Value } from "../../ir/graph.ts";
-import { typeOf } from "../../ir/graph.ts";
+import { getType } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation, OperationKind, OperationOf } from "../../ir/operations.ts";
 import { describeType, type TensorType } from "../../ir/tensor-type.ts";
@@ -154,7 +154,7 @@ export class ProgramText {
     const known = this.#values.get(value);
     if (known !== undefined) return known;
     const literal = required(value.constant, "a value that no node defines");
-    const type = typeOf(literal);
+    const type = getType(literal);
     tensorTypeText(type); // refuses types without a name
     const isArgument = elementCount(type.shape) > maxInlineElements;
     const stated = isArgument ? this.addArgument({ kind: "constant", literal, type }) : this.hlo.constant(literal);
@@ -171,7 +171,7 @@ export class ProgramText {
       return this.read(value);
     const known = this.#swapped.get(value);
     if (known !== undefined) return known;
-    const type = typeOf(literal);
+    const type = getType(literal);
     const swapped = this.addArgument({
       kind: "constant",
       literal,

@@ -3,7 +3,7 @@ import { at } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../../ir/broadcast.ts";
 import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
-import { type Literal, literalOf } from "../../ir/literal.ts";
+import { type Literal, toLiteral } from "../../ir/literal.ts";
 import { type TensorType, sameShape } from "../../ir/tensor-type.ts";
 import { denseText, scalarLiteral, tensorTypeText } from "./hlo-types.ts";
 
@@ -113,7 +113,7 @@ export class HloFunction {
 
   /** Appends a constant of int64 numbers, as a vector or in the given shape. */
   integers(values: readonly number[], shape: readonly number[] = [values.length]): HloValue {
-    return this.constant(literalOf("int64", shape, values));
+    return this.constant(toLiteral("int64", shape, values));
   }
 
   /** Appends an operation with one operand; the result has the operand's type. */

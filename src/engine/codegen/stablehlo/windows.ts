@@ -1,7 +1,7 @@
 /** Lowers pooling operations to StableHLO. */
 import { at, required } from "../../../contract/checked.ts";
 import { elementTypes, isFloat } from "../../ir/element-types.ts";
-import { literalOf } from "../../ir/literal.ts";
+import { toLiteral } from "../../ir/literal.ts";
 import type { OperationOf, Window } from "../../ir/operations.ts";
 import type { TensorType } from "../../ir/tensor-type.ts";
 import { dilatedSize } from "../../ir/window-arithmetic.ts";
@@ -104,7 +104,7 @@ export function emitAveragePool(
     const sumType = { dataType, shape: type.shape };
     const [sums] = hlo.operations("stablehlo.reduce_window", [wide, hlo.scalar(dataType, 0)], [sumType], attributes, region);
     const counts = elementsInWindows(wide.type.shape.slice(2), type.shape.slice(2), operation).map((each, axis) => {
-      const literal = literalOf(
+      const literal = toLiteral(
         elementTypes[dataType].kind === "float" && isFloat(dataType) ? dataType : "float32",
         [each.length],
         each,

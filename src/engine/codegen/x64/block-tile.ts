@@ -16,8 +16,8 @@ import type { Memory, Vector } from "./assembler.ts";
 import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */
-const sumOf = (row: number): Vector => row;
-const partOf = (row: number): Vector => 4 + row;
+const computeSum = (row: number): Vector => row;
+const getPart = (row: number): Vector => 4 + row;
 const [low, code, factor, scale, minimum, high, highMask, mask] = [8, 9, 10, 11, 12, 13, 14, 15] as const;
 const vectorBytes = 32;
 const maxRows = 4;
@@ -60,8 +60,8 @@ export class BlockTile implements TileEmitter {
     const asm = this.#context.asm;
     const { k } = this.#context.request;
     const { superElements, hasGroupScales, headerBytes, superBytes } = this.#context.layout;
-    for (const row of indices(rows)) asm.clear(partOf(row));
-    if (hasGroupScales) for (const row of indices(rows)) asm.storeVector(this.#total(row), partOf(row));
+    for (const row of indices(rows)) asm.clear(getPart(row));
+    if (hasGroupScales) for (const row of indices(rows)) asm.storeVector(this.#total(row), getPart(row));
     asm.move("rax", "rbp");
     asm.move("r15", "rsi");
     const elements = Math.max(superElements, activationGroup);
@@ -75,8 +75,8 @@ export class BlockTile implements TileEmitter {
       for (const index of indices(elements / activationGroup)) this.#emitPlainGroup(rows, index);
       asm.add("r15", superBytes * (elements / superElements));
     });
-    if (hasGroupScales) for (const row of indices(rows)) asm.vectorUnary("vmovups", partOf(row), this.#total(row));
-    emitStores(asm, this.#context.request, rows, partOf);
+    if (hasGroupScales) for (const row of indices(rows)) asm.vectorUnary("vmovups", getPart(row), this.#total(row));
+    emitStores(asm, this.#context.request, rows, getPart);
   }
 
   /** A super-block whose groups have scales of 8 bits, as integer factors of its own. */
@@ -85,8 +85,8 @@ export class BlockTile implements TileEmitter {
     const { superElements, superBytes, groupElements, groupBytes, hasMins } = this.#context.layout;
     const halves = activationGroup / groupElements;
     for (const row of indices(rows)) {
-      asm.clear(partOf(row));
-      if (hasMins) asm.storeVector(this.#minima(row), partOf(row));
+      asm.clear(getPart(row));
+      if (hasMins) asm.storeVector(this.#minima(row), getPart(row));
     }
     asm.loadImmediate("r13", superElements / activationGroup);
     asm.countDown("r13", () => {
@@ -97,7 +97,7 @@ export class BlockTile implements TileEmitter {
     const header = { base: "r15", displacement: -superBytes } as const;
     for (const row of indices(rows)) {
       asm.vectorUnary("vmovups", low, this.#total(row));
-      asm.vector("vmulps", code, partOf(row), header);
+      asm.vector("vmulps", code, getPart(row), header);
       asm.vector("vaddps", low, low, code);
       if (hasMins) {
         asm.vectorUnary("vmovups", code, this.#minima(row));
@@ -127,21 +127,21 @@ export class BlockTile implements TileEmitter {
     // Codes lack the smallest code, which the sum of the activations makes up for.
     if (smallestCode !== 0) asm.vectorUnary("vpbroadcastd", minimum, this.#smallestCode);
     for (const row of indices(rows)) {
-      if (smallestCode === 0) asm.clear(sumOf(row));
+      if (smallestCode === 0) asm.clear(computeSum(row));
       else {
-        asm.vectorUnary("vpbroadcastd", sumOf(row), this.#activation(row, this.#sumOffset(place)));
-        asm.vector("vpmulld", sumOf(row), sumOf(row), minimum);
+        asm.vectorUnary("vpbroadcastd", computeSum(row), this.#activation(row, this.#sumOffset(place)));
+        asm.vector("vpmulld", computeSum(row), computeSum(row), minimum);
       }
     }
     this.#emitCodes(place, (pair) => {
       const offset = (place.half * this.#context.layout.groupElements + 2 * pair) * 2;
       for (const row of indices(rows)) {
         if (this.#context.level === "AVX-512 VNNI") {
-          asm.dotBroadcast("vpdpwssd", sumOf(row), code, this.#activation(row, offset));
+          asm.dotBroadcast("vpdpwssd", computeSum(row), code, this.#activation(row, offset));
         } else {
           asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, offset));
           asm.vector("vpmaddwd", factor, code, factor);
-          asm.vector("vpaddd", sumOf(row), sumOf(row), factor);
+          asm.vector("vpaddd", computeSum(row), computeSum(row), factor);
         }
       }
     });
@@ -202,10 +202,10 @@ export class BlockTile implements TileEmitter {
     }
     for (const row of indices(rows)) {
       asm.vectorUnary("vbroadcastss", factor, this.#activation(row, activationScaleOffset));
-      asm.vectorUnary("vcvtdq2ps", sumOf(row), sumOf(row));
+      asm.vectorUnary("vcvtdq2ps", computeSum(row), computeSum(row));
       asm.vector("vmulps", code, scale, factor);
-      asm.vector("vmulps", code, sumOf(row), code);
-      asm.vector("vaddps", partOf(row), partOf(row), code);
+      asm.vector("vmulps", code, computeSum(row), code);
+      asm.vector("vaddps", getPart(row), getPart(row), code);
       if (!hasMins) continue;
       asm.vectorUnary("vpbroadcastd", code, this.#activation(row, this.#sumOffset(place)));
       asm.vectorUnary("vcvtdq2ps", code, code);
@@ -214,7 +214,7 @@ export class BlockTile implements TileEmitter {
       if (header === undefined) {
         asm.vector("vaddps", code, code, this.#minima(row));
         asm.storeVector(this.#minima(row), code);
-      } else asm.vector("vsubps", partOf(row), partOf(row), code);
+      } else asm.vector("vsubps", getPart(row), getPart(row), code);
     }
   }
 

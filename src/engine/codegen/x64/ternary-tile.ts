@@ -12,8 +12,8 @@ const codesPerByte = 4;
 const dotDepth = 4;
 
 /** Vector registers: totals, sums of a super-block, and others. */
-const totalOf = (row: number): Vector => row;
-const sumOf = (row: number): Vector => 4 + row;
+const getTotal = (row: number): Vector => row;
+const computeSum = (row: number): Vector => 4 + row;
 const [packed, codes, factor, scale, mask, ones] = [8, 9, 10, 11, 14, 15] as const;
 
 export class TernaryTile implements TileEmitter {
@@ -37,7 +37,7 @@ export class TernaryTile implements TileEmitter {
   emit(rows: number): void {
     const asm = this.#context.asm;
     const { superElements, superBytes } = this.#context.layout;
-    for (const row of indices(rows)) asm.clear(totalOf(row));
+    for (const row of indices(rows)) asm.clear(getTotal(row));
     asm.move("rax", "rbp");
     asm.move("r15", "rsi");
     asm.loadImmediate("r10", this.#context.request.k / superElements);
@@ -47,7 +47,7 @@ export class TernaryTile implements TileEmitter {
       asm.add("rax", byteActivationGroupBytes(superElements));
       asm.add("r15", superBytes);
     });
-    emitStores(asm, this.#context.request, rows, totalOf);
+    emitStores(asm, this.#context.request, rows, getTotal);
   }
 
   #activation(row: number, offset: number): Memory {
@@ -58,7 +58,7 @@ export class TernaryTile implements TileEmitter {
   #emitProducts(rows: number): void {
     const asm = this.#context.asm;
     const { superElements, headerBytes } = this.#context.layout;
-    for (const row of indices(rows)) asm.clear(sumOf(row));
+    for (const row of indices(rows)) asm.clear(computeSum(row));
     for (const step of indices(superElements / vectorDepth)) {
       asm.vectorUnary("vmovups", packed, { base: "r15", displacement: headerBytes + step * vectorBytes });
       for (const code of indices(codesPerByte)) {
@@ -66,11 +66,11 @@ export class TernaryTile implements TileEmitter {
         asm.vector("vpand", codes, code > 0 ? codes : packed, mask);
         for (const row of indices(rows)) {
           const factors = this.#activation(row, step * vectorDepth + code * dotDepth);
-          if (this.#context.level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", sumOf(row), codes, factors);
+          if (this.#context.level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", computeSum(row), codes, factors);
           else {
             asm.vectorUnary("vpbroadcastd", factor, factors);
             asm.vector("vpmaddubsw", factor, codes, factor);
-            asm.vector("vpaddw", sumOf(row), sumOf(row), factor);
+            asm.vector("vpaddw", computeSum(row), computeSum(row), factor);
           }
         }
       }
@@ -82,7 +82,7 @@ export class TernaryTile implements TileEmitter {
     const asm = this.#context.asm;
     const { superElements } = this.#context.layout;
     for (const row of indices(rows)) {
-      const sum = sumOf(row);
+      const sum = computeSum(row);
       if (this.#context.level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
       asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, superElements + 4));
       asm.vector("vpsubd", sum, sum, factor);
@@ -90,7 +90,7 @@ export class TernaryTile implements TileEmitter {
       asm.vectorUnary("vbroadcastss", scale, this.#activation(row, superElements));
       asm.vector("vmulps", scale, scale, { base: "r15", displacement: 0 });
       asm.vector("vmulps", sum, sum, scale);
-      asm.vector("vaddps", totalOf(row), totalOf(row), sum);
+      asm.vector("vaddps", getTotal(row), getTotal(row), sum);
     }
   }
 }

@@ -1,9 +1,9 @@
 /** The graph that decodes new tokens with key-value caches of fixed capacity and returns logits. */
 import { InferyardError } from "../../../contract/errors.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
-import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
+import { type Graph, type NamedValue, getType, type Value } from "../../ir/graph.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
-import { literalOf } from "../../ir/literal.ts";
+import { toLiteral } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType, sourceType } from "./decoder-inputs.ts";
@@ -47,12 +47,12 @@ export function decodeInputs(
 
 /** The input that selects the branch with a past, as a constant true, so that it is not an input of the graph. */
 function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
-  const literal = literalOf(
+  const literal = toLiteral(
     "bool",
     Array.from(shape, () => 1),
     [1],
   );
-  return [name, { type: typeOf(literal), constant: literal }];
+  return [name, { type: getType(literal), constant: literal }];
 }
 
 /**

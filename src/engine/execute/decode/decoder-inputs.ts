@@ -68,7 +68,7 @@ export function decoderInputs(inputs: readonly TensorInfo[], cacheType: CacheTyp
   const past = others.map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw unsupportedDecoder("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
-  const states = past.flatMap(statesOf).map((each) => ({ ...each, info: { ...each.info, dataType: cacheType } }));
+  const states = past.flatMap(getStates).map((each) => ({ ...each, info: { ...each.info, dataType: cacheType } }));
   return { ids, mask, positions, branch, past, states, sources };
 }
 
@@ -85,7 +85,7 @@ function pastInput(info: TensorInfo, batch: number | string | undefined): PastIn
   return { info, axis, batchAxis, isJoined: info.shape.length === 5 && info.shape[0] === 2 };
 }
 
-function statesOf(past: PastInput): readonly PastInput[] {
+function getStates(past: PastInput): readonly PastInput[] {
   const { info, axis, batchAxis, isJoined } = past;
   if (!isJoined) return [past];
   return [0, 1].map((half) => {

@@ -170,7 +170,7 @@ export class Decoder {
     const all = Array.from({ length: batch }, (_, index) => at(rows, Math.min(index, rows.length - 1)));
     const { program, classes } = this.#executableFor({ capacity, size, batch, logits, source });
     const { data } = await program.append(
-      this.#inputsOf(all, capacity, size),
+      this.#getInputs(all, capacity, size),
       rows.map(({ cache, length, tokens, source: read }) => ({ cache, length, count: tokens.length, source: read })),
       { keeps, signal },
     );
@@ -178,7 +178,7 @@ export class Decoder {
   }
 
   /** The input tensors of a run. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
-  #inputsOf(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
+  #getInputs(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
     const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
     const integers = (
@@ -191,15 +191,15 @@ export class Decoder {
       if (dataType === "int64") return [name, { dataType, shape, data: BigInt64Array.from(values, BigInt) }];
       return [name, { dataType: "int32", shape, data: Int32Array.from(values) }];
     };
-    const lastOf = ({ tokens }: DecoderRow): number => tokens.length - 1;
+    const getLast = ({ tokens }: DecoderRow): number => tokens.length - 1;
     const isVisible = (row: DecoderRow, position: number): boolean =>
-      position < row.length || (position >= first && position <= first + lastOf(row));
+      position < row.length || (position >= first && position <= first + getLast(row));
     return Object.fromEntries([
-      integers(ids, size, (row, position) => at(row.tokens, Math.min(position, lastOf(row)))),
+      integers(ids, size, (row, position) => at(row.tokens, Math.min(position, getLast(row)))),
       integers(mask, capacity, (row, position) => (isVisible(row, position) ? 1 : 0)),
       ...(positions === undefined
         ? []
-        : [integers(positions, size, (row, position) => row.length + Math.min(position, lastOf(row)))]),
+        : [integers(positions, size, (row, position) => row.length + Math.min(position, getLast(row)))]),
     ]);
   }
 
@@ -223,7 +223,7 @@ export class Decoder {
       : (this.#references.get(source) ?? (await this.#referenceLogits(probe, source, signal)));
     if (!isFilled) this.#references.set(source, wanted);
     const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], { size, source }, signal);
-    const [spread, worst] = [spreadOf(wanted), largestDifference(wanted, given)];
+    const [spread, worst] = [getSpread(wanted), largestDifference(wanted, given)];
     if (worst <= tolerance * spread) {
       entry.isVerified = true;
       return;
@@ -271,7 +271,7 @@ export class Decoder {
   /** Whether a sequence gets the same logits alone and with others: all bits, if the engine gives the same. */
   #isSame(alone: Float32Array, together: Float32Array): boolean {
     if (this.#engine.isBatchExact) return alone.every((each, index) => Object.is(each, together[index]));
-    return largestDifference(alone, together) <= batchTolerance * spreadOf(alone);
+    return largestDifference(alone, together) <= batchTolerance * getSpread(alone);
   }
 
   /** Logits after the two probe tokens, from runs whose cache has exactly as many positions as tokens. */
@@ -355,7 +355,7 @@ export class Decoder {
 }
 
 /** The range of logits: the largest minus the smallest. */
-function spreadOf(logits: Float32Array): number {
+function getSpread(logits: Float32Array): number {
   return logits.reduce((max, each) => Math.max(max, each)) - logits.reduce((min, each) => Math.min(min, each));
 }
 

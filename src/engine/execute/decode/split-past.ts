@@ -5,7 +5,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Graph, type GraphNode, type NamedValue, type Value } from "../../ir/graph.ts";
 import { sameShape } from "../../ir/tensor-type.ts";
-import { integersOf } from "../../ir/literal.ts";
+import { toIntegers } from "../../ir/literal.ts";
 
 const halves = [0, 1];
 
@@ -22,7 +22,7 @@ export function splitPast(graph: Graph, joined: readonly string[]): Graph {
   if (joined.length === 0) return graph;
   const inputs = graph.inputs.flatMap((input): readonly NamedValue[] => {
     if (!joined.includes(input.name)) return [input];
-    return halves.map((half) => ({ name: halfName(input.name, half), value: halfOf(graph, input, half) }));
+    return halves.map((half) => ({ name: halfName(input.name, half), value: getHalf(graph, input, half) }));
   });
   const given = new Set(inputs.map(({ value }) => value));
   const outputs = graph.outputs.flatMap((output): readonly NamedValue[] => {
@@ -40,7 +40,7 @@ export function splitPast(graph: Graph, joined: readonly string[]): Graph {
 }
 
 /** The value in the graph that is one half of an input, without the first axis. */
-function halfOf(graph: Graph, { name, value }: NamedValue, half: number): Value {
+function getHalf(graph: Graph, { name, value }: NamedValue, half: number): Value {
   const users = graph.nodes.filter(({ inputs }) => inputs.includes(value));
   const cuts = users.filter((node) => selectedHalf(node) === half);
   const [cut] = cuts;
@@ -64,7 +64,7 @@ function selectedHalf({ operation, inputs }: GraphNode): number | undefined {
     return isHalf ? operation.starts[0] : undefined;
   }
   if (operation.kind !== "gather" || operation.axis !== 0 || indices?.constant?.data.length !== 1) return undefined;
-  return integersOf(indices.constant)[0];
+  return toIntegers(indices.constant)[0];
 }
 
 /** The two tensors that a value stacks along a new first axis; undefined when it does not. */

@@ -3,7 +3,7 @@ import { detectWasmFeatures, onnxSource, readOnnxModel } from "../../index.ts";
 import { compileKernels } from "../../codegen/wasm/index.ts";
 import { enableRelaxedSimd } from "../../codegen/wasm/v8-flags.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
-import { literalOf, numbersOf } from "../../ir/literal.ts";
+import { toLiteral, toNumbers } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { EngineModel } from "../engine-model.ts";
 import { KernelChecks } from "../kernel-checks/kernel-checks.ts";
@@ -24,11 +24,11 @@ function wrongIn(wrong: string): typeof evaluate {
   };
 }
 
-function scaled({ shape, ...literal }: ReturnType<typeof literalOf>): ReturnType<typeof literalOf> {
-  return literalOf(
+function scaled({ shape, ...literal }: ReturnType<typeof toLiteral>): ReturnType<typeof toLiteral> {
+  return toLiteral(
     "float32",
     shape,
-    Float64Array.from(numbersOf({ shape, ...literal }), (each) => each * 0.95),
+    Float64Array.from(toNumbers({ shape, ...literal }), (each) => each * 0.95),
   );
 }
 

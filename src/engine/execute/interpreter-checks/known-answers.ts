@@ -3,8 +3,8 @@
  * it computes itself is held against results that came from elsewhere.
  */
 import { at } from "../../../contract/checked.ts";
-import { messageOf } from "../../../contract/errors.ts";
-import { elementsOf, type Literal } from "../../ir/literal.ts";
+import { getMessage } from "../../../contract/errors.ts";
+import { getElements, type Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { parseGraph } from "../../ir/parse.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
@@ -72,7 +72,7 @@ export class InterpreterAnswers {
       const results = this.#evaluate(operation, operands);
       return right.length === 0 ? "it accepts what it must refuse" : findDifference(results, right);
     } catch (error) {
-      return right.length === 0 ? undefined : messageOf(error);
+      return right.length === 0 ? undefined : getMessage(error);
     }
   }
 }
@@ -85,7 +85,7 @@ export function findDifference(computed: readonly Literal[], right: readonly Lit
     if (given === undefined) return `output ${index} is missing, and ${type} is right`;
     if (given.dataType !== wanted.dataType || given.shape.join() !== wanted.shape.join())
       return `output ${index} is ${given.dataType}[${given.shape.join(",")}], and ${type} is right`;
-    const [a, b] = [elementsOf(given), elementsOf(wanted)];
+    const [a, b] = [getElements(given), getElements(wanted)];
     if (a.length !== b.length) return `output ${index} has ${a.length} elements, and ${b.length} are right`;
     const mayDiffer = wanted.dataType === "float32" || wanted.dataType === "float64";
     for (let element = 0; element < b.length; element += 1) {

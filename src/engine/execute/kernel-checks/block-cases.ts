@@ -8,7 +8,7 @@ import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
 import { multiplyScalar } from "../../../kernels/scalar-product.ts";
 import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
-import { int64Literal, type Literal, literalOf, literalWithStorage, numbersOf } from "../../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, literalWithStorage, toNumbers } from "../../ir/literal.ts";
 import type { Activation, LinearEpilogue } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, single } from "./case-builder.ts";
 import { indices, ordinary } from "./check-values.ts";
@@ -28,7 +28,7 @@ interface Encoded {
 
 /** Quantizes a matrix [rows, columns]. */
 function encode(type: QuantizedType, rows: number, columns: number): Encoded {
-  const floats = Float32Array.from(numbersOf(ordinary("float32", [rows, columns], 2)), (value) => value / columns);
+  const floats = Float32Array.from(toNumbers(ordinary("float32", [rows, columns], 2)), (value) => value / columns);
   const bytes = type === "Q4_K" ? superBlocks((rows * columns) / 256) : encodeTensor(type, floats);
   const blocks = { type, format: required(blockFormats[type], type), rows, columns, read: () => bytes };
   return { blocks, values: decodeTensor(type, bytes, rows * columns) };
@@ -84,11 +84,11 @@ function literals({ blocks: shared, values }: Encoded): { readonly table: Litera
 
 /** Rows of which each has one large element in every group, at each place of a vector and of several vectors. */
 function withPeaks(rows: number, columns: number): Literal {
-  const values = Array.from(numbersOf(ordinary("float32", [rows, columns])), (value, index) => {
+  const values = Array.from(toNumbers(ordinary("float32", [rows, columns])), (value, index) => {
     const [row, column] = [Math.floor(index / columns), index % columns];
     return column % 32 === (row * 2 + (Math.floor(column / 32) % 2)) % 32 ? 5 * Math.sign(value) : value / 2;
   });
-  return literalOf("float32", [rows, columns], values);
+  return toLiteral("float32", [rows, columns], values);
 }
 
 /** Linear layers with quantized weights of each structure, and with each activation. */

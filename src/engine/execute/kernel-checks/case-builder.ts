@@ -1,5 +1,5 @@
 /** What a check of generated code consists of, and how one is written. */
-import { type GraphNode, typeOf, type Value } from "../../ir/graph.ts";
+import { type GraphNode, getType, type Value } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
@@ -47,8 +47,8 @@ export class CaseBuilder {
 
   /** Adds an input. */
   input(given: CaseInput): Value {
-    if ("constant" in given) return { type: typeOf(given.constant), constant: given.constant };
-    const value = { type: typeOf(given) };
+    if ("constant" in given) return { type: getType(given.constant), constant: given.constant };
+    const value = { type: getType(given) };
     this.inputs.set(value, given);
     return value;
   }

@@ -1,7 +1,7 @@
 /** Inputs of kernel checks: ordinary numbers, and those that generated code gets wrong first. Deterministic. */
 import { elementCount } from "../../../contract/tensor.ts";
 import type { ElementType } from "../../ir/element-types.ts";
-import { type Literal, literalOf, literalOfBigints } from "../../ir/literal.ts";
+import { type Literal, toLiteral, literalOfBigints } from "../../ir/literal.ts";
 
 /** Zeros, denormals, values around the ends of exp and tanh, the first that is infinite in float16, large values, infinities and NaN. */
 const specialFloats = [
@@ -80,7 +80,7 @@ export function withSpecialRow(shape: readonly number[]): Literal {
   const columns = shape.at(-1) ?? 1;
   const values = Array.from(data as Float32Array);
   for (const [index, value] of [NaN, Infinity, 1e-40, -1e30].entries()) values[columns + index * 2] = value;
-  return literalOf("float32", shape, values);
+  return toLiteral("float32", shape, values);
 }
 
 /** Indices from -size to size - 1. */
@@ -94,7 +94,7 @@ export function indices(shape: readonly number[], size: number, dataType: "int64
 
 function literal(dataType: ElementType, shape: readonly number[], values: readonly number[]): Literal {
   if (dataType === "bool")
-    return literalOf(
+    return toLiteral(
       dataType,
       shape,
       values.map((value) => (Math.trunc(value) % 2 === 0 ? 0 : 1)),
@@ -105,7 +105,7 @@ function literal(dataType: ElementType, shape: readonly number[], values: readon
         shape,
         values.map((value) => BigInt(Math.trunc(value))),
       )
-    : literalOf(dataType, shape, values);
+    : toLiteral(dataType, shape, values);
 }
 
 function isFloat(dataType: ElementType): boolean {

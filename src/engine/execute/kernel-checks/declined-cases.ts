@@ -1,7 +1,7 @@
 /** Checks of the conditions of lowering: what a kernel must compute, and what it must leave to the interpreter. */
 import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
-import { int64Literal, type Literal, literalOf, literalOfBigints } from "../../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, literalOfBigints } from "../../ir/literal.ts";
 import type { ElementOperation, Operation } from "../../ir/operations.ts";
 import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
@@ -16,34 +16,34 @@ export function chainCases(): readonly CheckCase[] {
     return single("elementwise", { kind: "elementwise", steps }, inputs, floatTolerance);
   };
   const cast = (to: ElementType, saturate: boolean): ElementOperation => ({ kind: "cast", to, saturate });
-  const x = literalOf("float32", [7], [-300, -1.5, 0, 0.25, 3, 200, 70000]);
-  const whole = literalOf("int32", [7], [-70000, -129, -1, 0, 1, 255, 65536]);
+  const x = toLiteral("float32", [7], [-300, -1.5, 0, 0.25, 3, 200, 70000]);
+  const whole = toLiteral("int32", [7], [-70000, -129, -1, 0, 1, 255, 65536]);
   const half: ElementOperation = { kind: "binary", function: "mul" };
   return [
     ...(["int8", "uint8", "int16", "uint16"] as const).flatMap((to) => [x, whole].map((each) => chain([cast(to, true)], [each]))),
-    chain([half, cast("float16", false)], [x, literalOf("float32", [1], [0.5])]),
-    chain([cast("float32", false), { kind: "unary", function: "softplus" }], [literalOf("float16", [3], [-2, 0.5, 3])]),
-    chain([{ kind: "binary", function: "bitwise-and" }], [whole, literalOf("int32", [], [12])]),
+    chain([half, cast("float16", false)], [x, toLiteral("float32", [1], [0.5])]),
+    chain([cast("float32", false), { kind: "unary", function: "softplus" }], [toLiteral("float16", [3], [-2, 0.5, 3])]),
+    chain([{ kind: "binary", function: "bitwise-and" }], [whole, toLiteral("int32", [], [12])]),
     single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
       x,
-      { constant: literalOf("float32", [1], [0.5]) },
+      { constant: toLiteral("float32", [1], [0.5]) },
     ]),
     single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
-      literalOf("float32", [2, 2], [1, 2, 3, 4]),
-      { constant: literalOf("float32", [2], [5, -7]) },
+      toLiteral("float32", [2, 2], [1, 2, 3, 4]),
+      { constant: toLiteral("float32", [2], [5, -7]) },
     ]),
     ...(["int8", "uint8", "int16", "uint16"] as const).map((type) => {
       const steps = [{ operation: half, operands: [0, 1] }];
-      const inputs = [literalOf(type, [3], [1, 2, 100]), { constant: literalOf(type, [], [3]) }];
+      const inputs = [toLiteral(type, [3], [1, 2, 100]), { constant: toLiteral(type, [], [3]) }];
       return single("elementwise", { kind: "elementwise", steps }, inputs);
     }),
-    chain([{ kind: "unary", function: "is-infinite" }], [literalOf("float32", [3], [Infinity, -Infinity, 1])]),
+    chain([{ kind: "unary", function: "is-infinite" }], [toLiteral("float32", [3], [Infinity, -Infinity, 1])]),
     chain(
       [
         { kind: "unary", function: "is-nan" },
         { kind: "unary", function: "not" },
       ],
-      [literalOf("float32", [2], [NaN, 1])],
+      [toLiteral("float32", [2], [NaN, 1])],
     ),
     single("elementwise", { kind: "elementwise", steps: [{ operation: half, operands: [0, 1] }] }, [
       int64Literal([1, -2, 3]),
@@ -54,10 +54,10 @@ export function chainCases(): readonly CheckCase[] {
       chain([cast("uint64", false), cast("int32", false)], [whole]),
       chain([cast("int32", true)], [int64Literal([1, 2])]),
       chain([cast("uint32", true)], [whole]),
-      chain([cast("uint8", true)], [literalOf("uint32", [2], [1, 300])]),
-      chain([cast("int8", true)], [literalOf("bool", [2], [1, 0])]),
+      chain([cast("uint8", true)], [toLiteral("uint32", [2], [1, 300])]),
+      chain([cast("int8", true)], [toLiteral("bool", [2], [1, 0])]),
     ].map((each) => ({ ...each, isDeclined: true })),
-    { ...chain([half], [literalOf("float16", [2], [1, 2]), literalOf("float16", [2], [3, 4])]), isDeclined: true },
+    { ...chain([half], [toLiteral("float16", [2], [1, 2]), toLiteral("float16", [2], [3, 4])]), isDeclined: true },
   ];
 }
 
@@ -166,29 +166,29 @@ export function declinedCases(): readonly CheckCase[] {
       at,
       ordinary("float64", [2], 2),
     ),
-    declined("subtract-zero-point", { kind: "subtract-zero-point" }, ordinary("uint8", [3, 5]), literalOf("uint8", [], [7])),
+    declined("subtract-zero-point", { kind: "subtract-zero-point" }, ordinary("uint8", [3, 5]), toLiteral("uint8", [], [7])),
     declined(
       "quantize",
       { kind: "quantize" },
       ordinary("float32", [3, 5]),
-      literalOf("float32", [], [0.05]),
-      literalOf("uint8", [], [7]),
+      toLiteral("float32", [], [0.05]),
+      toLiteral("uint8", [], [7]),
     ),
     declined("quantization-range", { kind: "quantization-range" }, ordinary("float64", [3, 5])),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 4]), ordinary("int32", [4, 5])),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 5]), { constant: ordinary("int32", [5, 4]) }),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
-      constant: literalOf("int32", [2, 2], [-200, 1, 2, 200]),
+      constant: toLiteral("int32", [2, 2], [-200, 1, 2, 200]),
     }),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
-      constant: literalOf("int32", [2, 2], [-300, 0, -256, -60]),
+      constant: toLiteral("int32", [2, 2], [-300, 0, -256, -60]),
     }),
     declined("integer-matmul", { kind: "integer-matmul" }, ordinary("int16", [3, 2]), {
-      constant: literalOf("int32", [2, 2], [-100, 0, 156, -60]),
+      constant: toLiteral("int32", [2, 2], [-100, 0, 156, -60]),
     }),
     single("integer-matmul", { kind: "integer-matmul" }, [
       ordinary("int16", [3, 2]),
-      { constant: literalOf("int32", [2, 2], [-255, 0, -3, -60]) },
+      { constant: toLiteral("int32", [2, 2], [-255, 0, -3, -60]) },
     ]),
   ];
 }
@@ -203,9 +203,9 @@ export function refusedCases(): readonly CheckCase[] {
   });
   const scatter = { kind: "scatter-elements", axis: 0, reduction: "none" } as const;
   return [
-    refused("scatter-elements", scatter, x, int64Literal([1, 0]), literalOf("float32", [2], [1, 2])),
-    refused("scatter-elements", scatter, literalOf("float32", [], [1]), int64Literal([0], []), literalOf("float32", [], [2])),
-    refused("scatter-elements", scatter, x, int64Literal([1, 0], [2, 1]), literalOf("float32", [1, 2], [1, 2])),
+    refused("scatter-elements", scatter, x, int64Literal([1, 0]), toLiteral("float32", [2], [1, 2])),
+    refused("scatter-elements", scatter, toLiteral("float32", [], [1]), int64Literal([0], []), toLiteral("float32", [], [2])),
+    refused("scatter-elements", scatter, x, int64Literal([1, 0], [2, 1]), toLiteral("float32", [1, 2], [1, 2])),
     refused("scatter-elements", scatter, x, int64Literal([1, 0, 1, 2, 1], [1, 5]), ordinary("float32", [1, 5])),
     refused("gather-elements", { kind: "gather-elements", axis: 0 }, x, int64Literal([1, 0, 1, 2, 1], [1, 5])),
     refused(

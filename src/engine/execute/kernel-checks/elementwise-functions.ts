@@ -2,9 +2,9 @@
 import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { BinaryFunction, ElementOperation, UnaryFunction } from "../../ir/operations.ts";
-import { literalOf } from "../../ir/literal.ts";
+import { toLiteral } from "../../ir/literal.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
-import { type KernelFunction, kernelFunctionsOf } from "../../lower/kernel-functions.ts";
+import { type KernelFunction, getKernelFunctions } from "../../lower/kernel-functions.ts";
 import { lowerElementwise } from "../../lower/elementwise.ts";
 
 const floats: readonly ElementType[] = ["float32", "float64"];
@@ -95,7 +95,7 @@ export function elementwiseFunctions(): readonly KernelFunction[] {
 function step(operation: ElementOperation, types: readonly ElementType[], exponent?: number): readonly KernelFunction[] {
   const inputs = types.map((dataType, index) => {
     if (index === 0 || exponent === undefined) return { type: { dataType, shape: [1] } };
-    return { type: { dataType, shape: [] }, constant: literalOf(dataType, [], [exponent]) };
+    return { type: { dataType, shape: [] }, constant: toLiteral(dataType, [], [exponent]) };
   });
   const chain = { kind: "elementwise", steps: [{ operation, operands: types.map((_, index) => index) }] } as const;
   const type = at(
@@ -107,5 +107,5 @@ function step(operation: ElementOperation, types: readonly ElementType[], expone
   );
   const node = { operation: chain, inputs, outputs: [{ type }] };
   const lowered = lowerElementwise(node);
-  return lowered === undefined ? [] : kernelFunctionsOf(node, lowered).filter((each) => each.step !== undefined);
+  return lowered === undefined ? [] : getKernelFunctions(node, lowered).filter((each) => each.step !== undefined);
 }

@@ -1,6 +1,6 @@
 /** Scratch memory of kernels under check, apart from everything else: what lies behind it must not change, and what was in it before must not matter. */
 import type { KernelCall } from "../../codegen/wasm/index.ts";
-import { literalOf } from "../../ir/literal.ts";
+import { toLiteral } from "../../ir/literal.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 
 /** Bytes behind the scratch memory that no kernel may write. */
@@ -16,7 +16,7 @@ export class GuardedScratch {
   constructor(memory: EngineMemory, kernels: readonly Pick<KernelCall, "scratchBytes">[]) {
     this.#memory = memory;
     const bytes = Math.max(0, ...kernels.map(({ scratchBytes }) => scratchBytes)) + guardBytes;
-    this.#start = memory.pack({ source: literalOf("uint8", [0], []), layout: "scratch", bytes, packStored: () => {} }, false);
+    this.#start = memory.pack({ source: toLiteral("uint8", [0], []), layout: "scratch", bytes, packStored: () => {} }, false);
   }
 
   /** The offsets of a call, with the scratch memory in its place. */

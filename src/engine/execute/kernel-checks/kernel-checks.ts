@@ -3,7 +3,7 @@
  * that differ are excluded from lowering, so that the interpreter computes their operations.
  */
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
@@ -117,7 +117,7 @@ export class KernelChecks {
     const cases: CheckCase[] = [];
     for (const { name, step, blocks } of unknown.values()) {
       if (blocks !== undefined) this.#testBlockKernel(name, blocks);
-      else cases.push(...(step === undefined ? this.#casesOf(name) : elementwiseCases(name, step)));
+      else cases.push(...(step === undefined ? this.#getCases(name) : elementwiseCases(name, step)));
     }
     for (const [index, problem] of this.#run(cases).entries()) {
       const name = cases[index]?.name;
@@ -249,7 +249,7 @@ export class KernelChecks {
   /** Runs the self-test of one kernel for quantized weights, alone, so that its time is known. */
   #testBlockKernel(id: string, blocks: Pick<QuantizedBlocks, "type" | "format">): void {
     const entry = this.#blockKernels.callable(blocks).find((kernel) => kernel.id === id);
-    const kernel = entry && this.#blockKernels.kernelOf(entry);
+    const kernel = entry && this.#blockKernels.getKernel(entry);
     if (entry === undefined || kernel === undefined) return;
     if (!this.#rightDecoders.has(blocks.format)) {
       const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
@@ -263,7 +263,7 @@ export class KernelChecks {
     this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
   }
 
-  #casesOf(name: string): readonly CheckCase[] {
+  #getCases(name: string): readonly CheckCase[] {
     const [family = name] = name.split(" ");
     return this.#familyCases(family).filter((each) => each.name === name);
   }
@@ -277,7 +277,7 @@ export class KernelChecks {
     try {
       return runCases(cases, { features: this.#features, compile: this.#compile, machineCode: this.#machineCode });
     } catch (error) {
-      if (cases.length === 1) return [`it stopped: ${messageOf(error)}`];
+      if (cases.length === 1) return [`it stopped: ${getMessage(error)}`];
       return cases.flatMap((each) => this.#run([each]));
     }
   }

@@ -1,6 +1,6 @@
 /** Checks of how operations are lowered: ranks, axes, offsets, groups and temporaries, each in the shapes that take another path to the same kernels. */
 import type { ElementType } from "../../ir/element-types.ts";
-import { type Literal, literalOf } from "../../ir/literal.ts";
+import { type Literal, toLiteral } from "../../ir/literal.ts";
 import type { Activation, Operation, Window } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { chainCases, declinedCases, refusedCases } from "./declined-cases.ts";
@@ -14,7 +14,7 @@ function padCases(): readonly CheckCase[] {
     [before, after]: readonly [readonly number[], readonly number[]],
     x: Literal,
   ): CheckCase => {
-    const value = mode === "constant" ? [literalOf(x.dataType, [], [7])] : [];
+    const value = mode === "constant" ? [toLiteral(x.dataType, [], [7])] : [];
     return single("strided-copy", { kind: "pad", mode, before, after }, [x, ...value]);
   };
   const x = ordinary("float32", [3, 4, 5]);
@@ -134,7 +134,7 @@ function axisCases(): readonly CheckCase[] {
 
 /** Numbers of which several are equal. */
 function repeated(shape: readonly number[]): Literal {
-  return literalOf(
+  return toLiteral(
     "float32",
     shape,
     Array.from(ordinary("int8", shape).data as Int8Array, (value) => value % 4),
@@ -256,7 +256,7 @@ function indexCases(): readonly CheckCase[] {
       single("gather-elements", { kind: "gather-elements", axis }, [data, indices([2, 3, 2], 3)]),
       single("scatter-elements", { kind: "scatter-elements", axis, reduction: "none" }, [
         data,
-        literalOf("int64", [1, 1, 1].with(axis, 2), [2, 0]),
+        toLiteral("int64", [1, 1, 1].with(axis, 2), [2, 0]),
         ordinary("float32", [1, 1, 1].with(axis, 2), 2),
       ]),
     ]),
@@ -280,12 +280,12 @@ function indexCases(): readonly CheckCase[] {
     single("gather-blocks", { kind: "gather-nd", batchAxes: 0 }, [ordinary("uint8", [3, 4]), indices([5, 2], 3, "int64")]),
     single("scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
       data,
-      literalOf("int64", [3, 2], [0, 1, 2, -1, 1, 3]),
+      toLiteral("int64", [3, 2], [0, 1, 2, -1, 1, 3]),
       ordinary("float32", [3, 5], 2),
     ]),
     single("scatter-blocks", { kind: "scatter-nd", reduction: "none" }, [
       ordinary("int64", [4, 2]),
-      literalOf("int64", [2, 1], [3, 1]),
+      toLiteral("int64", [2, 1], [3, 1]),
       ordinary("int64", [2, 2], 2),
     ]),
   ];

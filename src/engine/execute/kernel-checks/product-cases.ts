@@ -2,7 +2,7 @@
 import { at, required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";
-import { type Literal, literalOf, numbersOf } from "../../ir/literal.ts";
+import { type Literal, toLiteral, toNumbers } from "../../ir/literal.ts";
 import type { Activation, Operation } from "../../ir/operations.ts";
 import { CaseBuilder, type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary, withSpecialRow } from "./check-values.ts";
@@ -132,8 +132,8 @@ export function convolutionCases(): readonly CheckCase[] {
   ];
 }
 
-const scale = literalOf("float32", [], [0.037]);
-const zeroPoint = literalOf("uint8", [], [117]);
+const scale = toLiteral("float32", [], [0.037]);
+const zeroPoint = toLiteral("uint8", [], [117]);
 
 /** Dynamic quantization of activations: rows of each length, values that are clamped, and ranges on one side of 0. */
 export function quantizationCases(): readonly CheckCase[] {
@@ -145,19 +145,19 @@ export function quantizationCases(): readonly CheckCase[] {
     single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary(type, shape), ...zero]);
   return [
     ...[19, 17, 16, 18, 2].map((columns) => range(ordinary("float32", [3, columns]))),
-    range(literalOf("float32", [6], [3, 2.5, 7, 9.25, 4, 5])),
-    range(literalOf("float32", [5], [-3, -2.5, -7, -9.25, -4])),
-    range(literalOf("float32", [9], Array<number>(9).fill(0))),
+    range(toLiteral("float32", [6], [3, 2.5, 7, 9.25, 4, 5])),
+    range(toLiteral("float32", [5], [-3, -2.5, -7, -9.25, -4])),
+    range(toLiteral("float32", [9], Array<number>(9).fill(0))),
     range(withSpecialRow([2, 9])),
     quantize([2, 3, 6], scale, zeroPoint),
     quantize([3, 18], scale, zeroPoint),
-    quantize([2, 20], literalOf("float32", [], [0.004]), literalOf("uint8", [], [200])),
-    quantize([3, 2], literalOf("float32", [], [0.3]), literalOf("uint8", [], [0])),
+    quantize([2, 20], toLiteral("float32", [], [0.004]), toLiteral("uint8", [], [200])),
+    quantize([3, 2], toLiteral("float32", [], [0.3]), toLiteral("uint8", [], [0])),
     integers("uint8", [3, 18], zeroPoint),
     integers("uint8", [2, 16]),
     integers("int8", [2, 3, 4]),
     integers("int8", [3, 18]),
-    integers("int8", [2, 22], literalOf("int8", [], [-5])),
+    integers("int8", [2, 22], toLiteral("int8", [], [-5])),
     ...[3, 4, 1].map((rows) => ({
       ...integerProduct("byte-matmul", rows, undefined, { depth: 34 + 4 * rows }),
       name: "quantize-rows",
@@ -204,25 +204,25 @@ function integerProduct(
   const builder = new CaseBuilder();
   const quantized = (): Value => {
     const factor = largestWeight < 60 ? 1 : 2.6;
-    const values = Array.from(numbersOf(ordinary("float32", [rows, depth])), (value, index) => {
+    const values = Array.from(toNumbers(ordinary("float32", [rows, depth])), (value, index) => {
       if (equal === undefined) return value * factor;
       const isQuiet = equal.row !== undefined && equal.row !== Math.floor(index / depth);
       return isQuiet ? 0 : equal.activation * 0.037;
     });
-    const operands = [literalOf("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
+    const operands = [toLiteral("float32", [rows, depth], values), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
   const x = isQuantized ? quantized() : builder.input(ordinary("int16", [rows, depth]));
   const integers = Array.from(
-    numbersOf(ordinary("int32", [depth, columns], 2)),
+    toNumbers(ordinary("int32", [depth, columns], 2)),
     (value) => equal?.weight ?? Math.trunc((value * largestWeight) / 20 + weightShift),
   );
-  const weights = builder.input({ constant: literalOf("int32", [depth, columns], integers) });
+  const weights = builder.input({ constant: toLiteral("int32", [depth, columns], integers) });
   const name = activation === undefined || activation === "none" ? family : `${family} ${activation}`;
   if (activation === undefined) builder.node({ kind: "integer-matmul" }, [x, weights]);
   else {
     const columnScale = {
-      constant: literalOf(
+      constant: toLiteral(
         "float32",
         [scales],
         Array.from({ length: scales }, (_, column) => 0.01 + column / 999),
@@ -256,7 +256,7 @@ function oneWidePair(): CheckCase {
   const [depth, columns] = [8, 9];
   const builder = new CaseBuilder();
   const x = Array.from({ length: 2 * depth }, (_, index) => (index % depth === 2 || index % depth === 3 ? 5.1 : 0.4));
-  const operands = [literalOf("float32", [2, depth], x), scale, zeroPoint].map((each) => builder.input(each));
+  const operands = [toLiteral("float32", [2, depth], x), scale, zeroPoint].map((each) => builder.input(each));
   const weights = Array.from({ length: depth * columns }, (_, index) => {
     const row = Math.floor(index / columns);
     return row === 2 || row === 3 ? 90 : 1;
@@ -264,7 +264,7 @@ function oneWidePair(): CheckCase {
   const [quantized] = builder.node({ kind: "quantize" }, operands);
   builder.node({ kind: "integer-matmul" }, [
     required(quantized, "the quantized activations"),
-    builder.input({ constant: literalOf("int32", [depth, columns], weights) }),
+    builder.input({ constant: toLiteral("int32", [depth, columns], weights) }),
   ]);
   return { name: "integer-matmul", nodes: builder.nodes, inputs: builder.inputs, tolerance: 0 };
 }
@@ -280,7 +280,7 @@ function sharedActivationCases(): readonly CheckCase[] {
     return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance: 0 };
   };
   const weights = (scaledBy: number): CaseInput => ({
-    constant: literalOf(
+    constant: toLiteral(
       "int32",
       [40, 5],
       Array.from({ length: 200 }, (_, index) => ((index % 7) - 3) * scaledBy),
@@ -290,7 +290,7 @@ function sharedActivationCases(): readonly CheckCase[] {
     kind: "elementwise",
     steps: [{ operation: { kind: "cast", to: "float32", saturate: false }, operands: [0] }],
   } as const;
-  const small = { constant: literalOf("int32", [2, 3], [1, -2, 3, 4, -5, 6]) };
+  const small = { constant: toLiteral("int32", [2, 3], [1, -2, 3, 4, -5, 6]) };
   return [
     ...[1, 42].map((other) =>
       shared(other === 1 ? "byte-matmul" : "integer-matmul", [2, 3, 40], (builder, x) => {

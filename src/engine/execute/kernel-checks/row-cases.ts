@@ -1,6 +1,6 @@
 /** Checks of kernels that work along axes or in windows, or move elements. */
 import type { ElementType } from "../../ir/element-types.ts";
-import { type Literal, literalOf } from "../../ir/literal.ts";
+import { type Literal, toLiteral } from "../../ir/literal.ts";
 import { type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { indices, ordinary, withSpecialRow } from "./check-values.ts";
 
@@ -26,7 +26,7 @@ export function poolingCases(): readonly CheckCase[] {
 
 /** Softmax over the last axis and over an inner one. */
 export function softmaxCases(): readonly CheckCase[] {
-  const masked = literalOf("float32", [3, 7], [...Array<number>(8).fill(0.5), ...Array<number>(13).fill(-Infinity)]);
+  const masked = toLiteral("float32", [3, 7], [...Array<number>(8).fill(0.5), ...Array<number>(13).fill(-Infinity)]);
   const softmax = (name: string, axis: number, logarithm: boolean, ...inputs: readonly Literal[]): CheckCase =>
     single(name, { kind: "softmax", axis, logarithm }, inputs, floatTolerance);
   return [
@@ -55,7 +55,7 @@ function numbers(type: ElementType, shape: readonly number[]): Literal {
   return type === "float32" ? withSpecialRow(shape) : ordinary(type, shape);
 }
 
-function toleranceOf(type: ElementType): number {
+function getTolerance(type: ElementType): number {
   return type === "float32" ? floatTolerance : 0;
 }
 
@@ -70,7 +70,7 @@ export function reduceCases(): readonly CheckCase[] {
           `${family} ${name} ${type}`,
           { kind: "reduce", function: name, axes: [axis], keep: false },
           [numbers(type, [5, 9])],
-          toleranceOf(type),
+          getTolerance(type),
         );
       return [reduce(0), reduce(1)];
     }),
@@ -87,7 +87,7 @@ export function scanCases(): readonly CheckCase[] {
         `cumulative ${name} ${type}`,
         { kind: "cumulative", function: name, axis: 1, exclusive: true, reverse: true },
         [numbers(type, [3, 9])],
-        toleranceOf(type),
+        getTolerance(type),
       ),
     ),
     single(`top-k ${type}`, { kind: "top-k", axis: 1, count: 4, largest: true }, [ordinary(type, [3, 9])]),

@@ -1,12 +1,12 @@
 /** Runs check cases with generated code, and compares the results with the right ones. */
-import { at } from "../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
-import { elementsOf, type Literal } from "../../ir/literal.ts";
+import { getElements, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
 import { blockKernelId } from "../../../kernels/kernel-ids.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
@@ -63,14 +63,14 @@ function planCases(
   );
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
   const states = new Set(cases.flatMap((each) => each.states ?? []));
-  const blockKernels = new Map(cases.flatMap((each) => blockKernelsOf(each, machineCode !== undefined)));
+  const blockKernels = new Map(cases.flatMap((each) => getBlockKernels(each, machineCode !== undefined)));
   const plan = planGraph(graph, {
     ...(arena === undefined ? {} : { assignOffsets: (buffers) => arena.assignOffsets(buffers) }),
     isModelConstant: () => false,
     hasByteDot: features.byteDot !== "none",
     states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
     stateBlocks: sequenceCount,
-    ...(isExcluded === undefined ? {} : { isExcluded }),
+    ...omitUndefined({ isExcluded }),
     blockKernelFor: (blocks) => blockKernels.get(blocks) ?? { id: blockKernelId(blocks.type), kind: "generated" },
   });
   return { plan, inputs };
@@ -99,7 +99,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     // Before a kernel packs the weights: what is read of them afterwards comes out of the packed ones.
     const expected = cases.map((each) => each.expected?.() ?? interpretedOutputs(each));
     const weights = plan.weights.filter(({ unpack }) => unpack !== undefined);
-    const constants = new Map(weights.map(({ source }) => [source, elementsOf(source)]));
+    const constants = new Map(weights.map(({ source }) => [source, getElements(source)]));
     const executable = new Executable(plan, memory, run);
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
     arena.fill();
@@ -139,7 +139,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
 }
 
 /** The quantized weights of a case that has a kernel of its own for them. */
-function blockKernelsOf(
+function getBlockKernels(
   { blockKernel, machineLevel: level, nodes }: CheckCase,
   hasMachineCode: boolean,
 ): readonly (readonly [QuantizedBlocks, BlockKernel])[] {
@@ -152,7 +152,7 @@ function blockKernelsOf(
       const kernel = {
         id: blockKernelId(multiplied.type),
         kind: "generated",
-        ...(level === undefined ? {} : { level }),
+        ...omitUndefined({ level }),
       } as const;
       return [[multiplied, blockKernel ?? kernel] as const];
     }),
@@ -206,7 +206,7 @@ function difference(
   right: Literal,
   { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
 ): string | undefined {
-  const [a, b] = [elementsOf(computed), elementsOf(right)];
+  const [a, b] = [getElements(computed), getElements(right)];
   for (let index = 0; index < elementCount(right.shape); index += 1) {
     if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
     return `element ${index} of ${computed.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;

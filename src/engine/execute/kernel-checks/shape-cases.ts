@@ -8,7 +8,7 @@ import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.t
 import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { LazyStorage } from "../../ir/lazy-storage.ts";
-import { int64Literal, type Literal, literalOf, literalWithStorage } from "../../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, literalWithStorage } from "../../ir/literal.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { indices, ordinary } from "./check-values.ts";
@@ -17,7 +17,7 @@ const widths = ["uint8", "float16", "float32", "int64"] as const;
 const elementBytes = { uint8: 1, float16: 2, float32: 4, int64: 8 } as const;
 const numericTypes = ["float32", "int32", "int64"] as const;
 
-const toleranceOf = (type: ElementType): number => (type === "float32" ? floatTolerance : 0);
+const getTolerance = (type: ElementType): number => (type === "float32" ? floatTolerance : 0);
 
 /** Batched products with three batch axes, with rows enough to copy panels, and with operands that are shared between products. */
 export function batchedShapes(): readonly CheckCase[] {
@@ -31,7 +31,7 @@ export function batchedShapes(): readonly CheckCase[] {
     );
   };
   const matmul = (type: "float32" | "int32", a: readonly number[], b: readonly number[]): CheckCase =>
-    single("batched-matmul", { kind: "matmul" }, [ordinary(type, a), ordinary(type, b, 2)], toleranceOf(type));
+    single("batched-matmul", { kind: "matmul" }, [ordinary(type, a), ordinary(type, b, 2)], getTolerance(type));
   const swapped = { b: [0, 1, 3, 2] };
   return [
     fused([1, 2, 3, 9], [1, 2, 10, 9], { ...swapped, alpha: 0.25 }),
@@ -63,7 +63,7 @@ export function convolutionShapes(): readonly CheckCase[] {
     const [ones, none] = [Array<number>(rank).fill(1), Array<number>(2 * rank).fill(0)];
     const operation = { kind: "convolution", groups: 1, strides: ones, dilations: ones, pads: none, ...more } as const;
     const added = bias ? [ordinary(type, w.slice(0, 1), 3)] : [];
-    return single(name, operation, [ordinary(type, x), ordinary(type, w, 2), ...added], toleranceOf(type));
+    return single(name, operation, [ordinary(type, x), ordinary(type, w, 2), ...added], getTolerance(type));
   };
   const transposed = (
     x: readonly number[],
@@ -189,7 +189,7 @@ export function reduceShapes(): readonly CheckCase[] {
           `${type === "int64" ? "reduce-wide" : "reduce"} ${name} ${type}`,
           { kind: "reduce", function: name, axes, keep: false },
           [ordinary(type, shape)],
-          toleranceOf(type),
+          getTolerance(type),
         );
       return [reduce([2, 5, 21], [1]), reduce([4, 3, 5], [0, 2]), reduce([3, 2, 18], [1, 2])];
     }),
@@ -198,7 +198,7 @@ export function reduceShapes(): readonly CheckCase[] {
 
 /** Arg-max with equal elements, cumulative operations in each direction, and top-k of each axis. */
 export function scanShapes(): readonly CheckCase[] {
-  const equal = literalOf(
+  const equal = toLiteral(
     "float32",
     [2, 5, 3],
     Array.from({ length: 30 }, (_, index) => (index * 7) % 4),
@@ -216,7 +216,7 @@ export function scanShapes(): readonly CheckCase[] {
           `cumulative ${name} ${type}`,
           { kind: "cumulative", function: name, axis: 1, exclusive, reverse },
           [ordinary(type, shape)],
-          toleranceOf(type),
+          getTolerance(type),
         );
       return [cumulative([3, 9], false, false), cumulative([2, 5, 19], true, false), cumulative([2, 4, 3], false, true)];
     }),
@@ -226,7 +226,7 @@ export function scanShapes(): readonly CheckCase[] {
       single(`top-k ${type}`, { kind: "top-k", axis, count, largest }, [ordinary(type, shape)]);
     return [top([2, 7, 3], 1, 3, false), top([2, 21], 1, 21, true), top([3, 8], 1, 1, false), top([5, 4], 0, 2, true)];
   });
-  const ties = literalOf(
+  const ties = toLiteral(
     "float32",
     [2, 23],
     Array.from({ length: 46 }, (_, index) => (index * 5) % 6),
@@ -237,7 +237,7 @@ export function scanShapes(): readonly CheckCase[] {
     ...tops,
     ...[true, false].map((largest) =>
       single("top-k float32", { kind: "top-k", axis: 1, count: 5, largest }, [
-        literalOf("float32", [2, 7], [0, -0, 1, -0, 0, -1e-45, -0, -0, 0, -1, 1e-45, -0, 0, NaN]),
+        toLiteral("float32", [2, 7], [0, -0, 1, -0, 0, -1e-45, -0, -0, 0, -1, 1e-45, -0, 0, NaN]),
       ]),
     ),
     single("top-k float32", { kind: "top-k", axis: 1, count: 9, largest: true }, [ties]),
@@ -252,7 +252,7 @@ export function scatterShapes(): readonly CheckCase[] {
     return [
       single(`scatter-elements${suffix}`, { kind: "scatter-elements", axis: 1, reduction }, [
         ordinary(type, [3, 5, 2]),
-        literalOf("int32", [2, 3, 2], [4, 0, 1, -1, 2, 3, 0, 1, -4, 4, 3, 2]),
+        toLiteral("int32", [2, 3, 2], [4, 0, 1, -1, 2, 3, 0, 1, -4, 4, 3, 2]),
         ordinary(type, [2, 3, 2], 2),
       ]),
       single(`scatter-blocks${suffix}`, { kind: "scatter-nd", reduction }, [

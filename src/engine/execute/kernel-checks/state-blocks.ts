@@ -3,7 +3,7 @@ import { required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import type { Value } from "../../ir/graph.ts";
 import { elementTypes } from "../../ir/element-types.ts";
-import { elementsOf, type Literal } from "../../ir/literal.ts";
+import { getElements, type Literal } from "../../ir/literal.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import { type CheckCase, sequenceCount } from "./case-builder.ts";
@@ -16,7 +16,7 @@ interface State {
 
 /** Allocates the state blocks of a graph with these cases, one for each sequence, writes the rows of earlier runs to them, and returns their offsets. */
 export function allocateStates(memory: EngineMemory, stateBytes: number, cases: readonly CheckCase[]): readonly number[] {
-  const states = cases.flatMap(statesOf);
+  const states = cases.flatMap(getStates);
   if (states.length === 0) return [];
   const { offsets } = layOutStates(states.map(({ appended: { type } }) => ({ ...type, shape: type.shape.with(0, 1) })));
   return Array.from({ length: sequenceCount }, (_, sequence) => {
@@ -29,13 +29,13 @@ export function allocateStates(memory: EngineMemory, stateBytes: number, cases: 
         block + required(offsets[index], "the offset of a state"),
         count,
       );
-      rows.set((elementsOf(past) as Float64Array).subarray(sequence * count, (sequence + 1) * count));
+      rows.set((getElements(past) as Float64Array).subarray(sequence * count, (sequence + 1) * count));
     }
     return block;
   });
 }
 
-function statesOf({ states = [], inputs, nodes }: CheckCase): readonly State[] {
+function getStates({ states = [], inputs, nodes }: CheckCase): readonly State[] {
   return states.map((value) => ({
     past: required(inputs.get(value), "the rows of a state"),
     appended: required(nodes.find((node) => node.inputs[0] === value)?.outputs[0], "the result of appending to a state"),

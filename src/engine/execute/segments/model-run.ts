@@ -1,4 +1,5 @@
 /** The limits and counts of one run of a model, across all its segments and loop iterations. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { TraceBudget, defaultTraceLimits, type TraceLimits } from "../../build/trace-budget.ts";
 import type { YieldPolicy } from "../yield-policy.ts";
@@ -68,7 +69,7 @@ export class ModelRun {
   /** Creates a budget for one trace within this run, or for one operation that the interpreter computes. */
   traceBudget(): TraceBudget {
     const { signal } = this.yieldPolicy;
-    return new TraceBudget({ ...this.limits.trace, ...(signal === undefined ? {} : { signal }) });
+    return new TraceBudget({ ...this.limits.trace, ...omitUndefined({ signal }) });
   }
 
   /** Adds `bytes` to the size of the scan outputs of all loops of the run. Throws OUT_OF_MEMORY, which names `loop`, if the total exceeds the limit. */

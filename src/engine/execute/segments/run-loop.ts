@@ -2,9 +2,9 @@
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { recordOverheadBytes } from "../../build/trace-budget.ts";
-import { typeOf, type Value } from "../../ir/graph.ts";
+import { getType, type Value } from "../../ir/graph.ts";
 import { byteSize, sameShape } from "../../ir/tensor-type.ts";
-import { int64Literal, type Literal, literalOf, numbersOf, reshaped, integersOf } from "../../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral, toNumbers, reshaped, toIntegers } from "../../ir/literal.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import { captureName, type InterpretedLoop } from "../../build/data-dependency.ts";
 import { isTensor, type TracedValue, mapTensors } from "../../build/traced-value.ts";
@@ -22,14 +22,14 @@ export async function runLoop(
   run: ModelRun,
 ): Promise<readonly TracedValue[]> {
   const maxIterations =
-    loop.maxIterations === undefined ? Number.POSITIVE_INFINITY : at(integersOf(knownLiteral(known(loop.maxIterations))), 0);
+    loop.maxIterations === undefined ? Number.POSITIVE_INFINITY : at(toIntegers(knownLiteral(known(loop.maxIterations))), 0);
   let continues = loop.initialCondition === undefined || isTrue(known(loop.initialCondition));
   let carried = loop.carried.map((each) => mapTensors(each, known));
   const captures = [...loop.captures].map(([name, each]): [string, TracedValue] => [captureName(name), mapTensors(each, known)]);
   const stacks = Array.from({ length: loop.scanOutputCount }, () => new RowStack(loop.name, run));
   for (let iteration = 0; continues && iteration < maxIterations; iteration += 1) {
     run.countIteration();
-    const constants = [int64Literal([iteration], []), literalOf("bool", [], [1])].map(constantValue);
+    const constants = [int64Literal([iteration], []), toLiteral("bool", [], [1])].map(constantValue);
     const bodyInputs = [...constants, ...carried].map((each, index): [string, TracedValue] => [String(index), each]);
     const outputs = await body.run(new Map([...bodyInputs, ...captures]), undefined, run);
     const [condition, ...rest] = [...outputs.values()];
@@ -63,7 +63,7 @@ class RowStack {
         "MODEL_UNSUPPORTED",
         `${this.#loop} has scan outputs of different shapes: [${first.shape.join(", ")}] and [${row.shape.join(", ")}]`,
       );
-    this.#run.chargeGathered(byteSize(typeOf(row)) + recordOverheadBytes.literal, this.#loop);
+    this.#run.chargeGathered(byteSize(getType(row)) + recordOverheadBytes.literal, this.#loop);
     this.#rows.push(row);
   }
 
@@ -75,7 +75,7 @@ class RowStack {
 }
 
 function constantValue(literal: Literal): Value {
-  return { type: typeOf(literal), constant: literal };
+  return { type: getType(literal), constant: literal };
 }
 
 function knownLiteral({ constant }: Value): Literal {
@@ -84,5 +84,5 @@ function knownLiteral({ constant }: Value): Literal {
 }
 
 function isTrue(value: Value): boolean {
-  return numbersOf(knownLiteral(value))[0] !== 0;
+  return toNumbers(knownLiteral(value))[0] !== 0;
 }

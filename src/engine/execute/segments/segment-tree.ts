@@ -3,7 +3,7 @@
  * shapes of the inputs, each following one by what resolved the data dependency at the end of the segment before it, which is either the elements of a
  * small tensor or the shapes of an interpreted operation's outputs. A run that takes the same path as an earlier one traces nothing.
  */
-import { typeOf, type Value } from "../../ir/graph.ts";
+import { getType, type Value } from "../../ir/graph.ts";
 import { byteSize, describeType, type TensorType } from "../../ir/tensor-type.ts";
 import type { Literal } from "../../ir/literal.ts";
 import { literalKey } from "../../ir/literal-key.ts";
@@ -14,7 +14,7 @@ import { isSequence, isTensor, type TracedValue, tensorsIn, mapTensors } from ".
 import type { GraphCompiler } from "../graph-compiler.ts";
 import type { SegmentCache } from "./segment-cache.ts";
 import { runLoop } from "./run-loop.ts";
-import { elementsOf, type LiveValues, type LoopBody, Segment } from "./segment.ts";
+import { getElements, type LiveValues, type LoopBody, Segment } from "./segment.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-segment.ts";
 
@@ -84,7 +84,7 @@ export class SegmentTree implements LoopBody {
       try {
         const { terminator, liveOut } = now.traced;
         run.countSegment(now);
-        run.checkMemory(now.arenaBytes + bytesOf([...live.values(), ...now.traced.graphOutputs.map(({ type }) => type)]));
+        run.checkMemory(now.arenaBytes + getBytes([...live.values(), ...now.traced.graphOutputs.map(({ type }) => type)]));
         if (terminator.kind === "end") {
           const outputs = [...terminator.outputs].filter(([name]) => wanted?.has(name) ?? true);
           await now.run(
@@ -121,7 +121,7 @@ export class SegmentTree implements LoopBody {
 
   /** Returns the successor of a segment that ends with a value on whose elements the trace depends. */
   #afterValue(segment: Segment, value: Value, live: LiveValues, run: ModelRun): Segment {
-    const { dataType, shape, data } = elementsOf(value, live);
+    const { dataType, shape, data } = getElements(value, live);
     const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the elements may be the caller's, who may change them
     const { inputs, log, liveOut, pinned, branchPath } = segment.traced;
     const key = literalKey(literal);
@@ -211,14 +211,14 @@ function hasInvariantShapes({ inputs, terminator }: TracedSegment): boolean {
   return carried.slice(0, given).every((type, index) => type === typeKey(inputs.get(String(index + 2)) as TracedValue));
 }
 
-function bytesOf(tensors: readonly TensorType[]): number {
+function getBytes(tensors: readonly TensorType[]): number {
   return tensors.reduce((sum, type) => sum + byteSize(type), 0);
 }
 
 function withElements(value: Value, live: LiveValues): Value {
   if (value.constant !== undefined) return value;
-  const literal = elementsOf(value, live);
-  return { type: typeOf(literal), constant: literal };
+  const literal = getElements(value, live);
+  return { type: getType(literal), constant: literal };
 }
 
 /** Returns the value with the types of its tensors, without their elements. */

@@ -101,7 +101,7 @@ export class Segment implements ExecutedSegment {
       interpret(graph, live);
       return;
     }
-    const inputs = Object.fromEntries(graphInputs.map((value, index) => [String(index), elementsOf(value, live) as Tensor]));
+    const inputs = Object.fromEntries(graphInputs.map((value, index) => [String(index), getElements(value, live) as Tensor]));
     const names =
       wanted &&
       new Set([...graphOutputs.keys()].flatMap((index) => (wanted.has(graphOutputs[index] as Value) ? [String(index)] : [])));
@@ -121,7 +121,7 @@ export class Segment implements ExecutedSegment {
 }
 
 /** Returns the elements of a constant or live value. Throws if the value is not live, which is an internal error. */
-export function elementsOf(value: Value, live: LiveValues): Literal {
+export function getElements(value: Value, live: LiveValues): Literal {
   const literal = value.constant ?? live.get(value);
   if (literal === undefined) throw new Error("a segment reads a value that no earlier segment computed");
   return literal;
@@ -138,11 +138,11 @@ function scalarOperations({ nodes }: Graph): number {
 
 function interpret({ nodes, outputs: wanted }: Graph, live: LiveValues): void {
   const made: LiveValues = new Map();
-  const literalOf = (value: Value): Literal => made.get(value) ?? elementsOf(value, live);
+  const toLiteral = (value: Value): Literal => made.get(value) ?? getElements(value, live);
   for (const { operation, inputs, outputs } of nodes) {
-    const results = evaluateStep(operation, inputs.map(literalOf));
+    const results = evaluateStep(operation, inputs.map(toLiteral));
     for (const [index, output] of outputs.entries())
       made.set(output, required(results[index], "the result of an interpreted step"));
   }
-  for (const { value } of wanted) live.set(value, literalOf(value));
+  for (const { value } of wanted) live.set(value, toLiteral(value));
 }

@@ -5,7 +5,7 @@ import type { ConstantFolder } from "../../interpret/evaluate.ts";
 import type { TraceBudget } from "../../build/trace-budget.ts";
 import { Builder } from "../../build/builder.ts";
 import type { GraphSource } from "../../build/graph-source.ts";
-import { type DataDependency, dependencyOf } from "../../build/data-dependency.ts";
+import { type DataDependency, getDependency } from "../../build/data-dependency.ts";
 import { DataDependencyError } from "../../build/data-dependency-error.ts";
 import type { TraceLog } from "../../build/trace-log.ts";
 import { type TracedValue, tensorsIn } from "../../build/traced-value.ts";
@@ -71,7 +71,7 @@ function traceUntilDependency(
   } catch (error) {
     if (!(error instanceof DataDependencyError)) throw error;
     const { message, liveValues } = error;
-    const dependency = dependencyOf(error);
+    const dependency = getDependency(error);
     if (dependency === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
     const later = [...log.liveValues, ...[...liveValues].flatMap(tensorsIn)];
     // Values resolved earlier are constants by now.

@@ -62,8 +62,8 @@ const rules: Rules = {
     { dataType: "float32", shape: [] },
     { dataType: "uint8", shape: [] },
   ],
-  quantize: (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
-  "subtract-zero-point": (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
+  quantize: (_, inputs) => [{ dataType: "int16", shape: getFirst(inputs).shape }],
+  "subtract-zero-point": (_, inputs) => [{ dataType: "int16", shape: getFirst(inputs).shape }],
   "integer-matmul": (_, inputs) => inferIntegerMatmul(inputs, "int32"),
   "integer-linear": (_, inputs) => inferIntegerMatmul(inputs, "float32"),
   "fused-matmul": inferFusedMatmul,
@@ -79,6 +79,6 @@ export function inferTypes(operation: Operation, inputs: readonly TensorType[]):
   return rule(operation, inputs);
 }
 
-function firstOf(inputs: readonly TensorType[]): TensorType {
+function getFirst(inputs: readonly TensorType[]): TensorType {
   return required(inputs[0], "the first input");
 }

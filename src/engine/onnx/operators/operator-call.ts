@@ -3,9 +3,9 @@ import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { type Value } from "../../ir/graph.ts";
 import { describeType } from "../../ir/tensor-type.ts";
-import { type Literal, integersOf } from "../../ir/literal.ts";
+import { type Literal, toIntegers } from "../../ir/literal.ts";
 import type { OnnxAttribute, OnnxAttributeKind, OnnxAttributeValues, OnnxGraph, OnnxNode } from "../onnx-model.ts";
-import { elementTypeOf } from "../read-tensor.ts";
+import { toElementType } from "../read-tensor.ts";
 import type { Builder } from "../../build/builder.ts";
 import { TensorOps } from "../../build/tensor-ops.ts";
 import type { InterpretedLoop } from "../../build/data-dependency.ts";
@@ -94,7 +94,7 @@ export class OperatorCall extends TensorOps {
 
   /** The elements of a constant integer input. */
   knownIntegers(index: number): readonly number[] {
-    return integersOf(this.known(index));
+    return toIntegers(this.known(index));
   }
 
   /** The first element of a constant integer input, which is a scalar in most operators. Throws if it has none. */
@@ -160,7 +160,7 @@ export class OperatorCall extends TensorOps {
   /** An element type that an attribute names by its number in TensorProto.DataType; undefined if absent or 0. */
   elementType(name: string): ElementType | undefined {
     const number = this.intIfGiven(name);
-    return number === undefined || number === 0 ? undefined : elementTypeOf(number);
+    return number === undefined || number === 0 ? undefined : toElementType(number);
   }
 
   /** A subgraph attribute. */

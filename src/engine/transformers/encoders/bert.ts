@@ -72,7 +72,7 @@ function bertSizes(config: Config): EncoderSizes {
   const width = config.positiveInteger("hidden_size");
   return {
     width,
-    heads: config.divisorOf("num_attention_heads", width),
+    heads: config.getDivisor("num_attention_heads", width),
     layers: config.positiveInteger("num_hidden_layers"),
     inner: config.positiveInteger("intermediate_size"),
     epsilon: config.positiveNumber("layer_norm_eps", 1e-12),
@@ -84,7 +84,7 @@ function distilBertSizes(config: Config): EncoderSizes {
   const width = config.positiveInteger("dim");
   return {
     width,
-    heads: config.divisorOf("n_heads", width),
+    heads: config.getDivisor("n_heads", width),
     layers: config.positiveInteger("n_layers"),
     inner: config.positiveInteger("hidden_dim"),
     epsilon: 1e-12, // DistilBERT has no setting for it

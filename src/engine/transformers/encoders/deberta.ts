@@ -56,12 +56,12 @@ interface RelativeEmbeddings {
   readonly forQueries: Value;
 }
 
-function sizesOf(config: Config): Sizes {
+function getSizes(config: Config): Sizes {
   const width = config.positiveInteger("hidden_size");
   return {
     width,
     inner: config.positiveInteger("intermediate_size"),
-    heads: config.divisorOf("num_attention_heads", width),
+    heads: config.getDivisor("num_attention_heads", width),
     epsilon: config.positiveNumber("layer_norm_eps", 1e-7),
     activation: config.activation("hidden_act", "gelu"),
     directions: config.stringList("pos_att_type"),
@@ -163,7 +163,7 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
 }
 
 function debertaEncoder(config: Config, weights: Weights): Encoder {
-  const sizes = sizesOf(config);
+  const sizes = getSizes(config);
   const { width } = sizes;
   config.requireAbsent("conv_kernel_size");
   config.requireEqual("embedding_size", width);

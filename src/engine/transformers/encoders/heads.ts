@@ -1,5 +1,5 @@
 /** Task heads on top of an encoder, as the `...ForSequenceClassification` and similar classes of Hugging Face transformers have them. */
-import { at } from "../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
@@ -86,7 +86,7 @@ export function encoderArchitectures({
   const architecture = (suffix: string, createHead: HeadFactory): Architecture => ({
     prefixes,
     ignoredTensors,
-    ...(takenOverCode === undefined ? {} : { takenOverCode }),
+    ...omitUndefined({ takenOverCode }),
     make: makeWith(createHead),
     ...(suffix === "ForMaskedLM" ? { makeHeadless: makeWith(baseModel) } : {}),
   });

@@ -75,8 +75,8 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
 function modernBertEncoder(config: Config, weights: Weights): Encoder {
   config.requireEqual("position_embedding_type", "absolute"); // ignored by the model, which has rotary embeddings
   const width = config.positiveInteger("hidden_size");
-  const heads = config.divisorOf("num_attention_heads", width);
-  const norm = normOf(config, weights, width);
+  const heads = config.getDivisor("num_attention_heads", width);
+  const norm = computeNorm(config, weights, width);
   const sizes: Sizes = {
     width,
     inner: config.positiveInteger("intermediate_size"),
@@ -122,7 +122,7 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
 }
 
 /** Makes the layer norms of the model: `norm_eps` and `norm_bias` hold for all of them. */
-function normOf(config: Config, weights: Weights, width: number): (name: string) => Layer {
+function computeNorm(config: Config, weights: Weights, width: number): (name: string) => Layer {
   const epsilon = config.positiveNumber("norm_eps", 1e-5);
   const bias = config.boolean("norm_bias", false);
   return (name) => layerNorm(weights, name, width, epsilon, bias);
@@ -133,7 +133,7 @@ function predictionHead(config: Config, weights: Weights, width: number): Layer 
   return sequential(
     linear(weights, "head.dense", { inFeatures: width, outFeatures: width, bias: config.boolean("classifier_bias", false) }),
     config.activation("classifier_activation", "gelu"),
-    normOf(config, weights, width)("head.norm"),
+    computeNorm(config, weights, width)("head.norm"),
   );
 }
 

@@ -73,7 +73,7 @@ function nomicBert(config: Config, weights: Weights): Encoder {
   config.requireAbsent("rotary_emb_scale_base", "rotary_scaling_factor", "num_experts", "moe_every_n_layers");
   const named = (current: string, older: string): string => (config.has(current) ? current : older);
   const width = config.positiveInteger(named("hidden_size", "n_embd"));
-  const heads = config.divisorOf(named("num_attention_heads", "n_head"), width);
+  const heads = config.getDivisor(named("num_attention_heads", "n_head"), width);
   config.requireEqual("head_dim", width / heads);
   const epsilon = config.positiveNumber(named("layer_norm_eps", "layer_norm_epsilon"), 1e-12);
   const sizes: Sizes = {

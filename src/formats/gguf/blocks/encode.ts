@@ -40,7 +40,7 @@ const encoders: Readonly<Record<"Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0", BlockEncoder
     encode(values, target) {
       const scale = fround(largestMagnitude(values) / 127);
       writeFloat16(target, 0, scale);
-      const inverse = inverseOf(scale);
+      const inverse = computeInverse(scale);
       for (const [index, value] of values.entries()) target[2 + index] = roundAway(fround(value * inverse));
     },
   },
@@ -51,9 +51,9 @@ const encoders: Readonly<Record<"Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0", BlockEncoder
       // The value of the largest magnitude becomes code 0, which stands for -8.
       const scale = fround(valueOfLargestMagnitude(values) / -8);
       writeFloat16(target, 0, scale);
-      const inverse = inverseOf(scale);
-      const codeOf = (value = 0): number => clamp(Math.trunc(fround(fround(value * inverse) + 8.5)), 0, 15);
-      for (let index = 0; index < 16; index += 1) target[2 + index] = codeOf(values[index]) | (codeOf(values[index + 16]) << 4);
+      const inverse = computeInverse(scale);
+      const getCode = (value = 0): number => clamp(Math.trunc(fround(fround(value * inverse) + 8.5)), 0, 15);
+      for (let index = 0; index < 16; index += 1) target[2 + index] = getCode(values[index]) | (getCode(values[index + 16]) << 4);
     },
   },
   Q4_K: { elements: 256, bytes: 144, encode: encodeQ4K },
@@ -62,7 +62,7 @@ const encoders: Readonly<Record<"Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0", BlockEncoder
     bytes: 66,
     encode(values, target) {
       const scale = largestMagnitude(values);
-      const inverse = inverseOf(scale);
+      const inverse = computeInverse(scale);
       for (const [index, value] of values.entries()) {
         const code = roundAway(fround(value * inverse)) + 1;
         addBits(target, (index >> 7) * 32 + (index & 31), code << (2 * ((index >> 5) & 3)));
@@ -80,7 +80,7 @@ function encodeQ4K(values: Float32Array, target: Uint8Array): void {
   writeFloat16(target, 0, scale);
   writeFloat16(target, 2, minScale);
   // What is read is the rounded scale.
-  const [readScale, readMin] = [float16Of(scale), float16Of(minScale)];
+  const [readScale, readMin] = [toFloat16(scale), toFloat16(minScale)];
   for (const [group, each] of groups.entries()) {
     const groupScale = readScale === 0 ? 0 : clamp(Math.round(each.scale / readScale), 0, 63);
     const groupMin = readMin === 0 ? 0 : clamp(Math.round(each.min / readMin), 0, 63);
@@ -187,7 +187,7 @@ function valueOfLargestMagnitude(values: Float32Array): number {
   return largest;
 }
 
-function inverseOf(scale: number): number {
+function computeInverse(scale: number): number {
   return scale === 0 ? 0 : fround(1 / scale);
 }
 
@@ -206,6 +206,6 @@ function writeFloat16(target: Uint8Array, at: number, value: number): void {
   target[at + 1] = bits >> 8;
 }
 
-function float16Of(value: number): number {
+function toFloat16(value: number): number {
   return decodeFloat("float16", encodeFloat("float16", value, false));
 }

@@ -27,7 +27,7 @@ export interface GgufArchitecture {
 }
 
 /** Number of rows of a tensor, its outermost dimension. */
-export function rowsOf(model: GgufModel, name: string): number | undefined {
+export function getRows(model: GgufModel, name: string): number | undefined {
   return model.tensors.get(name)?.shape[1];
 }
 
@@ -43,6 +43,6 @@ export function sizes(settings: GgufSettings, model: GgufModel): HuggingFaceConf
     num_hidden_layers: settings.number("block_count"),
     num_attention_heads: settings.number("attention.head_count"),
     max_position_embeddings: settings.number("context_length"),
-    vocab_size: rowsOf(model, "token_embd.weight") ?? settings.number("vocab_size"),
+    vocab_size: getRows(model, "token_embd.weight") ?? settings.number("vocab_size"),
   };
 }

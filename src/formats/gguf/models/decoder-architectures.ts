@@ -1,6 +1,6 @@
 /** Decoders of llama.cpp in the terms of Hugging Face transformers, by `general.architecture`. */
 import { InferyardError } from "../../../contract/errors.ts";
-import { type GgufArchitecture, hasTensor, type HuggingFaceConfig, rowsOf, sizes } from "./architecture.ts";
+import { type GgufArchitecture, hasTensor, type HuggingFaceConfig, getRows, sizes } from "./architecture.ts";
 import { ropeScaling } from "./rope-scaling.ts";
 import type { GgufSettings } from "./settings.ts";
 import type { GgufModel } from "./read-model.ts";
@@ -208,7 +208,7 @@ export const decoders: Readonly<Record<string, GgufArchitecture>> = {
       n_layer: settings.number("block_count"),
       n_inner: settings.number("feed_forward_length"),
       n_positions: settings.number("context_length"),
-      vocab_size: rowsOf(model, "token_embd.weight"),
+      vocab_size: getRows(model, "token_embd.weight"),
       layer_norm_epsilon: settings.number("attention.layer_norm_epsilon"),
       tie_word_embeddings: !hasTensor(model, "output.weight"),
     }),

@@ -1,5 +1,5 @@
 /** Encoders of llama.cpp in the terms of Hugging Face transformers, by `general.architecture`. */
-import { type GgufArchitecture, hasTensor, rowsOf, sizes } from "./architecture.ts";
+import { type GgufArchitecture, hasTensor, getRows, sizes } from "./architecture.ts";
 import { ropeScaling } from "./rope-scaling.ts";
 
 const bertTensors = {
@@ -26,8 +26,8 @@ export const encoders: Readonly<Record<string, GgufArchitecture>> = {
     tensors: bertTensors,
     config: (settings, model) => ({
       ...sizes(settings, model),
-      max_position_embeddings: rowsOf(model, "position_embd.weight") ?? settings.number("context_length"),
-      type_vocab_size: rowsOf(model, "token_types.weight") ?? 1,
+      max_position_embeddings: getRows(model, "position_embd.weight") ?? settings.number("context_length"),
+      type_vocab_size: getRows(model, "token_types.weight") ?? 1,
       layer_norm_eps: settings.number("attention.layer_norm_epsilon"),
       is_decoder: settings.booleanIfGiven("attention.causal") ?? false,
     }),
@@ -51,7 +51,7 @@ export const encoders: Readonly<Record<string, GgufArchitecture>> = {
       const headSize = settings.number("embedding_length") / settings.number("attention.head_count");
       return {
         ...sizes(settings, model),
-        type_vocab_size: rowsOf(model, "token_types.weight") ?? 0,
+        type_vocab_size: getRows(model, "token_types.weight") ?? 0,
         layer_norm_eps: settings.number("attention.layer_norm_epsilon"),
         head_dim: settings.numberIfGiven("attention.key_length") ?? headSize,
         rope_theta: settings.numberIfGiven("rope.freq_base") ?? 10_000,

@@ -1,4 +1,5 @@
 /** Rotary position embedding of GGUF models, as `rope_scaling` of config.json states it. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { requireDecoder } from "../../answers/decoder-answers.ts";
 import { withFileWindow } from "../../file-window.ts";
@@ -23,8 +24,7 @@ export function ropeScaling(settings: GgufSettings, headSize: number): Readonly<
     const scaling = {
       rope_type: "yarn",
       factor,
-      ...(context === undefined ? {} : { original_max_position_embeddings: context }),
-      ...(attention === undefined ? {} : { attention_factor: attention }),
+      ...omitUndefined({ original_max_position_embeddings: context, attention_factor: attention }),
     };
     return { ...partial, rope_scaling: scaling };
   }

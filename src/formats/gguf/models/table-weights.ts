@@ -1,5 +1,6 @@
 /** Matrices in TL1 and TL2 of BitNet: which tiles they have, where their scale is, and how they are read. */
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { tableCodeBytes, tableScaleOffset, unpackTables } from "../blocks/lookup-tables.ts";
@@ -41,20 +42,20 @@ export function tableMatrices({ tensors }: Pick<GgufModel, "tensors">, wanted: r
     if (type !== "TL1" && type !== "TL2") continue;
     const [columns = 0, rows = 0] = tensor.shape;
     const shape = `${rows}x${columns}`;
-    const tiles = tilesOf(tensor, type, given.get(shape));
+    const tiles = getTiles(tensor, type, given.get(shape));
     const scale = tensors.get(`${name}_scale`);
     checkBytes(tensor, type, scale);
     if (scale !== undefined) scales.add(scale.name);
-    matrices.set(name, { type, tensor, tiles, ...(scale === undefined ? {} : { scale }) });
+    matrices.set(name, { type, tensor, tiles, ...omitUndefined({ scale }) });
     const by = given.has(shape) ? "tlTiles gives them" : "BitNet's setup_env.py has them for this shape";
     sources.set(`${type} ${shape}`, `${shape}=${tiles.rows}/${tiles.columns}/${tiles.registerRows} (${by})`);
   }
   const shapes = new Set([...matrices.values()].map(({ tensor: { shape } }) => `${shape[1]}x${shape[0]}`));
   const unused = [...given.keys()].filter((shape) => !shapes.has(shape));
-  return { matrices, scales, sentence: sentenceOf(matrices, [...sources.values()], unused) };
+  return { matrices, scales, sentence: getSentence(matrices, [...sources.values()], unused) };
 }
 
-function sentenceOf(
+function getSentence(
   matrices: ReadonlyMap<string, TableMatrix>,
   sources: readonly string[],
   unused: readonly string[],
@@ -70,13 +71,13 @@ function givenTiles(wanted: readonly string[]): ReadonlyMap<string, TableTiles> 
   try {
     return parseTiles(wanted);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `tlTiles: ${messageOf(error)}`, {
+    throw new InferyardError("INPUT_INVALID", `tlTiles: ${getMessage(error)}`, {
       remedy: "write rows and columns of the matrix, then bm, bk and bmm of kernel_config.ini: 3200x8640=160/96/32",
     });
   }
 }
 
-function tilesOf({ name, shape }: GgufModelTensor, type: TableType, given: TableTiles | undefined): TableTiles {
+function getTiles({ name, shape }: GgufModelTensor, type: TableType, given: TableTiles | undefined): TableTiles {
   const [columns = 0, rows = 0] = shape;
   if (shape.length !== 2 || rows < 1 || columns < 1) {
     throw new InferyardError(
@@ -141,6 +142,6 @@ export function readTableMatrix(
     const codes = unpackTables(type, bytes, { rows, columns, tiles });
     return { codes, scale: new DataView(four.buffer).getFloat32(0, true) };
   } catch (error) {
-    throw modelInvalid(`the tensor "${tensor.name}" is not in ${type}: ${messageOf(error)}`, bitnetRemedy, error);
+    throw modelInvalid(`the tensor "${tensor.name}" is not in ${type}: ${getMessage(error)}`, bitnetRemedy, error);
   }
 }

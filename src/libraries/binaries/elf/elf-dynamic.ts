@@ -56,16 +56,16 @@ export async function readDynamic(reader: BinaryReader, { layout, segments }: El
 }
 
 /** The first value of a tag. */
-export function valueOf({ values }: DynamicSegment, tag: number): number | undefined {
+export function getValue({ values }: DynamicSegment, tag: number): number | undefined {
   return values.get(tag)?.[0];
 }
 
 /** The strings that the values of a tag name. */
-export function textsOf({ values, strings }: DynamicSegment, tag: number): string[] {
+export function getTexts({ values, strings }: DynamicSegment, tag: number): string[] {
   return (values.get(tag) ?? []).map((offset) => strings.at(offset));
 }
 
 /** The folders of a DT_RPATH or DT_RUNPATH, which colons separate. */
-export function foldersOf(dynamic: DynamicSegment, tag: number): string[] {
-  return textsOf(dynamic, tag).flatMap((text) => text.split(":").filter((folder) => folder !== ""));
+export function getFolders(dynamic: DynamicSegment, tag: number): string[] {
+  return getTexts(dynamic, tag).flatMap((text) => text.split(":").filter((folder) => folder !== ""));
 }

@@ -46,7 +46,7 @@ const extendedNumber = 0xffff;
 /** Reads the header and both tables. Throws DamagedBinary. */
 export async function readElfHeader(reader: BinaryReader): Promise<ElfHeader> {
   const identity = await reader.bytes(0, 16, "the ELF header");
-  const layout = layoutOf(identity);
+  const layout = getLayout(identity);
   const sizes = layouts[layout.wordBytes];
   const header = await reader.fields(0, sizes.header, layout, "the ELF header");
   const [segmentsAt, sectionsAt] = [header.word(sizes.tables[0]), header.word(sizes.tables[1])];
@@ -73,7 +73,7 @@ export async function readElfHeader(reader: BinaryReader): Promise<ElfHeader> {
   };
 }
 
-function layoutOf(identity: Buffer): NumberLayout {
+function getLayout(identity: Buffer): NumberLayout {
   const [wordClass, order] = [identity[4], identity[5]];
   if (wordClass !== 1 && wordClass !== 2)
     throw new DamagedBinary(`its class is ${wordClass}, and may be 1 (32 bits) or 2 (64 bits)`);
@@ -90,7 +90,7 @@ async function readSegments(reader: BinaryReader, layout: NumberLayout, position
   reader.limits.countEntries(count);
   const table = await reader.fields(position, count * size, layout, "the segment table");
   const [offset, address, bytes] = layout.wordBytes === 8 ? [8, 16, 32] : [4, 8, 16];
-  return entriesOf(table, size, (start) => ({
+  return getEntries(table, size, (start) => ({
     type: table.uint32(start),
     offset: table.word(start + offset),
     address: table.word(start + address),
@@ -103,7 +103,7 @@ async function readSections(reader: BinaryReader, layout: NumberLayout, position
   reader.limits.countEntries(count);
   const table = await reader.fields(position, count * size, layout, "the section table");
   const [address, offset, bytes, link] = layout.wordBytes === 8 ? [16, 24, 32, 40] : [12, 16, 20, 24];
-  return entriesOf(table, size, (start) => ({
+  return getEntries(table, size, (start) => ({
     nameOffset: table.uint32(start),
     type: table.uint32(start + 4),
     address: table.word(start + address),
@@ -114,7 +114,7 @@ async function readSections(reader: BinaryReader, layout: NumberLayout, position
 }
 
 /** The entries of a table, each read by `read` at its byte offset. */
-function entriesOf<Entry>(table: Fields, size: number, read: (start: number) => Entry): Entry[] {
+function getEntries<Entry>(table: Fields, size: number, read: (start: number) => Entry): Entry[] {
   return Array.from({ length: table.size / size }, (_entry, index) => read(index * size));
 }
 

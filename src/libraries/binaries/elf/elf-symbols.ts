@@ -2,7 +2,7 @@
 import { DamagedBinary } from "../binary-errors.ts";
 import type { BinarySymbol, SymbolBinding, SymbolType } from "../binary-file.ts";
 import type { BinaryReader, Fields, NameTable, NumberLayout } from "../binary-reader.ts";
-import { type DynamicSegment, tags, valueOf } from "./elf-dynamic.ts";
+import { type DynamicSegment, tags, getValue } from "./elf-dynamic.ts";
 import type { ElfHeader } from "./elf-header.ts";
 import { type ElfVersions, readVersions } from "./elf-versions.ts";
 
@@ -51,7 +51,7 @@ export async function readDynamicSymbols(
 ): Promise<DynamicSymbols> {
   const { layout } = header;
   const versions = await readVersions(reader, layout, dynamic);
-  const address = valueOf(dynamic, tags.symbolTable);
+  const address = getValue(dynamic, tags.symbolTable);
   if (address === undefined || !withSymbols) return { symbols: [], versions };
   const { size } = layouts[layout.wordBytes];
   const count = await dynamicSymbolCount(reader, header, dynamic, address);
@@ -60,7 +60,7 @@ export async function readDynamicSymbols(
   const read = async (at: number, bytes: number, what: string): Promise<Fields> =>
     await reader.fields(dynamic.addresses.position(at, what), bytes, layout, what);
   const table = await read(address, count * size, "the dynamic symbol table");
-  const versionsAt = valueOf(dynamic, tags.symbolVersions);
+  const versionsAt = getValue(dynamic, tags.symbolVersions);
   const indexes = versionsAt === undefined ? undefined : await read(versionsAt, count * 2, "the version table");
   const symbols: BinarySymbol[] = [];
   for (let index = 1; index < count; index += 1) {
@@ -130,7 +130,7 @@ async function dynamicSymbolCount(
   const { size } = layouts[layout.wordBytes];
   const section = sections.find(({ type, address }) => type === 11 && address === symbolTable); // SHT_DYNSYM
   if (section !== undefined) return Math.floor(section.size / size);
-  const hash = valueOf(dynamic, tags.hash);
+  const hash = getValue(dynamic, tags.hash);
   if (hash !== undefined) {
     // Entries have 64 bits on Alpha and on 64-bit S/390, 32 elsewhere.
     const entryLayout: NumberLayout = {
@@ -141,7 +141,7 @@ async function dynamicSymbolCount(
     const table = await reader.fields(dynamic.addresses.position(hash, "the hash table"), bytes, entryLayout, "the hash table");
     return table.word(entryLayout.wordBytes);
   }
-  const gnuHash = valueOf(dynamic, tags.gnuHash);
+  const gnuHash = getValue(dynamic, tags.gnuHash);
   const hashed =
     gnuHash === undefined
       ? undefined

@@ -1,7 +1,7 @@
 /** Symbol versions of ELF files (Drepper, "ELF Symbol Versioning"; the LSB's chapter "Symbol Versioning"). */
 import type { RequiredVersion } from "../binary-file.ts";
 import type { BinaryReader, NumberLayout } from "../binary-reader.ts";
-import { type DynamicSegment, tags, valueOf } from "./elf-dynamic.ts";
+import { type DynamicSegment, tags, getValue } from "./elf-dynamic.ts";
 
 /** A version that symbols refer to by its index. `library`: the one that must define it; undefined where this file does. */
 export interface SymbolVersion {
@@ -35,12 +35,12 @@ async function readRequired(
   dynamic: DynamicSegment,
   byIndex: Map<number, SymbolVersion>,
 ): Promise<RequiredVersion[]> {
-  const address = valueOf(dynamic, tags.requiredVersions);
+  const address = getValue(dynamic, tags.requiredVersions);
   if (address === undefined) return [];
   const what = "the table of required versions";
   const required: RequiredVersion[] = [];
   let position = dynamic.addresses.position(address, what);
-  for (let left = valueOf(dynamic, tags.requiredVersionCount) ?? 0; left > 0; left -= 1) {
+  for (let left = getValue(dynamic, tags.requiredVersionCount) ?? 0; left > 0; left -= 1) {
     reader.limits.countEntries();
     const record = await reader.fields(position, 16, layout, what);
     const library = dynamic.strings.at(record.uint32(4));
@@ -68,12 +68,12 @@ async function readDefined(
   dynamic: DynamicSegment,
   byIndex: Map<number, SymbolVersion>,
 ): Promise<string[]> {
-  const address = valueOf(dynamic, tags.definedVersions);
+  const address = getValue(dynamic, tags.definedVersions);
   if (address === undefined) return [];
   const what = "the table of defined versions";
   const defined: string[] = [];
   let position = dynamic.addresses.position(address, what);
-  for (let left = valueOf(dynamic, tags.definedVersionCount) ?? 0; left > 0; left -= 1) {
+  for (let left = getValue(dynamic, tags.definedVersionCount) ?? 0; left > 0; left -= 1) {
     reader.limits.countEntries();
     const record = await reader.fields(position, 20, layout, what);
     const name = await reader.fields(position + record.uint32(12), 8, layout, what); // the first is its own, others are its parents

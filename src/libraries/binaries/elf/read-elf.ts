@@ -2,7 +2,7 @@
 import { DamagedBinary } from "../binary-errors.ts";
 import { type BinaryFile, type BinarySymbol, type LibcName, emptyBinary } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
-import { type DynamicSegment, foldersOf, readDynamic, tags, textsOf, valueOf } from "./elf-dynamic.ts";
+import { type DynamicSegment, getFolders, readDynamic, tags, getTexts, getValue } from "./elf-dynamic.ts";
 import { type ElfHeader, readElfHeader } from "./elf-header.ts";
 import { elfArchitecture } from "./elf-machines.ts";
 import { readDynamicSymbols, readObjectSymbols } from "./elf-symbols.ts";
@@ -44,20 +44,20 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
   const dynamic = await readDynamic(reader, header);
   if (dynamic === undefined) return { ...emptyBinary, kind: "executable", buildId, interpreter };
   const { symbols, versions } = await readDynamicSymbols(reader, header, dynamic, withSymbols);
-  const name = textsOf(dynamic, tags.soname)[0];
-  const needed = textsOf(dynamic, tags.needed);
+  const name = getTexts(dynamic, tags.soname)[0];
+  const needed = getTexts(dynamic, tags.needed);
   reader.limits.countEntries(needed.length);
   return {
     kind: isExecutable(header, dynamic, interpreter, name) ? "executable" : "shared object",
     name,
     needed,
-    rpath: foldersOf(dynamic, tags.rpath),
-    runpath: foldersOf(dynamic, tags.runpath),
+    rpath: getFolders(dynamic, tags.rpath),
+    runpath: getFolders(dynamic, tags.runpath),
     buildId,
     interpreter,
     libc: isMusl(symbols)
       ? "musl"
-      : libcOf(
+      : getLibc(
           [...needed, name ?? "", interpreter ?? ""],
           [...versions.required.map(({ version }) => version), ...versions.defined],
         ),
@@ -78,12 +78,12 @@ function refuseCutOff(reader: BinaryReader, { segments }: ElfHeader): void {
 
 /** Older linkers leave out the flag; their executables have an interpreter and no soname. libc.so.6 has both. */
 function isExecutable({ type }: ElfHeader, dynamic: DynamicSegment, interpreter?: string, name?: string): boolean {
-  const isPie = ((valueOf(dynamic, tags.flags1) ?? 0) & pieFlag) !== 0;
+  const isPie = ((getValue(dynamic, tags.flags1) ?? 0) & pieFlag) !== 0;
   return type === 2 || isPie || (interpreter !== undefined && name === undefined);
 }
 
 /** glibc versions its symbols; musl does not, and its library is called libc.so or libc.musl-<architecture>.so.1. */
-function libcOf(names: readonly string[], versions: readonly string[]): LibcName | undefined {
+function getLibc(names: readonly string[], versions: readonly string[]): LibcName | undefined {
   const files = names.map((name) => name.slice(name.lastIndexOf("/") + 1));
   if (versions.some((version) => version.startsWith("GLIBC_")) || files.includes("libc.so.6")) return "glibc";
   if (files.some((file) => /^(?:libc\.musl-|ld-musl-)/.test(file))) return "musl";

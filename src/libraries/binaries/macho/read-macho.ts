@@ -73,7 +73,7 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
   const table = await reader.fields(headerBytes, header.uint32(20), layout, what);
   const list = loadCommands(reader, table, header.uint32(16));
   const texts = (wanted: (command: number) => boolean): string[] =>
-    list.filter(({ command }) => wanted(command)).map((each) => textOf(bytes, table, each));
+    list.filter(({ command }) => wanted(command)).map((each) => toText(bytes, table, each));
   const needed = texts((command) => libraryCommands.has(command));
   const uuid = list.find(({ command }) => command === commands.uuid);
   return {
@@ -88,8 +88,8 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
     needed,
     rpath: texts((command) => command === commands.rpath),
     buildId: uuid === undefined ? undefined : bytes.toString("hex", uuid.start + 8, uuid.start + 24),
-    sections: list.flatMap((each) => sectionsOf(reader, bytes, table, each)),
-    symbols: withSymbols ? await symbolsOf(reader, table, list, kind, needed) : [],
+    sections: list.flatMap((each) => getSections(reader, bytes, table, each)),
+    symbols: withSymbols ? await getSymbols(reader, table, list, kind, needed) : [],
   };
 }
 
@@ -108,14 +108,14 @@ function loadCommands(reader: BinaryReader, table: Fields, count: number): LoadC
 }
 
 /** The text of a command whose first field is the offset of a text in it. */
-function textOf(bytes: Buffer, table: Fields, { start, size }: LoadCommand): string {
+function toText(bytes: Buffer, table: Fields, { start, size }: LoadCommand): string {
   const offset = table.uint32(start + 8);
   const text = bytes.subarray(start + Math.min(offset, size), start + size);
   const end = text.indexOf(0);
   return text.toString("utf8", 0, end < 0 ? text.length : end);
 }
 
-async function symbolsOf(
+async function getSymbols(
   reader: BinaryReader,
   table: Fields,
   list: readonly LoadCommand[],
@@ -149,7 +149,7 @@ async function symbolsOf(
 }
 
 /** The sections that a segment command lists, as "__TEXT,__text". */
-function sectionsOf(reader: BinaryReader, bytes: Buffer, table: Fields, { command, start, size }: LoadCommand): string[] {
+function getSections(reader: BinaryReader, bytes: Buffer, table: Fields, { command, start, size }: LoadCommand): string[] {
   if (command !== commands.segment && command !== commands.segment64) return [];
   const is64 = command === commands.segment64;
   const [headerBytes, sectionBytes] = is64 ? [72, 80] : [56, 68];

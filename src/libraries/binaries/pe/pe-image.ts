@@ -47,11 +47,11 @@ export async function readPeImage(reader: BinaryReader): Promise<PeImage> {
     characteristics: header.uint16(22),
     layout: { littleEndian: true, wordBytes: magic === 0x20b ? 8 : 4 },
     sections,
-    directories: directoriesOf(optional, magic === 0x20b ? 108 : 92),
+    directories: getDirectories(optional, magic === 0x20b ? 108 : 92),
   };
 }
 
-function directoriesOf(optional: Fields, countAt: number): DataDirectory[] {
+function getDirectories(optional: Fields, countAt: number): DataDirectory[] {
   const count = Math.min(optional.uint32(countAt), 16);
   return Array.from({ length: count }, (_directory, index) => ({
     address: optional.uint32(countAt + 4 + index * 8),
@@ -84,14 +84,14 @@ export function sectionAt({ sections }: PeImage, address: number, what: string):
 }
 
 /** Position in the file of an address. Throws DamagedBinary; `what` names what lies there. */
-export function positionOf(image: PeImage, address: number, what: string): number {
+export function getPosition(image: PeImage, address: number, what: string): number {
   const section = sectionAt(image, address, what);
   return section.position + (address - section.address);
 }
 
 /** The text at an address, which ends in a zero byte. Throws DamagedBinary; `what` names it. */
 export async function textAt(reader: BinaryReader, image: PeImage, address: number, what: string): Promise<string> {
-  const position = positionOf(image, address, what);
+  const position = getPosition(image, address, what);
   // Most names are short, and reading the same 64 KiB again costs nothing: the reader keeps them.
   for (const length of [256, 8192]) {
     const bytes = await reader.bytes(position, Math.min(length, reader.size - position), what);

@@ -1,7 +1,7 @@
 /** Exports and imports of PE files (Microsoft's "PE Format", sections .edata, .idata and delay-load import tables). */
 import type { BinarySymbol } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
-import { type PeImage, littleEndian, positionOf, sectionAt, textAt } from "./pe-image.ts";
+import { type PeImage, littleEndian, getPosition, sectionAt, textAt } from "./pe-image.ts";
 
 /** What a PE file offers: its own name, and its exports that have names. */
 export interface PeExports {
@@ -15,7 +15,7 @@ export interface PeImports {
   readonly symbols: readonly BinarySymbol[];
 }
 
-const symbolOf = (fields: Partial<BinarySymbol> & { readonly name: string }): BinarySymbol => ({
+const getSymbol = (fields: Partial<BinarySymbol> & { readonly name: string }): BinarySymbol => ({
   version: undefined,
   isDefaultVersion: false,
   binding: "global",
@@ -31,7 +31,7 @@ export async function readExports(reader: BinaryReader, image: PeImage, withSymb
   const directory = image.directories[0];
   if (directory === undefined || directory.address === 0) return { name: undefined, symbols: [] };
   const table = await reader.fields(
-    positionOf(image, directory.address, "the export directory"),
+    getPosition(image, directory.address, "the export directory"),
     40,
     littleEndian,
     "the export directory",
@@ -42,7 +42,7 @@ export async function readExports(reader: BinaryReader, image: PeImage, withSymb
   if (!withSymbols || nameCount === 0) return { name, symbols: [] };
   reader.limits.countSymbols(nameCount);
   const read = async (address: number, bytes: number, what: string) =>
-    await reader.fields(positionOf(image, address, what), bytes, littleEndian, what);
+    await reader.fields(getPosition(image, address, what), bytes, littleEndian, what);
   const addresses = await read(table.uint32(28), addressCount * 4, "the table of exported addresses");
   const names = await read(table.uint32(32), nameCount * 4, "the table of exported names");
   const ordinals = await read(table.uint32(36), nameCount * 2, "the table of export numbers");
@@ -53,7 +53,7 @@ export async function readExports(reader: BinaryReader, image: PeImage, withSymb
     const isForwarded = address >= directory.address && address < directory.address + directory.size;
     const isFunction = isForwarded || image.sections.some((each) => each.isCode && contains(each, address));
     symbols.push(
-      symbolOf({
+      getSymbol({
         name: await textAt(reader, image, names.uint32(index * 4), "an exported name"),
         type: isFunction ? "function" : "object",
         isExported: true,
@@ -79,7 +79,7 @@ export async function readImports(reader: BinaryReader, image: PeImage, withSymb
   for (const { directory, size, name, lists } of tables) {
     if (directory === undefined || directory.address === 0) continue;
     const what = "the import directory";
-    for (let position = positionOf(image, directory.address, what); ; position += size) {
+    for (let position = getPosition(image, directory.address, what); ; position += size) {
       reader.limits.countEntries();
       const descriptor = await reader.fields(position, size, littleEndian, what);
       if (descriptor.uint32(name) === 0) break;
@@ -105,6 +105,6 @@ async function importsAt(reader: BinaryReader, image: PeImage, list: number, lib
     const name = isNumber
       ? `#${entry.uint16(0)}`
       : await textAt(reader, image, (entry.uint32(0) & 0x7fffffff) + 2, "an imported name"); // after a hint of two bytes
-    symbols.push(symbolOf({ name, isImported: true, library }));
+    symbols.push(getSymbol({ name, isImported: true, library }));
   }
 }

@@ -80,7 +80,7 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
     // A long name is an offset in the string table after four zero bytes.
     if (storage === externalClass || storage === weakClass)
       symbols.push(
-        symbolOf(
+        getSymbol(
           table,
           start,
           form,
@@ -94,7 +94,7 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
   return symbols;
 }
 
-function symbolOf(table: Fields, start: number, form: keyof typeof forms, name: string): BinarySymbol {
+function getSymbol(table: Fields, start: number, form: keyof typeof forms, name: string): BinarySymbol {
   const { symbolBytes } = forms[form];
   const isUndefined = (form === "large" ? table.uint32(start + 12) : table.uint16(start + 12)) === 0;
   const isWeak = table.uint8(start + symbolBytes - 2) === weakClass;

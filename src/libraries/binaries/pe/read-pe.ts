@@ -2,7 +2,7 @@
 import { type BinaryFile, emptyBinary } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
 import { coffArchitecture } from "./coff-machines.ts";
-import { type PeImage, littleEndian, positionOf, readPeImage } from "./pe-image.ts";
+import { type PeImage, littleEndian, getPosition, readPeImage } from "./pe-image.ts";
 import { readExports, readImports } from "./pe-symbols.ts";
 
 /** Flag of the header: a DLL. */
@@ -33,7 +33,7 @@ export async function readPe(reader: BinaryReader, withSymbols: boolean): Promis
 async function readBuildId(reader: BinaryReader, image: PeImage): Promise<string | undefined> {
   const directory = image.directories[6];
   if (directory === undefined || directory.address === 0) return undefined;
-  const position = positionOf(image, directory.address, "the debug directory");
+  const position = getPosition(image, directory.address, "the debug directory");
   const entries = await reader.fields(position, directory.size, littleEndian, "the debug directory");
   for (let start = 0; start + 28 <= entries.size; start += 28) {
     reader.limits.countEntries();

@@ -17,6 +17,6 @@ const own: Readonly<Record<ContractName, readonly Check[]>> = {
 };
 
 /** All checks of a contract. */
-export function checksOf(contract: ContractName): readonly Check[] {
+export function getChecks(contract: ContractName): readonly Check[] {
   return [functionsCheck, ...own[contract]];
 }

@@ -9,7 +9,7 @@ export class KeyRing {
 
   /** Throws CONFIG_INVALID for a digest that is malformed or that of an empty key, and for a name or a digest that two keys share. */
   constructor(keys: readonly ApiKey[]) {
-    this.#keys = keys.map((key) => ({ key, digest: digestOf(key) }));
+    this.#keys = keys.map((key) => ({ key, digest: computeDigest(key) }));
     const names = keys.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) {
@@ -54,7 +54,7 @@ export function presentedKey(header: (name: string) => string | undefined): stri
 /** Digests of an empty key, with and without a line ending, which commands print when the variable with the key is not set. */
 const emptyKeys: ReadonlySet<string> = new Set(["", "\n", "\r\n"].map((text) => createHash("sha256").update(text).digest("hex")));
 
-function digestOf({ name, sha256 }: ApiKey): Buffer {
+function computeDigest({ name, sha256 }: ApiKey): Buffer {
   if (emptyKeys.has(sha256.toLowerCase())) {
     throw new InferyardError("CONFIG_INVALID", `the sha256 of the key ${JSON.stringify(name)} is that of an empty key`, {
       remedy:

@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type KeyRing, presentedKey } from "./api-keys.ts";
-import { hostOf, isLoopback } from "./origin.ts";
+import { parseHost, isLoopback } from "./origin.ts";
 import type { Role } from "../../server-settings.ts";
 
 /** Who makes a request, and what they may do. */
@@ -86,6 +86,6 @@ const proxyHeaders =
  */
 function isLocal({ header, headerNames, address, httpVersion }: RequestFacts): boolean {
   if (address === undefined) return true;
-  if (!isLoopback(address) || !isLoopback(hostOf(header("host") ?? "")) || httpVersion === "1.0") return false;
+  if (!isLoopback(address) || !isLoopback(parseHost(header("host") ?? "")) || httpVersion === "1.0") return false;
   return ![...headerNames()].some((name) => proxyHeaders.test(name));
 }

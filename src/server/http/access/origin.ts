@@ -44,7 +44,7 @@ export function refuseUnknownHost(
   if (written === undefined && address === undefined) return; // a request made by this program
   const local = !hasKeys && listenAddress !== undefined && isLoopback(listenAddress);
   if (allowedHosts === undefined && !local) return;
-  const host = hostOf(written ?? "");
+  const host = parseHost(written ?? "");
   if (host === listenAddress?.toLowerCase() || allowedHosts?.some((allowed) => isNamed(host, allowed)) === true) return;
   const fromHere = address === undefined || isLoopback(address);
   if (fromHere && (isLoopback(host) || host.endsWith(".localhost"))) return;
@@ -60,7 +60,7 @@ function isNamed(host: string, allowed: string): boolean {
 }
 
 /** The host name of `host`, `host:port` or `[address]:port`, in lower case. */
-export function hostOf(written: string): string {
+export function parseHost(written: string): string {
   const host = written.startsWith("[") ? written.slice(1, written.indexOf("]")) : written.replace(/:\d*$/, "");
   return host.toLowerCase();
 }

@@ -12,7 +12,7 @@ export class IgnoredFields {
 
   /** Adds a field by its path. It is counted only, once the names are as long together as they may be. */
   add(path: readonly PropertyKey[]): void {
-    const pointer = this.#unnamed === 0 ? pointerOf(path) : "";
+    const pointer = this.#unnamed === 0 ? getPointer(path) : "";
     this.#characters += pointer.length + 1;
     if (this.#unnamed === 0 && this.#characters <= requestLimits.ignoredCharacters) this.#pointers.push(pointer);
     else this.#unnamed += 1;
@@ -38,7 +38,7 @@ export class IgnoredFields {
 }
 
 /** "/messages/0/name"; one that is too long is cut and ends with "...". */
-function pointerOf(path: readonly PropertyKey[]): string {
+function getPointer(path: readonly PropertyKey[]): string {
   const limit = requestLimits.ignoredPointerCharacters;
   let pointer = "";
   for (const step of path) {

@@ -36,7 +36,7 @@ export function ignorableIssue(path: PropertyKey[], message: string): Issue {
 }
 
 /** The fields that an issue says are left out; undefined for a fault. */
-export function ignorableOf(issue: Issue): Ignorable | undefined {
+export function getIgnorable(issue: Issue): Ignorable | undefined {
   const { path = [] } = issue;
   const unnamed = (issue["unnamed"] as number | undefined) ?? 0;
   if (issue.code === "unrecognized_keys") return { paths: issue["keys"].map((key) => [...path, key]), unnamed };
@@ -53,7 +53,7 @@ export class ElementIssues {
   add(key: PropertyKey, issues: readonly Issue[]): boolean {
     for (const issue of issues) {
       const placed = { ...issue, path: [key, ...(issue.path ?? [])] };
-      const ignorable = ignorableOf(issue);
+      const ignorable = getIgnorable(issue);
       if (ignorable === undefined) {
         this.#issues = [placed];
         return true;

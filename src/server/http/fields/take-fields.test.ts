@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createRoute, z } from "@hono/zod-openapi";
 import { ClientTurns } from "../../serving/client-turns.ts";
 import { requestMiddleware } from "../middleware.ts";
-import { listOf, members, membersOf, oneOf, isObject, requestObject, text } from "../field-schemas.ts";
+import { listOf, members, getMembers, oneOf, isObject, requestObject, text } from "../field-schemas.ts";
 import { type FieldPolicy, createRoutes } from "../routes.ts";
 import { errorResponse, publicError } from "../public-error.ts";
 import { ignorableIssue } from "./schema-run.ts";
@@ -26,7 +26,7 @@ const schema = requestObject({
       context.value = context.value.filter(({ name }) => name !== "search");
     })
     .optional(),
-  byName: membersOf(requestObject({ size: z.int().optional() })).optional(),
+  byName: getMembers(requestObject({ size: z.int().optional() })).optional(),
   either: z.union([z.string(), requestObject({ on: z.boolean().optional() })]).optional(),
   options: oneOf("an object", [{ schema: requestObject({ depth: z.int().optional() }), fits: isObject }]).optional(),
 });

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Env } from "../context.ts";
 import { invalidRequest } from "../validation.ts";
 import { ignoredHeader } from "./ignored-fields.ts";
-import { ignorableOf, runSchema } from "./schema-run.ts";
+import { getIgnorable, runSchema } from "./schema-run.ts";
 
 /** How a request is read. */
 export interface FieldOptions {
@@ -27,7 +27,7 @@ export function takeFields<Schema extends z.ZodType>(
   { strict = context.get("strictFields"), at = [], remedy }: FieldOptions = {},
 ): z.infer<Schema> {
   const { value, issues } = runSchema(schema, given);
-  const faults = strict ? issues : issues.filter((issue) => ignorableOf(issue) === undefined);
+  const faults = strict ? issues : issues.filter((issue) => getIgnorable(issue) === undefined);
   if (faults.length > 0) {
     const finalized = faults.map((issue) =>
       z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, undefined, z.core.config()),
@@ -36,7 +36,7 @@ export function takeFields<Schema extends z.ZodType>(
   }
   const ignored = context.get("ignoredFields");
   for (const issue of issues) {
-    const { paths = [], unnamed = 0 } = ignorableOf(issue) ?? {};
+    const { paths = [], unnamed = 0 } = getIgnorable(issue) ?? {};
     for (const path of paths) ignored.add([...at, ...path]);
     ignored.addUnnamed(unnamed);
   }

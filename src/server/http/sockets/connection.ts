@@ -67,7 +67,7 @@ export class Connection implements Reader {
   }
 
   /** Why the request is refused; undefined if it is not. */
-  refusalOf(response: OpenResponse): InferyardError | undefined {
+  getRefusal(response: OpenResponse): InferyardError | undefined {
     if (response !== this.#excess) return this.refusal;
     return new InferyardError(
       "OVERLOADED",

@@ -24,7 +24,7 @@ const refusal = JSON.stringify({
   },
 });
 
-/** The response class for `createServer`. `readerOf`: the connection of a request; undefined once it is closed. */
+/** The response class for `createServer`. `getReader`: the connection of a request; undefined once it is closed. */
 export function meteredResponse(
   responses: UnreadResponses,
   readerOf: (request: IncomingMessage) => Reader | undefined,

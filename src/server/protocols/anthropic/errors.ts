@@ -34,22 +34,22 @@ export function anthropicErrorBody(thrown: unknown): { readonly type: "error"; r
   return {
     type: "error",
     error: {
-      type: typeOf(error.status),
+      type: getType(error.status),
       message: messageWithRemedy(error),
       code: error.code,
-      ...detailsOf(thrown),
+      ...getDetails(thrown),
       ...retryFields(error),
     },
   };
 }
 
 /** Anthropic's code for a conversation that is not kept: its SDK sends the whole conversation then. */
-function detailsOf(thrown: unknown): { readonly details?: object } {
+function getDetails(thrown: unknown): { readonly details?: object } {
   const path = thrown instanceof InferyardError ? thrown.data["path"] : undefined;
   return Array.isArray(path) && path[0] === "thread" ? { details: { error_code: "thread_not_found" } } : {};
 }
 
-function typeOf(status: number): string {
+function getType(status: number): string {
   const types: Readonly<Record<number, string>> = {
     401: "authentication_error",
     403: "permission_error",

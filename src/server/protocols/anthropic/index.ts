@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { at, omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { createRoutes } from "../../http/routes.ts";
@@ -10,8 +10,8 @@ import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { anthropicErrorBody, documentedErrors, handleAnthropicError } from "./errors.ts";
-import { chatOptionsOf, conversationOf, countRequestSchema, messagesRequestSchema } from "./messages-request.ts";
-import { messageEvents, messageOf } from "./messages-response.ts";
+import { toChatOptions, toConversation, countRequestSchema, messagesRequestSchema } from "./messages-request.ts";
+import { messageEvents, getMessage } from "./messages-response.ts";
 
 const messagesRoute = createRoute({
   method: "post",
@@ -47,8 +47,8 @@ export function anthropicRoutes(service: Service): Routes {
   routes.openapi(messagesRoute, async (context) => {
     const request = context.req.valid("json");
     const ignore = partIgnorer(context);
-    const messages = conversationOf(request, ignore);
-    const options = chatOptionsOf(request, ignore);
+    const messages = toConversation(request, ignore);
+    const options = toChatOptions(request, ignore);
     const { stream, outcome, model } = await openStream(service, context, { model: request.model }, (call) =>
       service.runtime.chat(messages, { ...options, ...call, stream: true }),
     );
@@ -56,7 +56,7 @@ export function anthropicRoutes(service: Service): Routes {
       void stream.finish();
       const done = await outcome;
       const headers = { ...resultHeaders(done), "content-type": "application/json" };
-      return context.body(jsonText(messageOf(model, at(done.result.results, 0))), 200, headers) as never;
+      return context.body(jsonText(getMessage(model, at(done.result.results, 0))), 200, headers) as never;
     }
     async function* parts(): AsyncGenerator<string, void> {
       try {
@@ -73,11 +73,11 @@ export function anthropicRoutes(service: Service): Routes {
   routes.openapi(countRoute, async (context) => {
     const request = context.req.valid("json");
     const ignore = partIgnorer(context);
-    const messages = conversationOf(request, ignore);
-    const { tools, toolChoice, templateVariables } = chatOptionsOf(request, ignore);
+    const messages = toConversation(request, ignore);
+    const { tools, toolChoice, templateVariables } = toChatOptions(request, ignore);
     const options = omitUndefined({ tools, toolChoice, templateVariables });
     const call = { model: request.model };
-    const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {
+    const outcome = await service.callWithoutModel(getCaller(context), call, async ({ reference }, signal) => {
       const { tokens } = await service.runtime.chatPrompt(messages, { ...options, model: reference, signal });
       return tokens.length;
     });

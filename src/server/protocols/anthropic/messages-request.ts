@@ -1,5 +1,6 @@
 /** Requests of Anthropic's messages. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
@@ -45,7 +46,7 @@ const block = members();
 const content = oneOf<Content>("a text or a list of blocks", [text, { schema: listOf(block) as never, fits: Array.isArray }]);
 
 /** "bash_20250124" is a "bash". */
-const kindOf = (type: unknown): string => (isText(type) ? type.replace(/_\d{8}$/, "") : "custom");
+const getKind = (type: unknown): string => (isText(type) ? type.replace(/_\d{8}$/, "") : "custom");
 const cacheControl = z.unknown().optional();
 const named = { name: z.string(), cache_control: cacheControl, defer_loading: z.boolean().optional() };
 const clientTool = requestObject({ ...named, type: z.string() }) as never;
@@ -60,7 +61,7 @@ const tools = toolList<ToolField>(
     }) as never,
     ...Object.fromEntries(Object.keys(clientTools).map((kind) => [kind, clientTool])),
   },
-  kindOf,
+  getKind,
 );
 
 const fields = {
@@ -115,11 +116,11 @@ export const countRequestSchema: z.ZodType<Omit<MessagesRequest, "max_tokens">> 
  * The conversation of a request. Blocks of tools that run on Anthropic's servers are left out. Throws INPUT_INVALID for blocks that are not text, thoughts,
  * calls or their results.
  */
-export function conversationOf(
+export function toConversation(
   { messages, system }: Pick<MessagesRequest, "messages" | "system">,
   ignore: IgnorePart,
 ): readonly ChatMessage[] {
-  const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: textsOf(system, ["system"], ignore) }];
+  const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: toTexts(system, ["system"], ignore) }];
   return [
     ...before,
     ...messages.flatMap(({ role, content: given = "" }, index) =>
@@ -129,7 +130,7 @@ export function conversationOf(
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function chatOptionsOf(
+export function toChatOptions(
   request: Omit<MessagesRequest, "max_tokens"> & { readonly max_tokens?: number },
   ignore: IgnorePart,
 ): Omit<ChatRequest, "model"> {
@@ -145,7 +146,7 @@ export function chatOptionsOf(
   } = request;
   const { format, effort } = request.output_config ?? {};
   const constraint = responseFormat(request.output_format, "output_format") ?? responseFormat(format, "output_config.format");
-  const tools = (request.tools ?? []).map(toolOf);
+  const tools = (request.tools ?? []).map(toTool);
   if ((request.mcp_servers ?? []).length > 0) {
     if (tools.length === 0)
       throw unsupportedField("mcp_servers", "connecting to servers of tools", "let the client connect, and give the tools");
@@ -158,18 +159,18 @@ export function chatOptionsOf(
   return {
     ...(maxNewTokens < 0 ? {} : { maxNewTokens }),
     ...(stop.length === 0 ? {} : { stop }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...omitUndefined({ temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...(topK === undefined ? {} : { topK: Math.max(topK, 0) }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(constraint === undefined ? {} : { constraint }),
+    ...omitUndefined({ constraint }),
     ...choiceOf(choice),
     ...(thinking === undefined && effort === undefined && variables === undefined
       ? {}
       : {
           templateVariables: {
             ...(thinking === undefined ? {} : { enable_thinking: thinking.type !== "disabled" }),
-            ...(effort === undefined ? {} : { reasoning_effort: effort }),
+            ...omitUndefined({ reasoning_effort: effort }),
             ...variables,
           },
         }),
@@ -186,13 +187,12 @@ function choiceOf(
   throw invalidField("tool_choice", 'must have the type "auto", "none", "any", or "tool" with a name');
 }
 
-function toolOf({ type, name: called, description, input_schema: parameters }: ToolField): Tool {
-  const own = clientTools[kindOf(type)];
+function toTool({ type, name: called, description, input_schema: parameters }: ToolField): Tool {
+  const own = clientTools[getKind(type)];
   if (own !== undefined) return { name: called, ...own };
   return {
     name: called,
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ parameters, description }),
   };
 }
 
@@ -222,7 +222,7 @@ function messagesFrom(
       results.push({
         role: "tool",
         toolCallId,
-        content: textsOf((each["content"] ?? "") as Content, [...place, "content"], ignore),
+        content: toTexts((each["content"] ?? "") as Content, [...place, "content"], ignore),
       });
     else texts.push(...textsOfBlock(each, place, ignore));
   }
@@ -236,7 +236,7 @@ function messagesFrom(
   return isEmpty ? results : [...results, own];
 }
 
-function textsOf(given: Content, path: readonly PropertyKey[], ignore: IgnorePart): string {
+function toTexts(given: Content, path: readonly PropertyKey[], ignore: IgnorePart): string {
   if (typeof given === "string") return given;
   if (!Array.isArray(given)) throw invalidField(path.join("."), "must be a text or a list of blocks");
   return given.flatMap((each: unknown, index) => textsOfBlock(isObject(each) ? each : {}, [...path, index], ignore)).join("\n");
@@ -250,9 +250,9 @@ function textsOfBlock(each: Block, path: readonly PropertyKey[], ignore: IgnoreP
   if (type === "document" && isObject(source)) {
     if (source["type"] === "text" && typeof source["data"] === "string") return [...before, source["data"]];
     if (source["type"] === "content")
-      return [...before, textsOf((source["content"] ?? "") as Content, [...path, "source"], ignore)];
+      return [...before, toTexts((source["content"] ?? "") as Content, [...path, "source"], ignore)];
   }
-  if (type === "search_result") return [...before, textsOf((inner ?? "") as Content, [...path, "content"], ignore)];
+  if (type === "search_result") return [...before, toTexts((inner ?? "") as Content, [...path, "content"], ignore)];
   if (typeof type === "string" && ofServer.test(type)) {
     if (type !== "redacted_thinking") ignore(path, `blocks of type ${JSON.stringify(type.slice(0, 80))} are not read`);
     return [];

@@ -19,14 +19,14 @@ export function newMessage(model: string): object {
 }
 
 /** The whole message. */
-export function messageOf(model: string, answer: ChatAnswer): object {
+export function getMessage(model: string, answer: ChatAnswer): object {
   const { reasoning = "", content, toolCalls = [] } = answer.message;
   const blocks = [
     ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature: "" }]),
     ...(content === "" ? [] : [{ type: "text", text: content }]),
     ...toolCalls.map(({ id, name, arguments: given }) => ({ ...toolUse(id, name), input: parseObject(given) })),
   ];
-  return { ...newMessage(model), content: blocks, ...endOf(answer), usage: usageOf(answer) };
+  return { ...newMessage(model), content: blocks, ...getEnd(answer), usage: toUsage(answer) };
 }
 
 /** The events of a stream, in Anthropic's order. `promptTokens`: known when the model has read the prompt. */
@@ -48,8 +48,8 @@ export async function* messageEvents(
   for await (const part of stream) {
     if (part.type === "finish") {
       yield close();
-      const { stop_reason, stop_sequence } = endOf(part.result);
-      yield event({ type: "message_delta", delta: { stop_reason, stop_sequence }, usage: usageOf(part.result) });
+      const { stop_reason, stop_sequence } = getEnd(part.result);
+      yield event({ type: "message_delta", delta: { stop_reason, stop_sequence }, usage: toUsage(part.result) });
       yield event({ type: "message_stop" });
     } else if (part.type === "toolCall") {
       yield close();
@@ -81,14 +81,14 @@ function toolUse(id: string, name: string): { readonly type: "tool_use"; readonl
   return { type: "tool_use", id: `toolu_${id}`, name };
 }
 
-function endOf({ finishReason, stop }: ChatAnswer): { readonly stop_reason: string; readonly stop_sequence: string | null } {
+function getEnd({ finishReason, stop }: ChatAnswer): { readonly stop_reason: string; readonly stop_sequence: string | null } {
   const isSequence = typeof stop === "string";
   const reason = isSequence ? "stop_sequence" : { stop: "end_turn", length: "max_tokens", toolCalls: "tool_use" }[finishReason];
   return { stop_reason: reason, stop_sequence: isSequence ? stop : null };
 }
 
 /** As Anthropic counts: tokens that were computed for an earlier prompt are not among `input_tokens`. */
-function usageOf({ promptTokens, cachedTokens, tokens }: ChatAnswer): object {
+function toUsage({ promptTokens, cachedTokens, tokens }: ChatAnswer): object {
   return {
     input_tokens: promptTokens - cachedTokens,
     cache_creation_input_tokens: 0,

@@ -1,7 +1,8 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import type { Service } from "../../serving/service.ts";
@@ -14,7 +15,7 @@ const part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const input = z.object({ content: listOf(part, { min: 1, max: 16 }) });
 type Input = z.infer<typeof input>;
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
     texts: texts(limit)
@@ -44,7 +45,7 @@ const requestOf = (limit: number) =>
     priority: z.int().optional().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
   }).openapi("CohereEmbedRequest");
 
-type Request = z.infer<ReturnType<typeof requestOf>>;
+type Request = z.infer<ReturnType<typeof toRequest>>;
 
 const numbers = z.array(z.array(z.number()));
 const codes = z.array(z.array(z.int()));
@@ -76,12 +77,12 @@ const response = z
 
 type Version = "1" | "2";
 
-const routeOf = (version: Version, limit: number) =>
+const getRoute = (version: Version, limit: number) =>
   createRoute({
     method: "post",
     path: `/v${version}/embed` as const,
     summary: `Embeddings of texts, as Cohere's API v${version}`,
-    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    request: { body: { required: true, content: { "application/json": { schema: toRequest(limit) } } } },
     responses: {
       200: { description: "A vector per text", content: { "application/json": { schema: response } } },
       ...documentedErrors,
@@ -90,14 +91,14 @@ const routeOf = (version: Version, limit: number) =>
 
 /** Adds the route of one version. */
 export function addEmbed(routes: Routes, service: Service, version: Version): void {
-  routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(version, service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
-    const list = textsOf(request);
+    const list = toTexts(request);
     const { input_type: inputType, embedding_types: types = [] } = request;
-    const options = embedOptionsOf(request);
-    const key = ["embed", list, { ...options, ...(inputType === undefined ? {} : { inputType }) }] as const;
+    const options = toEmbedOptions(request);
+    const key = ["embed", list, { ...options, ...omitUndefined({ inputType }) }] as const;
     const call = { model: request.model, texts: list.length, key };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.embed(list, { ...options, ...promptOption(handle.manifest, inputType), model: handle, signal }),
     );
     refuseTokenVectors(outcome.result, outcome.model);
@@ -126,7 +127,7 @@ async function byType(
   return embeddings;
 }
 
-function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dimensions }: Request): {
+function toEmbedOptions({ truncate, max_tokens: maxTokens, output_dimension: dimensions }: Request): {
   readonly truncate: "cut" | "error";
   readonly maxTokens?: number;
   readonly dimensions?: number;
@@ -139,13 +140,12 @@ function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dim
   }
   return {
     truncate: truncate === "NONE" ? "error" : "cut",
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(dimensions === undefined ? {} : { dimensions }),
+    ...omitUndefined({ maxTokens, dimensions }),
   };
 }
 
 /** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and for images. */
-function textsOf({ texts: plain = [], inputs = [], images = [] }: Request): readonly string[] {
+function toTexts({ texts: plain = [], inputs = [], images = [] }: Request): readonly string[] {
   if (images.length > 0) throw imagesNotBuilt("images");
   const [isPlain, isContent] = [plain.length > 0, inputs.length > 0];
   if (isPlain === isContent) {
@@ -158,10 +158,10 @@ function textsOf({ texts: plain = [], inputs = [], images = [] }: Request): read
       },
     );
   }
-  return isPlain ? plain : inputs.map(textOf);
+  return isPlain ? plain : inputs.map(toText);
 }
 
-function textOf({ content }: Input, index: number): string {
+function toText({ content }: Input, index: number): string {
   const [first, ...more] = content;
   if (content.some((one) => isObject(one) && one["type"] === "image_url")) throw imagesNotBuilt(`inputs.${index}`);
   if (first?.type === "text" && typeof first.text === "string" && more.length === 0) return first.text;

@@ -2,7 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { RerankResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
@@ -48,7 +48,7 @@ export function addRanking(routes: Routes, service: Service): void {
     refusePairs([query.text], texts);
     const options = { truncate: truncate === "END" ? ("cut" as const) : ("error" as const) };
     const call = { model, texts: texts.length, key: ["ranking", query.text, texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
+    const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
       const rerank = (raw: { readonly raw?: true }): Promise<RerankResult> =>
         service.runtime.rerank(query.text, texts, { ...options, ...raw, model: handle, signal });
       return rerank({ raw: true }).catch((error: unknown) => {

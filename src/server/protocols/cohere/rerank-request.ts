@@ -73,13 +73,13 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   }).openapi("RerankRequest");
 
 /** Whose answer the request's client reads: `truncation` is Voyage's field, `input` Mixedbread's. All others read Cohere's and Jina's. */
-export function dialectOf({ truncation, input }: RerankRequest): "cohere" | "voyage" | "mixedbread" {
+export function getDialect({ truncation, input }: RerankRequest): "cohere" | "voyage" | "mixedbread" {
   if (input !== undefined) return "mixedbread";
   return truncation === undefined ? "cohere" : "voyage";
 }
 
 /** The documents of a request. Throws INPUT_INVALID unless exactly one of `documents` and `input` is there, and one of `top_n` and `top_k` at most. */
-export function documentsOf({ documents, input, top_n: topN, top_k: topK }: RerankRequest): readonly Document[] {
+export function toDocuments({ documents, input, top_n: topN, top_k: topK }: RerankRequest): readonly Document[] {
   const list = documents ?? input;
   if (list === undefined || (documents !== undefined && input !== undefined)) {
     throw new InferyardError(

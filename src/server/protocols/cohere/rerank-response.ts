@@ -1,7 +1,7 @@
 /** The responses of the rerank routes. */
 import { z } from "@hono/zod-openapi";
 import type { Document } from "./documents.ts";
-import { type RerankRequest, dialectOf } from "./rerank-request.ts";
+import { type RerankRequest, getDialect } from "./rerank-request.ts";
 
 /** One result: a document's index and score. */
 export interface Ranked {
@@ -96,7 +96,7 @@ export const rerankResponse: z.ZodType = z
  */
 export function responseBody(request: RerankRequest, outcome: RerankOutcome): RerankResponse {
   const { id, model, version, object, ranked, documents, texts, tokens } = outcome;
-  const dialect = dialectOf(request);
+  const dialect = getDialect(request);
   const isReturned = request.return_documents ?? request.return_input ?? (dialect === "cohere" && version === "1");
   const results = ranked.map(({ index, score }) => ({
     index,

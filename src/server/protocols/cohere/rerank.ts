@@ -4,8 +4,9 @@
  */
 import type { Context } from "hono";
 import { createRoute } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
-import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
@@ -13,7 +14,7 @@ import type { Service } from "../../serving/service.ts";
 import { relevanceScore, totalTokens } from "../relevance.ts";
 import { cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
 import { documentedErrors } from "./errors.ts";
-import { type RerankRequest, documentsOf, rerankRequest } from "./rerank-request.ts";
+import { type RerankRequest, toDocuments, rerankRequest } from "./rerank-request.ts";
 import { rerankResponse, responseBody } from "./rerank-response.ts";
 
 type Version = "1" | "2";
@@ -45,18 +46,18 @@ export async function answerRerank(
 ): Promise<never> {
   const { query, top_n: topN = request.top_k, max_tokens_per_doc: maxTokens, rank_fields: fields, truncation } = request;
   const { raw_scores: raw = false } = request;
-  const documents = documentsOf(request);
+  const documents = toDocuments(request);
   refuseDuplicates(fields);
   const texts = documents.map((one, index) => textOfDocument(one, index, fields));
   refusePairs([query], texts);
   const options = {
-    ...(topN === undefined ? {} : { topN }),
+    ...omitUndefined({ topN }),
     ...(truncation === false ? { truncate: "error" as const } : {}),
     ...(raw ? { raw } : {}),
   };
   const key = ["rerank cut", query, texts, maxTokens ?? null, options] as const;
   const call = { model: request.model, texts: documents.length, key };
-  const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
+  const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
     const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
     return service.runtime.rerank(query, readTexts, { ...options, model: handle, signal });
   });

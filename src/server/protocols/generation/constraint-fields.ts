@@ -1,5 +1,6 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
@@ -51,9 +52,9 @@ export const constraintFields: Readonly<Record<keyof ConstraintRequest, z.ZodTyp
 };
 
 /** What the text must be. Throws INPUT_INVALID for forms that are not known, and where several fields say it. */
-export function constraintOf(request: ConstraintRequest): ConstraintOptions {
+export function toConstraint(request: ConstraintRequest): ConstraintOptions {
   const { unlisted_members: unlistedMembers } = request;
-  return { ...statedConstraint(request), ...(unlistedMembers === undefined ? {} : { unlistedMembers }) };
+  return { ...statedConstraint(request), ...omitUndefined({ unlistedMembers }) };
 }
 
 /** Options of generation that say what a text must be. */
@@ -110,13 +111,14 @@ export function responseFormat(format: unknown, path: string): TextConstraint | 
     if (type === "json_object") return { type: "json", value: "object" };
     throw invalidField(path, "has no schema", "give a JSON Schema");
   }
-  return { type: "schema", schema: schemaOf(schema, path) };
+  return { type: "schema", schema: getSchema(schema, path) };
 }
 
 /** The constraint of a field of vLLM and others: a schema or its text, a pattern, texts to choose from, a grammar. Throws INPUT_INVALID. */
 export function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
   if (value === undefined) return undefined;
-  if (kind === "json") return { type: "schema", schema: schemaOf(typeof value === "string" ? parsed(value, path) : value, path) };
+  if (kind === "json")
+    return { type: "schema", schema: getSchema(typeof value === "string" ? parsed(value, path) : value, path) };
   if (kind === "choice") {
     if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
       throw invalidField(path, "must be a list of texts");
@@ -126,7 +128,7 @@ export function guided(kind: "json" | "regex" | "choice" | "grammar", value: unk
   return kind === "regex" ? { type: "regex", pattern: value } : { type: "grammar", grammar: value };
 }
 
-function schemaOf(value: unknown, path: string): object | boolean {
+function getSchema(value: unknown, path: string): object | boolean {
   if (isObject(value) || typeof value === "boolean") return value;
   throw invalidField(path, "must have a JSON Schema: an object");
 }
@@ -140,7 +142,7 @@ function parsed(text: string, path: string): unknown {
 }
 
 /** Which tools may or must be called, of OpenAI's `tool_choice`. Throws INPUT_INVALID for forms that are not known. */
-export function toolChoiceOf(choice: unknown): WrittenChoice {
+export function toToolChoice(choice: unknown): WrittenChoice {
   if (choice === undefined || choice === null || choice === "auto") return {};
   if (choice === "none" || choice === "required") return { choice };
   const fields = isObject(choice) ? choice : {};
@@ -149,7 +151,7 @@ export function toolChoiceOf(choice: unknown): WrittenChoice {
     // In chat completions mode and tools are within `allowed_tools`, in responses beside the type.
     const { mode, tools } = isObject(fields["allowed_tools"]) ? fields["allowed_tools"] : fields;
     const allowed = (Array.isArray(tools) ? tools : []).map(calledName).filter((name) => name !== undefined);
-    return { ...toolChoiceOf(mode), allowed };
+    return { ...toToolChoice(mode), allowed };
   }
   const name = type === "function" || type === "custom" ? calledName(choice) : undefined;
   if (name !== undefined) return { choice: { name } };

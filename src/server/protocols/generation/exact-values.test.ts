@@ -6,18 +6,18 @@ import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.
 import { variablesJson } from "../../../tasks/generation/chat/template-variables.ts";
 import { renderTemplate, parseTemplate } from "../../../templates/template.ts";
 import {
-  chatOptionsOf as anthropicOptions,
-  conversationOf as anthropicConversation,
+  toChatOptions as anthropicOptions,
+  toConversation as anthropicConversation,
   messagesRequestSchema,
 } from "../anthropic/messages-request.ts";
 import {
   chatRequestSchema as ollamaSchema,
-  messagesOf as ollamaMessages,
-  toolsOf as ollamaTools,
+  toMessages as ollamaMessages,
+  toTools as ollamaTools,
 } from "../ollama/generation-request.ts";
-import { messagesOf } from "../openai/chat-messages.ts";
-import { chatOptionsOf, chatRequestSchema } from "../openai/chat-request.ts";
-import { conversationOf, responseOptionsOf, responsesRequestSchema } from "../openai/responses-request.ts";
+import { toMessages } from "../openai/chat-messages.ts";
+import { toChatOptions, chatRequestSchema } from "../openai/chat-request.ts";
+import { toConversation, toResponseOptions, responsesRequestSchema } from "../openai/responses-request.ts";
 import { CallableTools } from "../openai/responses-tools.ts";
 
 const values = '{"id": 1234567890123456789, "ratio": 1.0, "10": 1e5, "9": null, "__proto__": {"x": -0.0}}';
@@ -47,19 +47,19 @@ const prompts: Readonly<Record<string, () => Prompt>> = {
       `{"messages": [{"role": "assistant", "tool_calls": [${call}]}], "tools": [${functionTool}], ${variables}, "temperature": 1.0}`,
       chatRequestSchema,
     );
-    const { tools, templateVariables: others = {} } = chatOptionsOf(request);
-    return { messages: messagesOf(request), tools, others };
+    const { tools, templateVariables: others = {} } = toChatOptions(request);
+    return { messages: toMessages(request), tools, others };
   },
   "chat completions with an object": () => {
     const call = `{"id": "a", "type": "function", "function": {"name": "f", "arguments": ${values}}}`;
-    return { messages: messagesOf(read(`{"messages": [{"role": "assistant", "tool_calls": [${call}]}]}`, chatRequestSchema)) };
+    return { messages: toMessages(read(`{"messages": [{"role": "assistant", "tool_calls": [${call}]}]}`, chatRequestSchema)) };
   },
   responses: () => {
     const call = `{"type": "function_call", "call_id": "a", "name": "f", "arguments": ${text}}`;
     const tool = `{"type": "function", "name": "f", "parameters": ${parameters}}`;
     const request = read(`{"input": [${call}], "tools": [${tool}]}`, responsesRequestSchema);
     const tools = new CallableTools(request.tools ?? []);
-    return { messages: conversationOf(request, tools, ignored), tools: responseOptionsOf(request, tools, ignored).tools };
+    return { messages: toConversation(request, tools, ignored), tools: toResponseOptions(request, tools, ignored).tools };
   },
   messages: () => {
     const block = `{"type": "tool_use", "id": "a", "name": "f", "input": ${values}}`;

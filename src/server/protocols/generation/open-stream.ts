@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import { type Env, callerOf, placementHeaders } from "../../http/context.ts";
+import { type Env, getCaller, placementHeaders } from "../../http/context.ts";
 import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 
@@ -32,7 +32,7 @@ export async function openStream<Result, Event>(
   { model, texts = 1 }: { readonly model: string | undefined; readonly texts?: number },
   start: (call: StartedCall) => Promise<GenerationStream<Result, Event>>,
 ): Promise<OpenedCall<Result, Event>> {
-  const caller = callerOf(context);
+  const caller = getCaller(context);
   const { name } = await service.resolve(caller, model);
   return new Promise((resolve, reject) => {
     const call = { model, texts, runsLanguageModel: true };

@@ -1,5 +1,6 @@
 /** Fields of others' servers that say whether, and how long, a model thinks before it answers. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { members, requestObject } from "../../http/field-schemas.ts";
 
 /** Fields of requests. */
@@ -42,8 +43,7 @@ export function thinkingVariables(request: ThinkingRequest): { readonly template
   if (effort === undefined && thinks === undefined && others === undefined) return {};
   return {
     templateVariables: {
-      ...(effort === undefined ? {} : { reasoning_effort: effort }),
-      ...(thinks === undefined ? {} : { enable_thinking: thinks }),
+      ...omitUndefined({ reasoning_effort: effort, enable_thinking: thinks }),
       ...others,
     },
   };

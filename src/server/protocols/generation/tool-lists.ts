@@ -1,5 +1,6 @@
 /** Lists of tools in requests: those that the client runs, and those that only the server of their provider could run. */
 import type { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import { ignorableIssue } from "../../http/fields/schema-run.ts";
@@ -9,21 +10,21 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A list of tools whose kind selects one of the schemas. Tools of other kinds are run by a provider's server and not here: they are left out where there
- * are tools of the known kinds beside them, and refused where there are none. `kindOf`: the kind of a tool with this type. Default: the type.
+ * are tools of the known kinds beside them, and refused where there are none. `getKind`: the kind of a tool with this type. Default: the type.
  */
 export function toolList<Field>(
   kinds: Readonly<Record<string, z.ZodType<Field>>>,
   kindOf: (type: unknown) => string = String,
 ): z.ZodType<Field[]> {
-  const typeOf = (tool: unknown): string => kindOf(isObject(tool) ? (tool["type"] ?? undefined) : undefined);
+  const getType = (tool: unknown): string => kindOf(isObject(tool) ? (tool["type"] ?? undefined) : undefined);
   const known = Object.entries(kinds).map(([type, schema]) => ({
     schema,
-    fits: (tool: unknown) => isObject(tool) && typeOf(tool) === type,
+    fits: (tool: unknown) => isObject(tool) && getType(tool) === type,
   }));
   const other = { schema: members() as z.ZodType as z.ZodType<Field>, fits: isObject };
   return listOf(oneOf("a tool", [...known, other])).check((context) => {
     const tools: readonly unknown[] = context.value;
-    const isKnown = (tool: unknown): boolean => Object.hasOwn(kinds, typeOf(tool));
+    const isKnown = (tool: unknown): boolean => Object.hasOwn(kinds, getType(tool));
     const others = [...tools.entries()].filter(([, tool]) => !isKnown(tool));
     if (others.length === 0) return;
     const isMissed = !tools.some(isKnown) && others.some(([, tool]) => !isWithoutAccess(tool as Fields));
@@ -48,7 +49,7 @@ function isWithoutAccess({ external_web_access: access }: Fields): boolean {
 export function textTool(name: string, description: string | undefined): Tool {
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     parameters: {
       type: "object",
       properties: { [textField]: { type: "string", description: "The whole input of the tool" } },
@@ -89,5 +90,5 @@ export function chosenTools(
   { choice, allowed }: WrittenChoice,
 ): Pick<ChatRequest, "tools" | "toolChoice"> {
   const list = allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name));
-  return { ...(list.length === 0 ? {} : { tools: list }), ...(choice === undefined ? {} : { toolChoice: choice }) };
+  return { ...(list.length === 0 ? {} : { tools: list }), ...omitUndefined({ toolChoice: choice }) };
 }

@@ -1,5 +1,6 @@
 /** Answers the tasks of Hugging Face that write texts, as text-generation-inference and the pipelines of transformers do. */
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
@@ -14,7 +15,7 @@ import { type StartedCall, openStream } from "../generation/open-stream.ts";
 import { unsupportedField } from "../generation/request-errors.ts";
 import { eventStreamHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
-import { type GenerationParameters, allParameters, generationOptionsOf, generationRequest } from "./generation-request.ts";
+import { type GenerationParameters, allParameters, toGenerationOptions, generationRequest } from "./generation-request.ts";
 import { generatedTokens, tokenEvents } from "./generated-tokens.ts";
 
 /** A task that writes texts. */
@@ -44,7 +45,7 @@ const textFields: Readonly<Record<GenerationTask, string>> = {
 };
 
 /** The task of a model that writes texts; undefined for others. */
-export function generationTaskOf(manifest: Manifest): GenerationTask | undefined {
+export function getGenerationTask(manifest: Manifest): GenerationTask | undefined {
   if (usualKind(manifest) !== "language") return undefined;
   return manifest.tasks.includes("text-generation") ? "text-generation" : "text2text-generation";
 }
@@ -70,7 +71,7 @@ export async function answerGeneration(
     isRewritten: false,
   };
   const { stream: reading, outcome } = await openStream(service, context, { model, texts: texts.length * n }, async (call) => {
-    opened.isRewritten = answer.task !== "text-generation" || generationTaskOf(call.model.manifest) !== "text-generation";
+    opened.isRewritten = answer.task !== "text-generation" || getGenerationTask(call.model.manifest) !== "text-generation";
     if (wantsTokens) opened.tokenizer = await service.runtime.tokenizer(call.model);
     const starting = { parameters, texts, wantsTokens, answer };
     return opened.isRewritten ? startRewriting(service, call, starting) : startGenerating(service, call, starting);
@@ -118,14 +119,14 @@ async function startGenerating(
 ): Promise<Texts> {
   const { truncate, top_n_tokens: alternatives = 0, decoder_input_details: withPrompt = false } = parameters;
   const prompts = truncate === undefined ? texts : await lastTokens(service, call, texts, truncate);
-  const options = generationOptionsOf(parameters);
+  const options = toGenerationOptions(parameters);
   const scores = wantsTokens && options.numBeams === undefined ? { logprobs: alternatives } : {};
   const promptScores = withPrompt ? { promptLogprobs: 0 } : {};
   return service.runtime.generate(prompts, { ...greedyUnlessAsked(options), ...scores, ...promptScores, ...call, stream: true });
 }
 
 /** Sampling begins where a setting of it is given, whatever the model's files say, as in text-generation-inference. */
-function greedyUnlessAsked(options: ReturnType<typeof generationOptionsOf>): ReturnType<typeof generationOptionsOf> {
+function greedyUnlessAsked(options: ReturnType<typeof toGenerationOptions>): ReturnType<typeof toGenerationOptions> {
   const { temperature, topK, topP, typicalP, doSample, numBeams } = options;
   const asks = [temperature, topK, topP, typicalP, doSample, numBeams].some((value) => value !== undefined);
   return asks ? options : { ...options, doSample: false };
@@ -151,11 +152,10 @@ async function startRewriting(
     ...(source === undefined || target === undefined ? [] : [`translation_${source}_to_${target}`]),
   ]);
   const languages = {
-    ...(source === undefined ? {} : { sourceLanguage: source }),
-    ...(target === undefined ? {} : { targetLanguage: target }),
+    ...omitUndefined({ sourceLanguage: source, targetLanguage: target }),
   };
   const options = {
-    ...generationOptionsOf(parameters),
+    ...toGenerationOptions(parameters),
     ...(wantsTokens && beams === undefined ? { logprobs: alternatives, numBeams: 1 } : {}),
     ...(task === undefined ? languages : { task }),
   };

@@ -1,7 +1,8 @@
 /** Runs the tasks of Hugging Face's inference API, and gives what its pipelines give. Positions count code points, as in Python. */
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
-import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
@@ -18,14 +19,14 @@ export async function answerPipeline(
 ): Promise<Response> {
   const requests = pipelineRequests(service.limits.maxTexts);
   const { runtime } = service;
-  const caller = callerOf(context);
+  const caller = getCaller(context);
   const named = model ?? context.req.header("x-inferyard-model");
   switch (task) {
     case "text-classification": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { top_k: topK, function_to_apply: activation } = parameters;
-      const options = { ...(topK === undefined ? {} : { topK }), ...(activation === undefined ? {} : { activation }) };
+      const options = { ...omitUndefined({ topK, activation }) };
       const call = { model: named, texts: list.length, key: ["classify", list, options] as const };
       const outcome = await service.call(caller, call, (handle, signal) =>
         runtime.classify(list, { ...options, model: handle, signal }),
@@ -39,9 +40,7 @@ export async function answerPipeline(
       const { aggregation_strategy: aggregation, ignore_labels: ignoreLabels, stride } = parameters;
       const options = {
         offsets: "codepoints" as const,
-        ...(aggregation === undefined ? {} : { aggregation }),
-        ...(ignoreLabels === undefined ? {} : { ignoreLabels }),
-        ...(stride === undefined ? {} : { stride }),
+        ...omitUndefined({ aggregation, ignoreLabels, stride }),
       };
       const call = { model: named, texts: list.length, key: ["recognize", list, options] as const };
       const outcome = await service.call(caller, call, (handle, signal) =>
@@ -58,8 +57,7 @@ export async function answerPipeline(
       refuseHypotheses(list, labels, hypothesisTemplate ?? "");
       const options = {
         labels,
-        ...(multiLabel === undefined ? {} : { multiLabel }),
-        ...(hypothesisTemplate === undefined ? {} : { hypothesisTemplate }),
+        ...omitUndefined({ multiLabel, hypothesisTemplate }),
       };
       const call = { model: named, texts: list.length * labels.length, key: ["classify", list, options] as const };
       const outcome = await service.call(caller, call, (handle, signal) =>
@@ -73,7 +71,7 @@ export async function answerPipeline(
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { top_k: topK, targets } = parameters;
-      const options = { ...(topK === undefined ? {} : { topK }), ...(targets === undefined ? {} : { targets }) };
+      const options = { ...omitUndefined({ topK, targets }) };
       const call = { model: named, texts: list.length, key: ["fill mask", list, options] as const };
       const outcome = await service.call(caller, call, (handle, signal) =>
         runtime.fillMask(list, { ...options, model: handle, signal }),
@@ -90,10 +88,7 @@ export async function answerPipeline(
       const options = {
         topK,
         offsets: "codepoints" as const,
-        ...(maxAnswerTokens === undefined ? {} : { maxAnswerTokens }),
-        ...(stride === undefined ? {} : { stride }),
-        ...(noAnswer === undefined ? {} : { noAnswer }),
-        ...(alignToWords === undefined ? {} : { alignToWords }),
+        ...omitUndefined({ maxAnswerTokens, stride, noAnswer, alignToWords }),
       };
       const call = { model: named, texts: 1, key: ["answer", question, passage, options] as const };
       const outcome = await service.call(caller, call, (handle, signal) =>

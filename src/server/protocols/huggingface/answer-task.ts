@@ -2,14 +2,14 @@
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
-import { type Env, callerOf } from "../../http/context.ts";
+import { type Env, getCaller } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import type { Service } from "../../serving/service.ts";
 import { textLabels } from "../model-capabilities.ts";
 import { answerEmbed, embedRequest } from "../tei/embed.ts";
 import { modelNotHere } from "../tei/info.ts";
-import { type GenerationTask, answerGeneration, generationTaskOf } from "./answer-generation.ts";
+import { type GenerationTask, answerGeneration, getGenerationTask } from "./answer-generation.ts";
 import { answerPipeline } from "./answer-pipeline.ts";
 import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
 
@@ -53,7 +53,7 @@ export async function answerTask(
 }
 
 async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {
-  const { result } = await service.describe(callerOf(context), model ?? context.req.header("x-inferyard-model"), {
+  const { result } = await service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
     loaded: async ({ manifest }) => taskOfManifest(manifest),
     files: async (manifest) => taskOfManifest(manifest),
     missing: modelNotHere,
@@ -73,7 +73,7 @@ export function isGenerationTask(task: string): task is GenerationTask {
 
 /** The task of the model's head. */
 export function taskOfManifest(manifest: Manifest): Task {
-  const generates = generationTaskOf(manifest);
+  const generates = getGenerationTask(manifest);
   if (generates !== undefined) return generates;
   const [first] = manifest.tasks.flatMap((task) => taskNames[task] ?? []);
   if (first === "token-classification" || first === "question-answering" || first === "fill-mask") return first;

@@ -5,7 +5,7 @@ import type { GenerationOptions } from "../../../tasks/generation/sampling/gener
 import { isObject, listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { seedOf } from "../generation/seed.ts";
+import { toSeed } from "../generation/seed.ts";
 import { hubOptions } from "./pipeline-requests.ts";
 
 /** Parameters of a request. */
@@ -118,7 +118,7 @@ export function allParameters({ parameters: given = {} }: GenerationRequest): Ge
 }
 
 /** Options of generation. Throws INPUT_INVALID for what is not built. */
-export function generationOptionsOf(given: GenerationParameters): GenerationOptions {
+export function toGenerationOptions(given: GenerationParameters): GenerationOptions {
   const { best_of: bestOf = 1, watermark, adapter_id: adapter, top_p: topP, typical_p: typicalP, temperature } = given;
   if (bestOf > 1) throw unsupportedField("parameters.best_of", "choosing the best of several texts", "use num_return_sequences");
   if (watermark === true) throw unsupportedField("parameters.watermark", "watermarking", "leave it out");
@@ -132,7 +132,7 @@ export function generationOptionsOf(given: GenerationParameters): GenerationOpti
     topK: given.top_k,
     topP: topP === 0 ? undefined : topP,
     typicalP: typicalP === 0 ? undefined : typicalP,
-    seed: seedOf(given.seed),
+    seed: toSeed(given.seed),
     repetitionPenalty: given.repetition_penalty,
     frequencyPenalty: given.frequency_penalty,
     noRepeatNgramSize: given.no_repeat_ngram_size,
@@ -141,11 +141,11 @@ export function generationOptionsOf(given: GenerationParameters): GenerationOpti
     earlyStopping: given.early_stopping,
     n: given.num_return_sequences,
     stop: stop.length === 0 ? undefined : stop,
-    constraint: constraintOf(given.grammar),
+    constraint: toConstraint(given.grammar),
   });
 }
 
-function constraintOf(grammar: unknown): GenerationOptions["constraint"] {
+function toConstraint(grammar: unknown): GenerationOptions["constraint"] {
   if (grammar === undefined) return undefined;
   const path = "parameters.grammar";
   const { type, value } = isObject(grammar) ? grammar : {};

@@ -2,16 +2,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { questionAnsweringTask } from "../../../tasks/definitions.ts";
 import { answerOptions } from "../../../tasks/question-answering/answer-options.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelField } from "./request-fields.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     question: z.string().openapi({ example: "Who purrs?" }),
@@ -32,14 +32,14 @@ const response = z
 /** Adds `POST /api/answer`. */
 export function addAnswer(routes: Routes, service: Service): void {
   const summary = "Answers to a question, as pieces of contexts";
-  const request = requestOf(service.limits.maxTexts);
-  const route = createRoute(jsonRoute(pathOf(questionAnsweringTask), summary, request, response, documentedErrors));
+  const request = toRequest(service.limits.maxTexts);
+  const route = createRoute(jsonRoute(getPath(questionAnsweringTask), summary, request, response, documentedErrors));
   routes.openapi(route, async (context) => {
     const { model, question, contexts, ...fields } = context.req.valid("json");
     refusePairs([question], contexts);
     const options = optionsFromFields(answerOptions, fields);
     const call = { model, texts: contexts.length, key: ["answer", question, contexts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.answer(question, contexts, { ...options, model: handle, signal }),
     );
     const answers = outcome.result.results.map((each) =>

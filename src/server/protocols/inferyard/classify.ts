@@ -2,16 +2,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { classifyOptions } from "../../../tasks/classification/classify-options.ts";
 import { textClassificationTask } from "../../../tasks/definitions.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refuseHypotheses } from "../../http/pair-limits.ts";
 import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     texts: texts(limit, 1),
@@ -27,14 +27,14 @@ const response = z
   })
   .openapi("ClassifyResponse");
 
-const routeOf = (limit: number) =>
+const getRoute = (limit: number) =>
   createRoute(
-    jsonRoute(pathOf(textClassificationTask), "Labels of texts, with scores", requestOf(limit), response, documentedErrors),
+    jsonRoute(getPath(textClassificationTask), "Labels of texts, with scores", toRequest(limit), response, documentedErrors),
   );
 
 /** Adds `POST /api/classify`, which labels texts. */
 export function addClassify(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const options = optionsFromFields(classifyOptions, request);
     const { labels, hypothesisTemplate = "" } = options;
@@ -42,7 +42,7 @@ export function addClassify(routes: Routes, service: Service): void {
     // Zero-shot classification reads each text once per label.
     const texts = request.texts.length * (labels?.length ?? 1);
     const call = { model: request.model, texts, key: ["classify", request.texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.classify(request.texts, { ...options, model: handle, signal }),
     );
     const classifications = outcome.result.results.map((list) => list.map(({ label, score }) => ({ label, score })));

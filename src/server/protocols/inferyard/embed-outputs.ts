@@ -1,8 +1,9 @@
 /** POST /api/embed/outputs: embeddings of texts in several forms, from one run of the model. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbeddingForm } from "../../../tasks/embedding/output-options.ts";
 import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isText, listOf, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
@@ -13,7 +14,7 @@ import { modelField } from "./request-fields.ts";
 
 const forms = listOf<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
@@ -46,23 +47,22 @@ const response = z
   })
   .openapi("EmbedOutputsResponse");
 
-const routeOf = (limit: number) =>
+const getRoute = (limit: number) =>
   createRoute(
-    jsonRoute("/api/embed/outputs", "Embeddings of texts in several forms", requestOf(limit), response, documentedErrors),
+    jsonRoute("/api/embed/outputs", "Embeddings of texts in several forms", toRequest(limit), response, documentedErrors),
   );
 
 /** Adds `POST /api/embed/outputs`, which gives dense, sparse and multi-vector embeddings. */
 export function addEmbedOutputs(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
     const { model, input, outputs, prompt, truncate } = context.req.valid("json");
     const list = typeof input === "string" ? [input] : input;
     const options: EmbedOutputsOptions = {
       outputs,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(truncate === undefined ? {} : { truncate }),
+      ...omitUndefined({ prompt, truncate }),
     };
     const call = { model, texts: list.length, key: ["embedOutputs", list, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.embed(list, { ...options, model: handle, signal }),
     );
     const { dense, sparse, multiVector, dimensions, tokens } = outcome.result;
@@ -70,7 +70,7 @@ export function addEmbedOutputs(routes: Routes, service: Service): void {
     const body = {
       model: outcome.model,
       dimensions: multiVector === undefined ? lengths : { ...lengths, multi_vector: tokenDimensions },
-      ...(dense === undefined ? {} : { dense }),
+      ...omitUndefined({ dense }),
       ...(sparse === undefined ? {} : { sparse: sparse.map(({ indices, values }) => ({ indices: [...indices], values })) }),
       ...(multiVector === undefined ? {} : { multi_vector: multiVector.map((rows) => tokenRows(rows, tokenDimensions)) }),
       tokens: [...tokens],

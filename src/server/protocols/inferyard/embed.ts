@@ -5,7 +5,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -13,7 +13,7 @@ import { contextLength, ollamaFields, timingFields, timingSchemas, withoutLatest
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 /** Content parts as Termite has them; only texts are supported. */
@@ -21,7 +21,7 @@ const part = requestObject({ type: z.literal("text"), text: z.string() });
 
 type Input = string | string[] | z.infer<typeof part>[];
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
     input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
@@ -49,12 +49,12 @@ const response = z
 
 const binary = "application/octet-stream";
 
-const routeOf = (limit: number) =>
+const getRoute = (limit: number) =>
   createRoute({
     method: "post",
-    path: pathOf(embeddingTask),
+    path: getPath(embeddingTask),
     summary: "Embeddings of texts",
-    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    request: { body: { required: true, content: { "application/json": { schema: toRequest(limit) } } } },
     responses: {
       200: {
         description:
@@ -67,7 +67,7 @@ const routeOf = (limit: number) =>
 
 /** Adds `POST /api/embed`, which embeds texts. */
 export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
     const { model: written, input, truncate, options: given, keep_alive: keepAlive, ...fields } = context.req.valid("json");
     const model = withoutLatest(written);
     const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
@@ -77,7 +77,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? truncation(truncate) : truncate }),
     };
     const call = { model, texts: texts.length, key: ["embed", texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
     refuseTokenVectors(outcome.result, outcome.model);

@@ -1,5 +1,6 @@
 /** Errors of the REST API under /api: an object, or for Ollama's own clients a text, as they read it. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { errorResponse, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
@@ -36,9 +37,9 @@ export const handleInferyardError: ErrorHandler = (thrown, context) => {
   const body = {
     code,
     message,
-    ...(remedy === undefined ? {} : { remedy }),
+    ...omitUndefined({ remedy }),
     ...retryFields(error),
-    ...(decision === undefined ? {} : { decision }),
+    ...omitUndefined({ decision }),
     request_id: requestId,
   };
   return errorResponse(context, { error: body }, error);

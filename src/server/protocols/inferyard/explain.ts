@@ -2,8 +2,8 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
-import { gpuModeOf, gpuModes } from "../../../runtime/targets/constraints.ts";
-import { type Routes, callerOf } from "../../http/context.ts";
+import { parseGpuMode, gpuModes } from "../../../runtime/targets/constraints.ts";
+import { type Routes, getCaller } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { scrubAll } from "../../http/scrub.ts";
@@ -20,7 +20,7 @@ const explainFields = {
   target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
   prefer: name().optional().openapi({ description: "Target to try first" }),
   exclude: name().optional().openapi({ description: "Target never to use" }),
-  gpu: z.preprocess(gpuModeOf, z.enum(gpuModes)).optional().openapi({ description: "Use of accelerators" }),
+  gpu: z.preprocess(parseGpuMode, z.enum(gpuModes)).optional().openapi({ description: "Use of accelerators" }),
   variant: name().optional().openapi({ description: "Variant of the model" }),
 };
 const explainRequest = requestObject(explainFields).openapi("ExplainRequest");
@@ -95,10 +95,10 @@ export function addExplain(routes: Routes, service: Service): void {
       caller.role,
     );
   };
-  routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
-  routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));
+  routes.openapi(getRoute, async (context) => context.json(await explain(getCaller(context), context.req.valid("query")), 200));
+  routes.openapi(postRoute, async (context) => context.json(await explain(getCaller(context), context.req.valid("json")), 200));
   routes.openapi(backendsRoute, async (context) => {
     const backends = await service.runtime.backends();
-    return context.json({ backends: callerOf(context).role === "admin" ? backends : scrubAll(backends) }, 200);
+    return context.json({ backends: getCaller(context).role === "admin" ? backends : scrubAll(backends) }, 200);
   });
 }

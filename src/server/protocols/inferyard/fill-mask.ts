@@ -2,15 +2,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { fillMaskTask } from "../../../tasks/definitions.ts";
 import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelField } from "./request-fields.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     texts: texts(limit, 1).openapi({ description: "Texts with one or more mask tokens of the model, such as [MASK]" }),
@@ -33,12 +33,12 @@ const response = z
 /** Adds `POST /api/fill-mask`. */
 export function addFillMask(routes: Routes, service: Service): void {
   const summary = "Tokens for the mask tokens of texts";
-  const request = requestOf(service.limits.maxTexts);
-  routes.openapi(createRoute(jsonRoute(pathOf(fillMaskTask), summary, request, response, documentedErrors)), async (context) => {
+  const request = toRequest(service.limits.maxTexts);
+  routes.openapi(createRoute(jsonRoute(getPath(fillMaskTask), summary, request, response, documentedErrors)), async (context) => {
     const { model, texts, ...fields } = context.req.valid("json");
     const options = optionsFromFields(fillMaskOptions, fields);
     const call = { model, texts: texts.length, key: ["fill mask", texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.fillMask(texts, { ...options, model: handle, signal }),
     );
     const fills = outcome.result.results.map((masks) =>

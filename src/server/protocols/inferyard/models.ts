@@ -2,12 +2,12 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { publicError } from "../../http/public-error.ts";
-import { capabilitiesOf } from "../model-capabilities.ts";
+import { getCapabilities } from "../model-capabilities.ts";
 import type { Caller } from "../../serving/calls.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { loadedDecision } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
@@ -99,7 +99,7 @@ const documentedRoutes: readonly RouteConfig[] = [
 /** Adds the routes under `/api/models`: list, describe, load and unload models. */
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
-    const models = await Promise.all((await service.modelNames()).map((name) => modelOf(service, name)));
+    const models = await Promise.all((await service.modelNames()).map((name) => getModel(service, name)));
     const modelsWith = (...wanted: string[]): string[] =>
       models.filter(({ capabilities }) => wanted.some((capability) => capabilities.includes(capability))).map(({ name }) => name);
     return context.json(
@@ -120,7 +120,7 @@ export function addModels(routes: Routes, service: Service): void {
   for (const route of documentedRoutes) routes.openAPIRegistry.registerPath(route);
   // Not through the OpenAPI router: names contain slashes, which clients may percent-encode.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
-    const caller = callerOf(context);
+    const caller = getCaller(context);
     const resolved = await service.resolve(caller, context.req.param("name"));
     const { name } = resolved;
     const decision = loadedDecision(await service.runtime.loaded(), resolved);
@@ -133,19 +133,19 @@ export function addModels(routes: Routes, service: Service): void {
     requireAdmin(context);
     const name = context.req.param("name");
     if (!waits(context.req.query("wait"))) {
-      const progress = await loadInBackground(service, callerOf(context), name);
+      const progress = await loadInBackground(service, getCaller(context), name);
       if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
     }
-    const { reference } = await service.resolve(callerOf(context), name);
+    const { reference } = await service.resolve(getCaller(context), name);
     const runsLanguageModel = usualKind(await service.runtime.manifest(reference)) === "language";
     const call = { model: name, texts: 0, waitsForLoad: true, runsLanguageModel };
-    const outcome = await service.call(callerOf(context), call, async () => {});
+    const outcome = await service.call(getCaller(context), call, async () => {});
     const { model, target, decision, inferenceMs: milliseconds } = outcome;
     return context.json({ model, target, decision, milliseconds }, 200, resultHeaders(outcome));
   });
   routes.post("/api/models/:name{.+}/unload", async (context) => {
     requireAdmin(context);
-    const caller = callerOf(context);
+    const caller = getCaller(context);
     const { name, reference } = await service.resolve(caller, context.req.param("name"));
     return context.json({ model: name, unloaded: await service.runtime.unload(reference, { signal: caller.signal }) });
   });
@@ -175,16 +175,16 @@ async function loadInBackground(
 }
 
 /** Describes a model without fetching it; one that is not on this machine yet is listed with its problem. */
-async function modelOf(service: Service, name: string): Promise<Model> {
+async function getModel(service: Service, name: string): Promise<Model> {
   try {
     const { reference } = await service.resolve({}, name);
     const manifest = await readManifest(reference);
     return {
       name,
       tasks: [...manifest.tasks],
-      capabilities: capabilitiesOf(manifest),
+      capabilities: getCapabilities(manifest),
       formats: [...new Set(manifest.variants.map(({ format }) => format))],
-      max_tokens: contextLengthOf(manifest) ?? null,
+      max_tokens: getContextLength(manifest) ?? null,
     };
   } catch (error) {
     return { name, tasks: [], capabilities: [], formats: [], max_tokens: null, problem: publicError(error).code };

@@ -5,16 +5,16 @@ import type { Entity } from "../../../tasks/token-classification/entities.ts";
 import { recognizeOptions } from "../../../tasks/token-classification/recognize-options.ts";
 import { tokenClassificationTask } from "../../../tasks/definitions.ts";
 import { type OffsetUnit, convertOffsets } from "../../../tokenizers/index.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     texts: texts(limit, 1),
@@ -26,27 +26,27 @@ const response = z
   .object({ model: z.string(), entities: z.array(z.array(entity)).openapi({ description: "Entities of each text, in order" }) })
   .openapi("RecognizeResponse");
 
-const routeOf = (limit: number) =>
+const getRoute = (limit: number) =>
   createRoute(
-    jsonRoute(pathOf(tokenClassificationTask), "Named entities in texts", requestOf(limit), response, documentedErrors),
+    jsonRoute(getPath(tokenClassificationTask), "Named entities in texts", toRequest(limit), response, documentedErrors),
   );
 
 /** Adds `POST /api/recognize`, which finds entities in texts. */
 export function addRecognize(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
     const { model, texts, ...fields } = context.req.valid("json");
     const { offsets = "utf16", ...options } = optionsFromFields(recognizeOptions, fields); // results of all units share the cache
     if (options.labels !== undefined) refusePairs([options.labels.join(" ")], texts);
     const call = { model, texts: texts.length, key: ["recognize", texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.recognize(texts, { ...options, model: handle, signal }),
     );
-    const entities = outcome.result.results.map((found, index) => entitiesOf(found, at(texts, index), offsets));
+    const entities = outcome.result.results.map((found, index) => toEntities(found, at(texts, index), offsets));
     return context.json({ model: outcome.model, entities }, 200, resultHeaders(outcome));
   });
 }
 
-function entitiesOf(found: readonly Entity[], text: string, unit: OffsetUnit): z.infer<typeof entity>[] {
+function toEntities(found: readonly Entity[], text: string, unit: OffsetUnit): z.infer<typeof entity>[] {
   const positions = convertOffsets(Int32Array.from(found.flatMap(({ start, end }) => [start, end])), text, unit);
   return found.map(({ entityGroup, entity: tag, score, start, end }, index) => ({
     text: text.slice(start, end),

@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { ReloadReport } from "../../../runtime/reloading/reload-report.ts";
-import { type Routes, callerOf } from "../../http/context.ts";
+import { type Routes, getCaller } from "../../http/context.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
@@ -62,7 +62,7 @@ export function addReloadLibrary(routes: Routes, service: Service): void {
   const summary = "Replace the native library of the backend `library` while models serve (admins)";
   routes.openapi(createRoute(jsonRoute("/api/library/reload", summary, request, report, documentedErrors)), async (context) => {
     requireAdmin(context);
-    const { anyReference, signal } = callerOf(context);
+    const { anyReference, signal } = getCaller(context);
     const { path, tolerance } = context.req.valid("json");
     // A library runs code in this machine's name: web pages and other users of the machine, who have no key, may not choose one.
     if (path !== undefined && anyReference !== true) {

@@ -6,7 +6,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
 import { rerankingTask } from "../../../tasks/definitions.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { texts, requestObject } from "../../http/field-schemas.ts";
@@ -15,10 +15,10 @@ import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { contextLength, ollamaFields, withoutLatest } from "../ollama/request-fields.ts";
 import { relevanceScore } from "../relevance.ts";
 import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     model: modelField,
     query: z.string(),
@@ -32,7 +32,7 @@ const requestOf = (limit: number) =>
     ...ollamaFields,
   }).openapi("InferyardRerankRequest");
 
-type Request = z.infer<ReturnType<typeof requestOf>>;
+type Request = z.infer<ReturnType<typeof toRequest>>;
 
 const scoringField = z.string().openapi({
   description: "How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, maxsim, or meanmaxsim",
@@ -59,21 +59,21 @@ const response = z
   ])
   .openapi("InferyardRerankResponse");
 
-const routeOf = (limit: number) =>
-  createRoute(jsonRoute(pathOf(rerankingTask), "Relevance of texts to a query", requestOf(limit), response, documentedErrors));
+const getRoute = (limit: number) =>
+  createRoute(jsonRoute(getPath(rerankingTask), "Relevance of texts to a query", toRequest(limit), response, documentedErrors));
 
 /** Adds `POST /api/rerank`, which scores or ranks texts by their relevance to a query. */
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const { query, documents, keep_alive: keepAlive } = request;
-    const list = textsOf(request);
+    const list = toTexts(request);
     const model = withoutLatest(request.model);
     refusePairs([query], list);
     const limit = request.top_n === undefined ? {} : { topN: request.top_n };
     const options = { ...optionsFromFields(rerankOptions, request), ...contextLength(request.options), ...limit };
     const call = { model, texts: list.length, key: ["rerank", query, list, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.rerank(query, list, { ...options, model: handle, signal }),
     );
     await applyKeepAlive(service, context, { model }, keepAlive);
@@ -92,7 +92,7 @@ export function addRerank(routes: Routes, service: Service): void {
 }
 
 /** The texts to rank. Throws INPUT_INVALID unless the request has either `prompts` or `documents`, and for options of the latter without them. */
-function textsOf({ prompts, documents, top_n: topN, return_documents: withDocuments }: Request): readonly string[] {
+function toTexts({ prompts, documents, top_n: topN, return_documents: withDocuments }: Request): readonly string[] {
   const list = prompts ?? documents;
   if (list === undefined || (prompts !== undefined && documents !== undefined)) {
     throw new InferyardError("INPUT_INVALID", `the request has ${list === undefined ? "no" : "both prompts and"} documents`, {

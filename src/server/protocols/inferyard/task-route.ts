@@ -7,7 +7,7 @@ import { listOf, name } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 
 /** Path of a task's route. Throws CONTRACT_VIOLATION if its definition has none. */
-export function pathOf({ task, route }: TaskDescription): string {
+export function getPath({ task, route }: TaskDescription): string {
   return required(route, `the route of the task ${task}`);
 }
 
@@ -17,12 +17,12 @@ const fieldName = (option: string): string => option.replaceAll(/[A-Z]/g, (lette
 /** Schemas of the options that requests have a field for, by field name. `limit`: maximum length of a list. */
 export function optionFields(table: Readonly<Record<string, TaskOption>>, limit: number): Record<string, z.ZodType> {
   const fields = Object.entries(table).flatMap(([option, { type, field }]) =>
-    field === undefined ? [] : [[fieldName(option), schemaOf(type, limit).optional().openapi({ description: field })] as const],
+    field === undefined ? [] : [[fieldName(option), getSchema(type, limit).optional().openapi({ description: field })] as const],
   );
   return Object.fromEntries(fields);
 }
 
-function schemaOf(type: OptionType, limit: number): z.ZodType {
+function getSchema(type: OptionType, limit: number): z.ZodType {
   switch (type.kind) {
     case "boolean":
       return z.boolean();

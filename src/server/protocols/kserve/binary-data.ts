@@ -3,7 +3,7 @@
  * as u32.
  */
 import { type DataType, type Tensor, elementCount } from "../../../contract/tensor.ts";
-import { type Datatype, dataTypeOf } from "./datatypes.ts";
+import { type Datatype, toDataType } from "./datatypes.ts";
 import { invalid } from "./json-data.ts";
 
 const arrays = {
@@ -27,7 +27,7 @@ const lengthBytes = 4;
 
 /** Reads a tensor. Throws INPUT_INVALID if the bytes do not match its shape. */
 export function tensorFromBytes(name: string, datatype: Datatype, shape: readonly number[], bytes: Uint8Array): Tensor {
-  const dataType = dataTypeOf(datatype);
+  const dataType = toDataType(datatype);
   const count = elementCount(shape);
   if (dataType === "string") return { dataType, shape, data: stringsFrom(name, bytes, count) };
   const ArrayType = arrays[dataType];

@@ -41,12 +41,12 @@ const dataTypes: Readonly<Record<Datatype, DataType>> = {
 };
 
 /** Our data type for one of the protocol. */
-export function dataTypeOf(datatype: Datatype): DataType {
+export function toDataType(datatype: Datatype): DataType {
   return dataTypes[datatype];
 }
 
 /** The protocol's data type for one of ours. */
-export function datatypeOf(dataType: DataType): Datatype {
+export function toDatatype(dataType: DataType): Datatype {
   return required(
     datatypes.find((datatype) => dataTypes[datatype] === dataType),
     `the protocol's name of ${dataType}`,

@@ -2,9 +2,9 @@
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
 import type { OnnxValue } from "../../../formats/onnx/onnx-value.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
-import { dataTypeOf, datatypes } from "./datatypes.ts";
+import { toDataType, datatypes } from "./datatypes.ts";
 
-const dataTypes = datatypes.map(dataTypeOf);
+const dataTypes = datatypes.map(toDataType);
 
 /** Inputs and outputs of a model. */
 export interface GraphTensors {
@@ -18,13 +18,13 @@ export interface GraphTensors {
  */
 export async function readGraphTensors(path: string, displayName: string): Promise<GraphTensors | undefined> {
   const { graph } = await readOnnxOutline(path, displayName);
-  const [inputs, outputs] = [graph.inputs.map(tensorOf), graph.outputs.map(tensorOf)];
+  const [inputs, outputs] = [graph.inputs.map(toTensor), graph.outputs.map(toTensor)];
   const known = { inputs: inputs.filter((one) => one !== undefined), outputs: outputs.filter((one) => one !== undefined) };
   return known.inputs.length < inputs.length || known.outputs.length < outputs.length ? undefined : known;
 }
 
 /** A dimension without a name is dynamic. An undeclared shape is empty, as in a loaded model. */
-function tensorOf({ name, type, shape = [] }: OnnxValue): TensorInfo | undefined {
+function toTensor({ name, type, shape = [] }: OnnxValue): TensorInfo | undefined {
   const dataType = dataTypes.find((known) => known === type);
   return dataType === undefined ? undefined : { name, dataType, shape: shape.map((size) => size ?? "") };
 }

@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { readManifest } from "../../../models/index.ts";
 import { version as serverVersion } from "../../../version.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import type { Readiness } from "../../serving/readiness.ts";
 import { isLoaded } from "../../serving/model-state.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
@@ -14,7 +14,7 @@ import { documentedErrors, errorBody } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { writeInferResponse, estimateInferResponseBytes } from "./infer-response.ts";
 import { notLoaded } from "./metadata.ts";
-import { describeModel, modelOf, modelVersion, pathsOf } from "./model-routes.ts";
+import { describeModel, getModel, modelVersion, getPaths } from "./model-routes.ts";
 import { addPredict } from "./predict.ts";
 import { addRepository } from "./repository.ts";
 import { inferResponse, modelMetadataBody, serverMetadata } from "./schemas.ts";
@@ -70,7 +70,7 @@ function addHealth(routes: Routes, readiness: Readiness): void {
 }
 
 function addModels(routes: Routes, service: Service): void {
-  for (const { path, params } of pathsOf("")) {
+  for (const { path, params } of getPaths("")) {
     const config = {
       method: "get",
       path,
@@ -79,12 +79,12 @@ function addModels(routes: Routes, service: Service): void {
       responses: { 200: jsonContent("Its metadata", modelMetadataBody), ...documentedErrors },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
-      const model = modelOf(context);
-      const served = await describeModel(service, callerOf(context), model);
+      const model = getModel(context);
+      const served = await describeModel(service, getCaller(context), model);
       return context.json(served.result, 200, resultHeaders(served));
     });
   }
-  for (const { path, params } of pathsOf("/ready")) {
+  for (const { path, params } of getPaths("/ready")) {
     const config = {
       method: "get",
       path,
@@ -97,19 +97,19 @@ function addModels(routes: Routes, service: Service): void {
       },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
-      const model = modelOf(context);
-      const { name, reference } = await service.resolve(callerOf(context), model);
+      const model = getModel(context);
+      const { name, reference } = await service.resolve(getCaller(context), model);
       service.refuseDraining();
       if (isLoaded(service.runtime, reference)) return context.json({ name: model, ready: true as const }, 200);
       // An administrator may name any reference; one without a model never becomes ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
-      throw notLoaded(model, { progress: service.loadProgress.progressOf(reference) });
+      throw notLoaded(model, { progress: service.loadProgress.getProgress(reference) });
     });
   }
 }
 
 function addInfer(routes: Routes, service: Service): void {
-  for (const { path, params } of pathsOf("/infer")) {
+  for (const { path, params } of getPaths("/infer")) {
     // Only documented here: the framework cannot read a body with binary data after its JSON.
     routes.openAPIRegistry.registerPath({
       method: "post",
@@ -138,7 +138,7 @@ function addInfer(routes: Routes, service: Service): void {
       },
     });
     routes.post(routerPath(path), async (context) => {
-      const model = modelOf(context);
+      const model = getModel(context);
       const headBytes = context.req.header("inference-header-content-length");
       const request = await readInferRequest(context, { headBytes, maxTexts: service.limits.maxTexts });
       const { inputs } = request;
@@ -147,7 +147,7 @@ function addInfer(routes: Routes, service: Service): void {
       const responseBytes = ({ tensors }: { readonly tensors: TensorMap }): number =>
         estimateInferResponseBytes(request, tensors);
       const call = { model, texts: textCount(inputs), key, responseBytes };
-      const served = await service.call(callerOf(context), call, async (handle, signal) => {
+      const served = await service.call(getCaller(context), call, async (handle, signal) => {
         const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
         const outputs = names === undefined ? {} : { outputs: names };

@@ -1,7 +1,8 @@
 /** Inference requests: JSON, followed by the data of the inputs that are sent as binary data. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import type { Env } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
@@ -72,14 +73,14 @@ export interface InferOptions {
 /** Reads a request. Throws INPUT_INVALID for a request that is malformed or inconsistent, LIMIT_EXCEEDED for one that exceeds a limit. */
 export async function readInferRequest(context: Context<Env>, { headBytes, maxTexts }: InferOptions): Promise<InferRequest> {
   const requestBody = context.get("body");
-  if (headBytes === undefined) return requestOf(headOf(context, await requestBody.text()), new Uint8Array(0), maxTexts);
+  if (headBytes === undefined) return toRequest(getHead(context, await requestBody.text()), new Uint8Array(0), maxTexts);
   const body = await requestBody.bytes();
   const head = headLength(headBytes, body.byteLength);
-  return requestOf(headOf(context, await requestBody.jsonPart(body.subarray(0, head))), body.subarray(head), maxTexts);
+  return toRequest(getHead(context, await requestBody.jsonPart(body.subarray(0, head))), body.subarray(head), maxTexts);
 }
 
 /** `body`: the binary data after the JSON. */
-function requestOf(request: InferHead, body: Uint8Array, maxTexts: number): InferRequest {
+function toRequest(request: InferHead, body: Uint8Array, maxTexts: number): InferRequest {
   const binary = booleanParameter(supported(request.parameters, known.request, "the request"), "binary_data_output") ?? false;
   refuseDuplicates("input", request.inputs);
   refuseDuplicates("output", request.outputs ?? []);
@@ -108,7 +109,7 @@ function requestOf(request: InferHead, body: Uint8Array, maxTexts: number): Infe
     binary: booleanParameter(supported(given, known.output, `output "${name}"`), "binary_data") ?? binary,
   }));
   return {
-    ...(request.id === undefined ? {} : { id: request.id }),
+    ...omitUndefined({ id: request.id }),
     inputs: Object.fromEntries(inputs),
     ...(outputs === undefined || outputs.length === 0 ? {} : { outputs }),
     binary,
@@ -142,12 +143,12 @@ function refuseManyTexts(name: string, datatype: Datatype, shape: readonly numbe
   });
 }
 
-function headOf(context: Context<Env>, text: string): InferHead {
+function getHead(context: Context<Env>, text: string): InferHead {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `the body is not JSON: ${messageOf(error).slice(0, 60)}`, {
+    throw new InferyardError("INPUT_INVALID", `the body is not JSON: ${getMessage(error).slice(0, 60)}`, {
       remedy: "send an inference request of the Open Inference Protocol",
     });
   }

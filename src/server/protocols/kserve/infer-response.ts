@@ -3,7 +3,7 @@ import type { TensorMap } from "../../../contract/tensor.ts";
 import { tensorToBytes } from "./binary-data.ts";
 import { encodeJson } from "../../http/json-response.ts";
 import { estimateJsonBytes } from "../../serving/plain-data.ts";
-import { datatypeOf } from "./datatypes.ts";
+import { toDatatype } from "./datatypes.ts";
 import type { InferRequest } from "./infer-request.ts";
 import { invalid, tensorToJson } from "./json-data.ts";
 
@@ -37,7 +37,7 @@ export async function writeInferResponse(
   const outputs = wanted.map(({ name, binary }) => {
     const tensor = Object.hasOwn(tensors, name) ? tensors[name] : undefined;
     if (tensor === undefined) throw invalid(`there is no output "${name}" (there is ${Object.keys(tensors).join(", ")})`);
-    const head = { name, datatype: datatypeOf(tensor.dataType), shape: tensor.shape };
+    const head = { name, datatype: toDatatype(tensor.dataType), shape: tensor.shape };
     if (!binary) return { ...head, data: tensorToJson(name, tensor) };
     const bytes = tensorToBytes(tensor);
     blocks.push(bytes);

@@ -1,7 +1,7 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
-import { type Datatype, dataTypeOf } from "./datatypes.ts";
+import { type Datatype, toDataType } from "./datatypes.ts";
 
 /** Smallest and largest integer of each type; those of 64 bits are limited by the precision of JSON numbers. */
 const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
@@ -25,7 +25,7 @@ export function tensorFromJson(name: string, datatype: Datatype, shape: readonly
   const count = flatten(data, values, expected);
   if (count !== expected)
     throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${expected}`);
-  return { dataType: dataTypeOf(datatype), shape, data: typedArray(name, datatype, values) };
+  return { dataType: toDataType(datatype), shape, data: typedArray(name, datatype, values) };
 }
 
 /** Counts the elements of nested arrays and appends the first `max` of them to `values`. The nesting depth was checked when the body was read. */
@@ -42,10 +42,10 @@ function flatten(data: readonly unknown[], values: unknown[], max: number, befor
 }
 
 function typedArray(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
-  const numbers = (): number[] => values.map((value) => numberOf(name, datatype, value));
+  const numbers = (): number[] => values.map((value) => toNumber(name, datatype, value));
   switch (datatype) {
     case "BOOL":
-      return Uint8Array.from(values, (value) => (booleanOf(name, value) ? 1 : 0));
+      return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
     case "UINT8":
       return Uint8Array.from(numbers());
     case "UINT16":
@@ -70,13 +70,13 @@ function typedArray(name: string, datatype: Datatype, values: readonly unknown[]
     case "BF16":
       throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
     case "BYTES":
-      return values.map((value) => textOf(name, value));
+      return values.map((value) => toText(name, value));
     default:
       return datatype satisfies never;
   }
 }
 
-function numberOf(name: string, datatype: Datatype, value: unknown): number {
+function toNumber(name: string, datatype: Datatype, value: unknown): number {
   const [min, max] = ranges[datatype] ?? [-Infinity, Infinity];
   const whole = ranges[datatype] === undefined || Number.isInteger(value);
   if (typeof value === "number" && whole && value >= min && value <= max) return value;
@@ -85,13 +85,13 @@ function numberOf(name: string, datatype: Datatype, value: unknown): number {
   );
 }
 
-function booleanOf(name: string, value: unknown): boolean {
+function toBoolean(name: string, value: unknown): boolean {
   if (value === true || value === 1) return true;
   if (value === false || value === 0) return false;
   throw invalid(`input "${name}" is BOOL, and ${shown(value)} is neither true nor false`);
 }
 
-function textOf(name: string, value: unknown): string {
+function toText(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   throw invalid(`input "${name}" is BYTES, and ${shown(value)} is no string`);
 }

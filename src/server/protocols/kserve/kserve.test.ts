@@ -5,7 +5,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import type { DataType, Tensor } from "../../../contract/tensor.ts";
 import { type Handler, createHandler } from "../../handler.ts";
 import { tensorFromBytes, tensorToBytes } from "./binary-data.ts";
-import { datatypeOf } from "./datatypes.ts";
+import { toDatatype } from "./datatypes.ts";
 import { tensorFromJson, tensorToJson } from "./json-data.ts";
 
 let runtime: Runtime;
@@ -251,7 +251,7 @@ describe("tensors", () => {
     });
     fc.assert(
       fc.property(tensors, (tensor) => {
-        const datatype = datatypeOf(dataType);
+        const datatype = toDatatype(dataType);
         expect(tensorFromBytes("x", datatype, tensor.shape, tensorToBytes(tensor))).toEqual(tensor);
         const json = JSON.parse(JSON.stringify(tensorToJson("x", tensor))) as unknown[];
         const back = tensorFromJson("x", datatype, tensor.shape, json);

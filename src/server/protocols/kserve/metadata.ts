@@ -1,13 +1,14 @@
 /** Metadata of models, from the loaded model or from its files. Nothing is loaded for it. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { LoadProgress } from "../../serving/load-progress.ts";
-import { datatypeOf } from "./datatypes.ts";
+import { toDatatype } from "./datatypes.ts";
 import { type GraphTensors, readGraphTensors } from "./graph-tensors.ts";
 import type { ModelMetadata, TensorMetadata } from "./schemas.ts";
-import { textTaskOf, textTensors } from "./text-models.ts";
+import { getTextTask, textTensors } from "./text-models.ts";
 
 /** What the metadata is made of. */
 interface DescribedModel {
@@ -23,7 +24,7 @@ interface DescribedModel {
 export function loadedMetadata(name: string, version: string, handle: ModelHandle): ModelMetadata {
   const { manifest, target, decision, inputs, outputs } = handle;
   const platform = decision.selected?.library.name ?? target;
-  return metadataOf(name, version, { manifest, platform, tensors: { inputs, outputs }, target });
+  return toMetadata(name, version, { manifest, platform, tensors: { inputs, outputs }, target });
 }
 
 /**
@@ -33,15 +34,15 @@ export function loadedMetadata(name: string, version: string, handle: ModelHandl
 export async function fileMetadata(name: string, version: string, manifest: Manifest): Promise<ModelMetadata> {
   const [variant] = manifest.variants;
   const tensors = variant?.format === "onnx" ? await readGraphTensors(variant.path, manifest.name) : undefined;
-  return metadataOf(name, version, { manifest, platform: variant?.format ?? manifest.source, tensors });
+  return toMetadata(name, version, { manifest, platform: variant?.format ?? manifest.source, tensors });
 }
 
 /**
  * A model that takes texts shows its text input, and its raw tensors, which it also accepts, among the properties: a client that fills every
  * input would otherwise fill both.
  */
-function metadataOf(name: string, version: string, { manifest, platform, tensors, target }: DescribedModel): ModelMetadata {
-  const task = textTaskOf({ manifest, inputs: tensors?.inputs ?? [] });
+function toMetadata(name: string, version: string, { manifest, platform, tensors, target }: DescribedModel): ModelMetadata {
+  const task = getTextTask({ manifest, inputs: tensors?.inputs ?? [] });
   const shown = task === undefined ? tensors : textTensors(task);
   if (shown === undefined) throw notLoaded(name, { reason: "its files do not name its tensors" });
   const raw: Record<string, string> =
@@ -57,7 +58,7 @@ function metadataOf(name: string, version: string, { manifest, platform, tensors
     platform,
     inputs: shown.inputs.map(tensorMetadata),
     outputs: shown.outputs.map(tensorMetadata),
-    properties: { ...(target === undefined ? {} : { target }), tasks: manifest.tasks.join(", "), ...raw },
+    properties: { ...omitUndefined({ target }), tasks: manifest.tasks.join(", "), ...raw },
   };
 }
 
@@ -75,5 +76,5 @@ export function notLoaded(
 }
 
 function tensorMetadata({ name, dataType, shape }: TensorInfo): TensorMetadata {
-  return { name, datatype: datatypeOf(dataType), shape: shape.map((size) => (typeof size === "number" ? size : -1)) };
+  return { name, datatype: toDatatype(dataType), shape: shape.map((size) => (typeof size === "number" ? size : -1)) };
 }

@@ -15,7 +15,7 @@ const inModel = z.object({ model: z.string() });
 const inVersion = inModel.extend({ version: z.string() });
 
 /** Paths of a model route, with and without a version. */
-export function pathsOf(suffix: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
+export function getPaths(suffix: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
   return [
     { path: `/v2/models/{model}${suffix}`, params: inModel },
     { path: `/v2/models/{model}/versions/{version}${suffix}`, params: inVersion },
@@ -23,7 +23,7 @@ export function pathsOf(suffix: string): readonly { readonly path: string; reado
 }
 
 /** The model of the path. Throws MODEL_NOT_FOUND for a version it does not have. */
-export function modelOf(context: Context<Env>): string {
+export function getModel(context: Context<Env>): string {
   const { model = "", version = modelVersion } = context.req.param() as { readonly model?: string; readonly version?: string };
   if (version === modelVersion) return model;
   throw new InferyardError("MODEL_NOT_FOUND", `the model ${JSON.stringify(model)} has no version ${JSON.stringify(version)}`, {

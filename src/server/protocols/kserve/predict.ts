@@ -6,13 +6,13 @@ import { z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { isObject, isText, listOf, members, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import type { Service } from "../../serving/service.ts";
-import { datatypeOf } from "./datatypes.ts";
+import { toDatatype } from "./datatypes.ts";
 import { textLabels } from "../model-capabilities.ts";
 import { documentedErrors } from "./errors.ts";
 import { invalid, tensorFromJson, tensorToJson, unsupported } from "./json-data.ts";
@@ -20,7 +20,7 @@ import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { requestedTask, runTexts, textInput } from "./text-models.ts";
 
-const requestOf = (limit: number) =>
+const toRequest = (limit: number) =>
   requestObject({
     instances: listOf(z.unknown(), { min: 1, max: limit }).openapi({
       description: "Texts, objects with a `text`, pairs [query, document], or objects with the values of the model's inputs",
@@ -41,7 +41,7 @@ const response = z
 
 /** Adds `POST /v1/models/{model}:predict`. */
 export function addPredict(routes: Routes, service: Service): void {
-  const request = requestOf(service.limits.maxTexts);
+  const request = toRequest(service.limits.maxTexts);
   // Only documented here: the body is JSON whatever its content type says, and names contain slashes and colons.
   routes.openAPIRegistry.registerPath({
     method: "post",
@@ -59,25 +59,25 @@ export function addPredict(routes: Routes, service: Service): void {
     const [unknown] = Object.keys(parameters);
     if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
     const call = { model, texts: instances.length, key: ["predict", instances] as const };
-    const served = await service.call(callerOf(context), call, async (handle, signal) => {
-      const texts = textsOf(instances);
-      if (texts === undefined) return (await service.runtime.run(handle, tensorsOf(handle, instances), { signal })).outputs;
-      const task = requestedTask(handle, outputOf(handle, texts));
+    const served = await service.call(getCaller(context), call, async (handle, signal) => {
+      const texts = toTexts(instances);
+      if (texts === undefined) return (await service.runtime.run(handle, toTensors(handle, instances), { signal })).outputs;
+      const task = requestedTask(handle, getOutput(handle, texts));
       if (task === undefined) throw invalid("the model takes no texts: send the values of its inputs by name");
       return (await runTexts(service.runtime, handle, task, { [textInput]: texts }, signal)).tensors;
     });
-    return jsonResponse(context, { predictions: rowsOf(served.result, instances.length) }, resultHeaders(served));
+    return jsonResponse(context, { predictions: getRows(served.result, instances.length) }, resultHeaders(served));
   });
 }
 
 /** The output that tells the task of a model whose files do not name it: a score for pairs, a label where the model has labels. */
-function outputOf({ manifest }: ModelHandle, texts: Tensor): readonly string[] {
+function getOutput({ manifest }: ModelHandle, texts: Tensor): readonly string[] {
   if (texts.shape.length === 2) return ["score"];
   return textLabels(manifest) === undefined ? [] : ["label"];
 }
 
 /** The instances as a tensor of texts or of pairs; undefined if they are values of the model's own inputs. */
-function textsOf(instances: readonly unknown[]): Tensor | undefined {
+function toTexts(instances: readonly unknown[]): Tensor | undefined {
   const plain = instances.map((one) => (isObject(one) && Object.keys(one).join() === textInput ? one[textInput] : one));
   if (plain.every(isText)) return { dataType: "string", shape: [plain.length], data: plain };
   if (!plain.every((one) => Array.isArray(one) && one.length === 2 && one.every(isText))) return undefined;
@@ -85,7 +85,7 @@ function textsOf(instances: readonly unknown[]): Tensor | undefined {
 }
 
 /** The instances as tensors of the model's inputs, whose first dimension is the number of instances. */
-function tensorsOf({ inputs }: ModelHandle, instances: readonly unknown[]): TensorMap {
+function toTensors({ inputs }: ModelHandle, instances: readonly unknown[]): TensorMap {
   const rows = instances.map((one, index) => {
     if (isObject(one)) return one;
     throw invalid(`instances.${index} is neither a text, a pair of texts, nor an object with the model's inputs`);
@@ -96,8 +96,8 @@ function tensorsOf({ inputs }: ModelHandle, instances: readonly unknown[]): Tens
     if (info === undefined)
       throw invalid(`there is no input ${JSON.stringify(name)} (there is ${inputs.map((one) => one.name).join(", ")})`);
     const values = rows.map((row) => row[name]);
-    const shape = [rows.length, ...shapeOf(values[0])];
-    return [name, tensorFromJson(name, datatypeOf(info.dataType), shape, values)] as const;
+    const shape = [rows.length, ...getShape(values[0])];
+    return [name, tensorFromJson(name, toDatatype(info.dataType), shape, values)] as const;
   });
   const other = rows.findIndex((row) => Object.keys(row).length !== names.length);
   if (other !== -1) throw invalid(`instances.${other} has other inputs than the first`);
@@ -105,12 +105,12 @@ function tensorsOf({ inputs }: ModelHandle, instances: readonly unknown[]): Tens
 }
 
 /** Shape of nested arrays, by their first elements. */
-function shapeOf(value: unknown): number[] {
-  return Array.isArray(value) ? [value.length, ...shapeOf(value[0])] : [];
+function getShape(value: unknown): number[] {
+  return Array.isArray(value) ? [value.length, ...getShape(value[0])] : [];
 }
 
 /** One value for each instance: of the only output, or an object of all outputs. */
-function rowsOf(tensors: TensorMap, count: number): unknown[] {
+function getRows(tensors: TensorMap, count: number): unknown[] {
   const outputs = Object.entries(tensors).map(([name, tensor]) => {
     if (tensor.shape[0] !== count) {
       throw unsupported(

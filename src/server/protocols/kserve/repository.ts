@@ -1,7 +1,7 @@
 /** The repository extension: lists, loads and unloads models. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import { runProbe } from "../../../runtime/loading/verification.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { members, requestObject } from "../../http/field-schemas.ts";
@@ -38,7 +38,7 @@ export function addRepository(routes: Routes, service: Service): void {
     const { ready = false } = takeFields(context, await jsonBody(context), indexBody);
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
-      const { reference } = await service.resolve(callerOf(context), name);
+      const { reference } = await service.resolve(getCaller(context), name);
       return isLoaded(service.runtime, reference)
         ? { name, version, state: "READY" as const, reason: "" }
         : { name, version, state: "UNAVAILABLE" as const, reason: "not loaded; its first request loads it" };
@@ -58,7 +58,7 @@ export function addRepository(routes: Routes, service: Service): void {
   routes.post(routerPath(load.path), adminOnly, async (context) => {
     refuseParameters(takeFields(context, await jsonBody(context), loadBody).parameters, []);
     const model = context.req.param("model");
-    const served = await service.call(callerOf(context), { model, waitsForLoad: true }, async (handle, signal) => {
+    const served = await service.call(getCaller(context), { model, waitsForLoad: true }, async (handle, signal) => {
       await runProbe(handle, handle.manifest, signal);
     });
     return context.body(null, 200, resultHeaders(served));
@@ -74,7 +74,7 @@ export function addRepository(routes: Routes, service: Service): void {
   routes.openAPIRegistry.registerPath(unload);
   routes.post(routerPath(unload.path), adminOnly, async (context) => {
     refuseParameters(takeFields(context, await jsonBody(context), loadBody).parameters, ["unload_dependents"]); // accepted; no model has dependents
-    const { reference } = await service.resolve(callerOf(context), context.req.param("model"));
+    const { reference } = await service.resolve(getCaller(context), context.req.param("model"));
     await service.runtime.unload(reference, { signal: context.req.raw.signal });
     return context.body(null, 200);
   });

@@ -12,7 +12,7 @@ export const textInput = "text";
 export type TextTask = "embedding" | "ranking" | "classification";
 
 /** What the model does with texts; undefined if it takes none, if it has an input of that name itself, or if its files do not say. */
-export function textTaskOf({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): TextTask | undefined {
+export function getTextTask({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): TextTask | undefined {
   if (!takesTexts({ manifest, inputs })) return undefined;
   for (const task of manifest.tasks) {
     if (task === "feature-extraction" || task === "sentence-similarity") return "embedding";
@@ -23,10 +23,10 @@ export function textTaskOf({ manifest, inputs }: Pick<ModelHandle, "manifest" | 
 }
 
 /**
- * As `textTaskOf`, for one request: where the model's files do not say, the requested outputs decide. Throws INPUT_INVALID if they do not either.
+ * As `getTextTask`, for one request: where the model's files do not say, the requested outputs decide. Throws INPUT_INVALID if they do not either.
  */
 export function requestedTask(model: Pick<ModelHandle, "manifest" | "inputs">, outputs: readonly string[]): TextTask | undefined {
-  const known = textTaskOf(model);
+  const known = getTextTask(model);
   if (known !== undefined || !takesTexts(model)) return known;
   if (outputs.includes("embedding")) return "embedding";
   if (outputs.includes("label")) return "classification";
@@ -72,7 +72,7 @@ export async function runTexts(
   const { [textInput]: text, ...others } = inputs;
   const [other] = Object.keys(others);
   if (other !== undefined) throw invalid(`input "${other}" cannot be combined with "${textInput}"`);
-  const texts = textsOf(text, task);
+  const texts = toTexts(text, task);
   const options = { model, signal };
   if (task === "ranking") return rank(runtime, texts, options);
   if (task === "classification") {
@@ -125,7 +125,7 @@ const scores = (values: readonly number[]): Tensor => ({
 });
 
 /** The texts of the tensor: a vector, or a column as some clients write it; for ranking, pairs. */
-function textsOf(tensor: Tensor | undefined, task: TextTask): readonly string[] {
+function toTexts(tensor: Tensor | undefined, task: TextTask): readonly string[] {
   if (tensor === undefined || tensor.dataType !== "string" || ArrayBuffer.isView(tensor.data))
     throw invalid(`input "${textInput}" must be BYTES`);
   const { shape, data } = tensor;

@@ -1,11 +1,12 @@
 /** Extensions of Triton: the configuration of a model, and statistics of its calls. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import type { Duration, ModelStatistics } from "../../serving/call-statistics.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
-import { describeModel, modelOf, modelVersion, pathsOf } from "./model-routes.ts";
+import { describeModel, getModel, modelVersion, getPaths } from "./model-routes.ts";
 import type { TensorMetadata } from "./schemas.ts";
 
 const tensorConfig = z.object({
@@ -54,7 +55,7 @@ export function addTriton(routes: Routes, service: Service): void {
     const names = await service.modelNames();
     return context.json({ model_stats: names.map((name) => statisticsBody(name, service.statistics.of(name))) }, 200);
   });
-  for (const { path, params } of pathsOf("/stats")) {
+  for (const { path, params } of getPaths("/stats")) {
     const config = {
       method: "get",
       path,
@@ -63,11 +64,11 @@ export function addTriton(routes: Routes, service: Service): void {
       responses: { 200: jsonContent("One entry", statistics), ...documentedErrors },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
-      const { name } = await service.resolve(callerOf(context), modelOf(context));
+      const { name } = await service.resolve(getCaller(context), getModel(context));
       return context.json({ model_stats: [statisticsBody(name, service.statistics.of(name))] }, 200);
     });
   }
-  for (const { path, params } of pathsOf("/config")) {
+  for (const { path, params } of getPaths("/config")) {
     const config = {
       method: "get",
       path,
@@ -76,16 +77,16 @@ export function addTriton(routes: Routes, service: Service): void {
       responses: { 200: jsonContent("Its inputs and outputs", modelConfig), ...documentedErrors },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
-      const served = await describeModel(service, callerOf(context), modelOf(context));
+      const served = await describeModel(service, getCaller(context), getModel(context));
       const { name, platform, inputs, outputs, properties } = served.result;
       const { target } = properties;
       const body = {
         name,
         platform,
-        ...(target === undefined ? {} : { backend: target }),
+        ...omitUndefined({ backend: target }),
         max_batch_size: 0 as const,
-        input: inputs.map(tensorConfigOf),
-        output: outputs.map(tensorConfigOf),
+        input: inputs.map(getTensorConfig),
+        output: outputs.map(getTensorConfig),
       };
       return context.json(body, 200, resultHeaders(served));
     });
@@ -93,7 +94,7 @@ export function addTriton(routes: Routes, service: Service): void {
 }
 
 /** Triton's names of types are those of the protocol behind "TYPE_", but for texts. */
-function tensorConfigOf({ name, datatype, shape }: TensorMetadata): z.infer<typeof tensorConfig> {
+function getTensorConfig({ name, datatype, shape }: TensorMetadata): z.infer<typeof tensorConfig> {
   return { name, data_type: datatype === "BYTES" ? "TYPE_STRING" : `TYPE_${datatype}`, dims: shape };
 }
 

@@ -8,7 +8,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { seedOf } from "../generation/seed.ts";
+import { toSeed } from "../generation/seed.ts";
 
 /** A prompt: a text, token ids, or texts and token ids that follow one another. */
 export type MixedPrompt = string | readonly (string | number)[];
@@ -112,7 +112,7 @@ export function hasSeveral(prompt: CompletionRequest["prompt"]): prompt is reado
 }
 
 /** The prompt for the model: texts between token ids are tokenized, the first part with the special tokens that begin a text. */
-export async function promptOf(given: MixedPrompt, tokenizer: Tokenizer): Promise<Prompt> {
+export async function toPrompt(given: MixedPrompt, tokenizer: Tokenizer): Promise<Prompt> {
   if (typeof given === "string") return given;
   const parts: number[][] = [];
   for (const [index, part] of given.entries()) {
@@ -123,7 +123,7 @@ export async function promptOf(given: MixedPrompt, tokenizer: Tokenizer): Promis
 }
 
 /** Options of generation. Throws INPUT_INVALID for mirostat, and for two constraints. */
-export function optionsOf(request: CompletionFields, tokenizer: Tokenizer): GenerationOptions {
+export function toOptions(request: CompletionFields, tokenizer: Tokenizer): GenerationOptions {
   const { n_predict: limit = request.max_tokens ?? -1, mirostat = 0, stop, n_probs: alternatives = 0 } = request;
   if (mirostat !== 0) throw unsupportedField("mirostat", "mirostat", "leave it out");
   const { temperature, top_k: topK, top_p: topP, typical_p: typicalP } = request;
@@ -138,22 +138,22 @@ export function optionsOf(request: CompletionFields, tokenizer: Tokenizer): Gene
     repetitionPenalty: request.repeat_penalty,
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
-    seed: seedOf(request.seed),
+    seed: toSeed(request.seed),
     stop: stops.length === 0 ? undefined : stops,
     ignoreEndTokens: request.ignore_eos,
-    logitBias: biasOf(request.logit_bias, tokenizer),
+    logitBias: getBias(request.logit_bias, tokenizer),
     logprobs: alternatives === 0 ? undefined : alternatives,
-    constraint: constraintOf(request),
+    constraint: toConstraint(request),
   });
 }
 
-function constraintOf({ grammar, json_schema: schema }: CompletionFields): GenerationOptions["constraint"] {
+function toConstraint({ grammar, json_schema: schema }: CompletionFields): GenerationOptions["constraint"] {
   const hasGrammar = grammar !== undefined && grammar !== "";
   if (hasGrammar && schema !== undefined) throw invalidField("grammar", "says what the text must be, and so does json_schema");
   return hasGrammar ? guided("grammar", grammar, "grammar") : guided("json", schema, "json_schema");
 }
 
-function biasOf(given: unknown, tokenizer: Tokenizer): Readonly<Record<number, number>> | undefined {
+function getBias(given: unknown, tokenizer: Tokenizer): Readonly<Record<number, number>> | undefined {
   if (given === undefined) return undefined;
   const pairs: readonly unknown[] = Array.isArray(given) ? given : isObject(given) ? Object.entries(given) : [];
   const biases = pairs.flatMap((pair, index) => {

@@ -10,7 +10,7 @@ import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { documentedErrors, openAiErrorBody } from "../openai/errors.ts";
 import {
   type CompletionFields,
@@ -18,13 +18,13 @@ import {
   completionRequest,
   hasSeveral,
   infillRequest,
-  optionsOf,
-  promptOf,
+  toOptions,
+  toPrompt,
 } from "./completion-request.ts";
 
 const answer = z.looseObject({ content: z.string(), stop: z.boolean() }).openapi("LlamaCompletion");
 
-const routeOf = <Request extends z.ZodType>(path: string, summary: string, schema: Request) =>
+const getRoute = <Request extends z.ZodType>(path: string, summary: string, schema: Request) =>
   createRoute({
     method: "post",
     path,
@@ -45,26 +45,26 @@ const routeOf = <Request extends z.ZodType>(path: string, summary: string, schem
 /** Adds POST /completion, its alias /completions, and /infill. */
 export function addCompletion(routes: Routes, service: Service): void {
   for (const path of ["/completion", "/completions"]) {
-    const route = routeOf(path, "Generate what follows prompts, as llama.cpp", completionRequest);
+    const route = getRoute(path, "Generate what follows prompts, as llama.cpp", completionRequest);
     routes.openapi(route, async (context) => {
       const request = context.req.valid("json");
       const given = hasSeveral(request.prompt) ? request.prompt : [request.prompt];
       const isList = hasSeveral(request.prompt);
-      const prompts = (tokenizer: Tokenizer): Promise<Prompt[]> => Promise.all(given.map((each) => promptOf(each, tokenizer)));
+      const prompts = (tokenizer: Tokenizer): Promise<Prompt[]> => Promise.all(given.map((each) => toPrompt(each, tokenizer)));
       return answerCompletion(service, context, { request, texts: given.length, isList, prompts });
     });
   }
-  const infill = routeOf("/infill", "Generate what stands between a prefix and a suffix, as llama.cpp", infillRequest);
+  const infill = getRoute("/infill", "Generate what stands between a prefix and a suffix, as llama.cpp", infillRequest);
   routes.openapi(infill, async (context) => {
     const request = context.req.valid("json");
-    const prompts = async (): Promise<Prompt[]> => [prefixOf(request)];
+    const prompts = async (): Promise<Prompt[]> => [getPrefix(request)];
     const suffix = request.input_suffix ?? "";
     return answerCompletion(service, context, { request, texts: 1, isList: false, prompts, suffix });
   });
 }
 
 /** What stands before the middle: other files, the prefix, and the prompt. */
-function prefixOf({ input_prefix: prefix = "", input_extra: extra = [], prompt = "" }: InfillRequest): string {
+function getPrefix({ input_prefix: prefix = "", input_extra: extra = [], prompt = "" }: InfillRequest): string {
   const files = extra.map((file) => (typeof file["text"] === "string" ? `${file["text"]}\n` : ""));
   return `${files.join("")}${prefix}${prompt}`;
 }
@@ -100,9 +100,9 @@ async function answerCompletion(
     const tokenizer = await service.runtime.tokenizer(call.model);
     const list = await prompts(tokenizer);
     shown.tokenizer = tokenizer;
-    shown.contextLength = contextLengthOf(call.model.manifest);
+    shown.contextLength = getContextLength(call.model.manifest);
     shown.prompts = list.map((each) => (typeof each === "string" ? each : tokenizer.decode(each, { skipSpecialTokens: false })));
-    const options = { ...optionsOf(request, tokenizer), ...(suffix === undefined || suffix === "" ? {} : { suffix }) };
+    const options = { ...toOptions(request, tokenizer), ...(suffix === undefined || suffix === "" ? {} : { suffix }) };
     return service.runtime.generate(list, { ...options, ...call, stream: true });
   });
   const about: Shown = { ...shown, contextLength: shown.contextLength, model, request, texts: new TokenTexts(shown.tokenizer) };

@@ -1,18 +1,19 @@
 /** GET /props and /slots, POST /apply-template of llama.cpp's server. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultDecodeLimits } from "../../../tasks/generation/decode-scheduler.ts";
 import { version } from "../../../version.ts";
-import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { CallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
-import { messagesField, messagesOf } from "../openai/chat-messages.ts";
-import { type ChatCompletionsRequest, chatOptionsOf } from "../openai/chat-request.ts";
+import { getContextLength } from "../../../models/context-length.ts";
+import { messagesField, toMessages } from "../openai/chat-messages.ts";
+import { type ChatCompletionsRequest, toChatOptions } from "../openai/chat-request.ts";
 import { toolsField } from "../openai/chat-tools.ts";
 import { documentedErrors } from "../openai/errors.ts";
 import { modelNotHere } from "../tei/info.ts";
@@ -90,13 +91,13 @@ export function addProps(routes: Routes, service: Service): void {
     const { manifest } = outcome.result;
     const config = manifest.text?.tokenizerConfig ?? {};
     const body = {
-      default_generation_settings: { n_ctx: contextLengthOf(manifest) ?? 0, params: { ...manifest.generation } },
+      default_generation_settings: { n_ctx: getContextLength(manifest) ?? 0, params: { ...manifest.generation } },
       total_slots: defaultDecodeLimits.maxSequences,
       model_path: outcome.model,
       model_alias: outcome.model,
       chat_template: manifest.chatTemplates?.["default"] ?? "",
-      bos_token: contentOf(config["bos_token"]),
-      eos_token: contentOf(config["eos_token"]),
+      bos_token: toContent(config["bos_token"]),
+      eos_token: toContent(config["eos_token"]),
       modalities: { vision: false as const, audio: false as const },
       build_info: `inferyard ${version}`,
       is_sleeping: false as const,
@@ -106,10 +107,10 @@ export function addProps(routes: Routes, service: Service): void {
   routes.openapi(slotsRoute, async (context) => {
     const { model } = context.req.valid("query");
     const outcome = await describe(service, context, model);
-    const { reference } = await service.resolve(callerOf(context), outcome.model);
+    const { reference } = await service.resolve(getCaller(context), outcome.model);
     const counts = service.runtime.sequences().filter((each) => each.reference === reference);
     const running = counts.reduce((sum, each) => sum + each.running, 0);
-    const n_ctx = contextLengthOf(outcome.result.manifest) ?? 0;
+    const n_ctx = getContextLength(outcome.result.manifest) ?? 0;
     const slots = Array.from({ length: defaultDecodeLimits.maxSequences }, (_, id) => ({
       id,
       n_ctx,
@@ -120,13 +121,12 @@ export function addProps(routes: Routes, service: Service): void {
   });
   routes.openapi(templateRoute, async (context) => {
     const request = context.req.valid("json");
-    const messages = messagesOf(request);
-    const { tools, templateVariables } = chatOptionsOf(request);
+    const messages = toMessages(request);
+    const { tools, templateVariables } = toChatOptions(request);
     const call = { model: request.model ?? context.req.header("x-inferyard-model"), texts: 1 };
-    const outcome = await service.callWithoutModel(callerOf(context), call, ({ reference }, signal) =>
+    const outcome = await service.callWithoutModel(getCaller(context), call, ({ reference }, signal) =>
       service.runtime.chatPrompt(messages, {
-        ...(tools === undefined ? {} : { tools }),
-        ...(templateVariables === undefined ? {} : { templateVariables }),
+        ...omitUndefined({ tools, templateVariables }),
         model: reference,
         signal,
       }),
@@ -141,7 +141,7 @@ function describe(
   context: Context<Env>,
   model: string | undefined,
 ): Promise<CallResult<{ readonly manifest: Manifest }>> {
-  return service.describe(callerOf(context), model ?? context.req.header("x-inferyard-model"), {
+  return service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
     loaded: async ({ manifest }) => ({ manifest }),
     files: async (manifest) => ({ manifest }),
     missing: modelNotHere,
@@ -149,7 +149,7 @@ function describe(
 }
 
 /** A token is written as its text, or as an object with it. */
-function contentOf(token: unknown): string {
+function toContent(token: unknown): string {
   const content: unknown = typeof token === "object" && token !== null ? Reflect.get(token, "content") : token;
   return typeof content === "string" ? content : "";
 }

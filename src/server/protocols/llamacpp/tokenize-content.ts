@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
-import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import type { Service } from "../../serving/service.ts";
@@ -38,8 +38,8 @@ export async function tokenizeContent(
   { model, content, add_special: addSpecialTokens = false, with_pieces: withPieces = false }: TokenizeContentRequest,
 ): Promise<Response> {
   const call = { model: model ?? context.req.header("x-inferyard-model"), texts: 1 };
-  const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {
-    const tokenizer = await service.runtime.tokenizerOf(await service.runtime.manifest(reference, { signal }));
+  const outcome = await service.callWithoutModel(getCaller(context), call, async ({ reference }, signal) => {
+    const tokenizer = await service.runtime.getTokenizer(await service.runtime.manifest(reference, { signal }));
     const { ids } = await encodeText(tokenizer, content, { addSpecialTokens, maxTokens: Number.POSITIVE_INFINITY });
     if (!withPieces) return ids;
     const texts = new TokenTexts(tokenizer);

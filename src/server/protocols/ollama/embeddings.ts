@@ -1,7 +1,7 @@
 /** POST /api/embeddings: the vector of one text, as older clients of Ollama ask for it. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
@@ -31,7 +31,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     const options = contextLength(given);
     const texts = prompt === "" ? [] : [prompt];
     const call = { model, texts: texts.length, key: ["embed", texts, options] as const };
-    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
     refuseTokenVectors(outcome.result, outcome.model);

@@ -6,7 +6,7 @@ import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Service } from "../../serving/service.ts";
 import type { StartedCall } from "../generation/open-stream.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type OllamaGenerateRequest, thinkingOf } from "./generation-request.ts";
+import { type OllamaGenerateRequest, toThinking } from "./generation-request.ts";
 
 /** A conversation for the chat template, or a prompt that is given to the model as it is; with its tokens where the answer has a context. */
 type GeneratePrompt = (
@@ -42,7 +42,7 @@ export async function readPrompt(
   if (isTemplated) {
     const systems = system === "" ? [] : [{ role: "system" as const, content: system }];
     const messages = [...systems, { role: "user" as const, content: prompt }];
-    const { tokens } = await runtime.chatPrompt(messages, { model, signal, ...thinkingOf(request) });
+    const { tokens } = await runtime.chatPrompt(messages, { model, signal, ...toThinking(request) });
     if (before.length === 0) return { messages, context: tokens };
     const all = [...before, ...withoutPrefix(tokens, tokenizer.frame.prefix)];
     return { prompt: all, options: {}, context: all };

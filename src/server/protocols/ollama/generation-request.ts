@@ -7,7 +7,7 @@ import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { conversation, isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { seedOf } from "../generation/seed.ts";
+import { toSeed } from "../generation/seed.ts";
 import { ollamaFields } from "./request-fields.ts";
 
 /** Options that some clients write beside `options`. */
@@ -115,7 +115,7 @@ export const generateRequestSchema: z.ZodType<OllamaGenerateRequest> = requestOb
 }).openapi("OllamaGenerateRequest") as never;
 
 /** The conversation of a request. */
-export function messagesOf(messages: readonly Readonly<Record<string, unknown>>[]): readonly ChatMessage[] {
+export function toMessages(messages: readonly Readonly<Record<string, unknown>>[]): readonly ChatMessage[] {
   return messages.map((message, index) => {
     const path = `messages.${index}`;
     const { role: written, content, thinking, tool_calls: calls, tool_name: toolName, images } = message;
@@ -124,11 +124,11 @@ export function messagesOf(messages: readonly Readonly<Record<string, unknown>>[
     if (role !== "system" && role !== "user" && role !== "assistant" && role !== "tool")
       throw invalidField(`${path}.role`, `is ${JSON.stringify(role)}, and must be system, user, assistant or tool`);
     const toolCalls = Array.isArray(calls)
-      ? calls.map((call: unknown, place) => callOf(call, `${path}.tool_calls.${place}`))
+      ? calls.map((call: unknown, place) => getCall(call, `${path}.tool_calls.${place}`))
       : [];
     return {
       role,
-      content: textOf(content, `${path}.content`),
+      content: toText(content, `${path}.content`),
       ...(role === "assistant" && typeof thinking === "string" ? { reasoning: thinking } : {}),
       ...(typeof toolName === "string" ? { name: toolName } : {}),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
@@ -137,7 +137,7 @@ export function messagesOf(messages: readonly Readonly<Record<string, unknown>>[
 }
 
 /** A text, or a list of parts that are texts, as clients of other protocols write them. */
-function textOf(content: unknown, path: string): string {
+function toText(content: unknown, path: string): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw invalidField(path, "must be a text");
@@ -150,7 +150,7 @@ function textOf(content: unknown, path: string): string {
 }
 
 /** The tools of a request. */
-export function toolsOf(tools: readonly Readonly<Record<string, unknown>>[] = []): Pick<ChatRequest, "tools"> {
+export function toTools(tools: readonly Readonly<Record<string, unknown>>[] = []): Pick<ChatRequest, "tools"> {
   const list = tools.map(({ function: given }, index): Tool => {
     const { name: called, description, parameters } = isObject(given) ? given : {};
     if (typeof called !== "string") throw invalidField(`tools.${index}`, "must be a function with a name");
@@ -164,16 +164,16 @@ export function toolsOf(tools: readonly Readonly<Record<string, unknown>>[] = []
 }
 
 /** What `think` sets in the chat template. */
-export function thinkingOf({ think }: SharedFields): Pick<ChatRequest, "templateVariables"> {
+export function toThinking({ think }: SharedFields): Pick<ChatRequest, "templateVariables"> {
   if (think === undefined) return {};
   const effort = typeof think === "string" ? { reasoning_effort: think } : {};
   return { templateVariables: { enable_thinking: think !== false, ...effort } };
 }
 
 /** Options of sampling. Throws INPUT_INVALID for mirostat, and for what else changes the text and is not built. */
-export function samplingOf(request: SharedFields): GenerationOptions {
+export function toSampling(request: SharedFields): GenerationOptions {
   const { format, logprobs, top_logprobs: alternatives = 0 } = request;
-  const given = optionsOf(request);
+  const given = toOptions(request);
   if (Number(given["mirostat"] ?? 0) !== 0) throw unsupportedField("options.mirostat", "mirostat", "leave it out");
   const number = (field: string): number | undefined => {
     const value = given[field];
@@ -185,7 +185,7 @@ export function samplingOf(request: SharedFields): GenerationOptions {
   const topP = number("top_p");
   const { stop } = given;
   return {
-    ...formatOf(format),
+    ...getFormat(format),
     ...(logprobs === true ? { logprobs: alternatives } : {}),
     ...omitUndefined({
       temperature: topP === 0 ? 0 : number("temperature"),
@@ -193,36 +193,36 @@ export function samplingOf(request: SharedFields): GenerationOptions {
       topK: number("top_k"),
       minP: number("min_p"),
       typicalP: number("typical_p"),
-      seed: seedOf(number("seed")),
+      seed: toSeed(number("seed")),
       repetitionPenalty: number("repeat_penalty"),
       presencePenalty: number("presence_penalty"),
       frequencyPenalty: number("frequency_penalty"),
       maxNewTokens: limit > 0 ? limit : undefined,
     }),
-    ...stopOf(stop),
+    ...getStop(stop),
   };
 }
 
 /** The options, with those that clients write beside them. */
-function optionsOf({ options, ...fields }: SharedFields): Readonly<Record<string, unknown>> {
+function toOptions({ options, ...fields }: SharedFields): Readonly<Record<string, unknown>> {
   const { max_tokens: limit, max_output_tokens: outputLimit = limit, ...beside } = fields;
   const written = Object.fromEntries(Object.keys(optionsBeside).map((name) => [name, beside[name as keyof typeof beside]]));
   return { ...omitUndefined({ ...written, num_predict: outputLimit }), ...(isObject(options) ? options : {}) };
 }
 
-function stopOf(stop: unknown): Pick<GenerationOptions, "stop"> {
+function getStop(stop: unknown): Pick<GenerationOptions, "stop"> {
   const texts = (typeof stop === "string" ? [stop] : Array.isArray(stop) ? (stop as string[]) : []).filter((text) => text !== "");
   return texts.length === 0 ? {} : { stop: texts };
 }
 
-function formatOf(format: unknown): Pick<GenerationOptions, "constraint"> {
+function getFormat(format: unknown): Pick<GenerationOptions, "constraint"> {
   if (format === undefined || format === "") return {};
   if (format === "json") return { constraint: { type: "json", value: "object" } };
   if (isObject(format)) return { constraint: { type: "schema", schema: format } };
   throw invalidField("format", 'must be "json" or a JSON Schema');
 }
 
-function callOf(call: unknown, path: string): { readonly id: string; readonly name: string; readonly arguments: string } {
+function getCall(call: unknown, path: string): { readonly id: string; readonly name: string; readonly arguments: string } {
   const { function: given, id } = isObject(call) ? call : {};
   const { name: called, arguments: values = {} } = isObject(given) ? given : {};
   if (typeof called !== "string") throw invalidField(path, "must be a function with a name");

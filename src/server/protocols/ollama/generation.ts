@@ -13,7 +13,7 @@ import { type OpenedCall, openStream } from "../generation/open-stream.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors } from "./errors.ts";
-import { chatRequestSchema, generateRequestSchema, messagesOf, samplingOf, thinkingOf, toolsOf } from "./generation-request.ts";
+import { chatRequestSchema, generateRequestSchema, toMessages, toSampling, toThinking, toTools } from "./generation-request.ts";
 import { readPrompt, refuseUnbuilt } from "./generate-prompt.ts";
 import { ollamaLogprobs } from "./logprobs.ts";
 import { type WrittenKeepAlive, applyKeepAlive, loadOrUnload } from "./keep-alive.ts";
@@ -21,7 +21,7 @@ import { withoutLatest } from "./request-fields.ts";
 
 const line = z.looseObject({ model: z.string(), created_at: z.string(), done: z.boolean() });
 
-const routeOf = <Request extends z.ZodType>(path: string, summary: string, schema: Request, name: string) =>
+const getRoute = <Request extends z.ZodType>(path: string, summary: string, schema: Request, name: string) =>
   createRoute({
     method: "post",
     path,
@@ -36,8 +36,8 @@ const routeOf = <Request extends z.ZodType>(path: string, summary: string, schem
     },
   } satisfies RouteConfig);
 
-const chatRoute = routeOf("/api/chat", "Continue a conversation, as Ollama", chatRequestSchema, "OllamaChat");
-const generateRoute = routeOf(
+const chatRoute = getRoute("/api/chat", "Continue a conversation, as Ollama", chatRequestSchema, "OllamaChat");
+const generateRoute = getRoute(
   "/api/generate",
   "Generate what follows a prompt, as Ollama",
   generateRequestSchema,
@@ -60,7 +60,7 @@ interface Answer<Result, Event> {
   readonly isStreamed: boolean;
   readonly opened: OpenedCall<Result, Event>;
   /** The part that an event is; undefined: nothing. */
-  readonly partOf: (event: Event) => Part | undefined;
+  readonly getPart: (event: Event) => Part | undefined;
   /** One object of the fields of all parts. */
   readonly join: (parts: readonly object[]) => object;
   /** Undefined unless tokens are given with their log probabilities. */
@@ -77,8 +77,8 @@ export function addGeneration(routes: Routes, service: Service): void {
     const { messages = [], tools, keep_alive: keepAlive, stream = true } = request;
     if (messages.length === 0)
       return respondWithoutText(service, context, model, keepAlive, { message: { role: "assistant", content: "" } });
-    const given = messagesOf(messages);
-    const options = { ...samplingOf(request), ...toolsOf(tools), ...thinkingOf(request) };
+    const given = toMessages(messages);
+    const options = { ...toSampling(request), ...toTools(tools), ...toThinking(request) };
     let tokenizer: Tokenizer | undefined;
     const opened = await openStream(service, context, { model }, async (call) => {
       if (request.logprobs === true) tokenizer = await service.runtime.tokenizer(call.model);
@@ -86,7 +86,7 @@ export function addGeneration(routes: Routes, service: Service): void {
     });
     await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
     const answer = { written: request.model, isStreamed: stream, opened, tokenizer };
-    return respond(context, { ...answer, partOf: chatPart, join: joinMessage });
+    return respond(context, { ...answer, getPart: chatPart, join: joinMessage });
   });
   routes.openapi(generateRoute, async (context) => {
     const request = context.req.valid("json");
@@ -99,13 +99,13 @@ export function addGeneration(routes: Routes, service: Service): void {
       if (request.logprobs === true) prompted.tokenizer = await service.runtime.tokenizer(call.model);
       const read = await readPrompt(service, request, call);
       if (read.context !== undefined) prompted.context = read.context;
-      const options = { ...samplingOf(request), ...call, stream: true as const };
-      if ("messages" in read) return service.runtime.chat(read.messages, { ...options, ...thinkingOf(request) });
+      const options = { ...toSampling(request), ...call, stream: true as const };
+      if ("messages" in read) return service.runtime.chat(read.messages, { ...options, ...toThinking(request) });
       return service.runtime.generate(read.prompt, { ...options, ...read.options });
     });
     await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
     const answer = { written: request.model, isStreamed: stream, opened, tokenizer: undefined, ...prompted };
-    return respond(context, { ...answer, partOf: responsePart, join: joinResponse });
+    return respond(context, { ...answer, getPart: responsePart, join: joinResponse });
   });
 }
 
@@ -123,7 +123,7 @@ async function respondWithoutText(
 
 async function respond<Result, Event>(
   context: Context<Env>,
-  { written, isStreamed, opened: { stream, model }, partOf, join, tokenizer, context: promptTokens }: Answer<Result, Event>,
+  { written, isStreamed, opened: { stream, model }, getPart, join, tokenizer, context: promptTokens }: Answer<Result, Event>,
 ): Promise<never> {
   const name = written ?? model;
   const ending = (end: Ended): object => ({
@@ -131,29 +131,29 @@ async function respond<Result, Event>(
     ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
   });
   const texts = new TokenTexts(tokenizer);
-  const logprobsOf = (logprobs: readonly GeneratedLogprob[] = []): object =>
+  const toLogprobs = (logprobs: readonly GeneratedLogprob[] = []): object =>
     logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
     const logprobs: GeneratedLogprob[] = [];
     let end: object = {};
     for await (const event of stream) {
-      const part = partOf(event);
+      const part = getPart(event);
       logprobs.push(...(part?.logprobs ?? []));
       if (part?.end !== undefined) end = ending(part.end);
       else if (part !== undefined) fields.push(part.fields);
     }
     const headers = { "content-type": "application/json" };
-    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }), 200, headers) as never;
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...toLogprobs(logprobs) }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
       for await (const event of stream) {
-        const part = partOf(event);
+        const part = getPart(event);
         if (part === undefined) continue;
         const { end, logprobs } = part;
         const fields = end === undefined ? { ...part.fields, done: false } : { ...join([]), ...ending(end) };
-        yield `${jsonText({ ...head(name), ...fields, ...logprobsOf(logprobs) })}\n`;
+        yield `${jsonText({ ...head(name), ...fields, ...toLogprobs(logprobs) })}\n`;
       }
     } catch (error) {
       yield `${JSON.stringify({ error: messageWithRemedy(publicError(error)) })}\n`;
@@ -204,14 +204,14 @@ function messageFields(event: Exclude<ChatEvent, { readonly type: "finish" }>): 
 }
 
 function responsePart(event: ChatEvent | GenerationEvent): Part | undefined {
-  const logprobs = logprobsOf(event);
+  const logprobs = toLogprobs(event);
   if (event.type === "finish") return { fields: {}, end: event.result, logprobs };
   if (event.type === "reasoning") return { fields: { response: "", thinking: event.text }, logprobs };
   if (event.type !== "text") return undefined; // there are no tools
   return event.text === "" && logprobs === undefined ? undefined : { fields: { response: event.text }, logprobs };
 }
 
-function logprobsOf(event: ChatEvent | GenerationEvent): readonly GeneratedLogprob[] | undefined {
+function toLogprobs(event: ChatEvent | GenerationEvent): readonly GeneratedLogprob[] | undefined {
   if ("logprobs" in event) return event.logprobs;
   return "logprob" in event && event.logprob !== undefined ? [event.logprob] : undefined;
 }

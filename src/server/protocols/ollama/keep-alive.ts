@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Env, callerOf } from "../../http/context.ts";
+import { type Env, getCaller } from "../../http/context.ts";
 import type { ModelCall } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 
@@ -41,7 +41,7 @@ export async function applyKeepAlive(
 ): Promise<void> {
   const milliseconds = keepAliveMs(written);
   if (milliseconds === undefined) return;
-  const caller = callerOf(context);
+  const caller = getCaller(context);
   if (caller.role === "admin") await service.setKeepAlive(caller, call, milliseconds);
   else context.header(refusalHeader, refusal);
 }
@@ -56,7 +56,7 @@ export async function loadOrUnload(
   model: string | undefined,
   written: WrittenKeepAlive,
 ): Promise<{ readonly model: string; readonly reason: "load" | "unload" }> {
-  const caller = callerOf(context);
+  const caller = getCaller(context);
   const milliseconds = keepAliveMs(written);
   if (milliseconds !== undefined && caller.role !== "admin") throw forbidden(milliseconds);
   if (milliseconds === 0) {

@@ -14,12 +14,12 @@ export function ollamaLogprobs(
   logprobs: readonly GeneratedLogprob[],
   texts: TokenTexts,
 ): readonly (OllamaToken & { readonly top_logprobs?: readonly OllamaToken[] })[] {
-  const tokenOf = (id: number, logprob: number): OllamaToken => {
+  const getToken = (id: number, logprob: number): OllamaToken => {
     const { text, bytes } = texts.shown(id);
     return { token: text, logprob, bytes: [...bytes] };
   };
   return logprobs.map(({ token, logprob, top }) => ({
-    ...tokenOf(token, logprob),
-    ...(top.length === 0 ? {} : { top_logprobs: top.map((each) => tokenOf(each.token, each.logprob)) }),
+    ...getToken(token, logprob),
+    ...(top.length === 0 ? {} : { top_logprobs: top.map((each) => getToken(each.token, each.logprob)) }),
   }));
 }

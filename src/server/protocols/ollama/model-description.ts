@@ -1,20 +1,20 @@
 /** What /api/show says of a model, in Ollama's words. */
 import type { Manifest } from "../../../models/manifest.ts";
-import { answerFormatOf } from "../../../tasks/generation/chat/answer-format.ts";
+import { getAnswerFormat } from "../../../tasks/generation/chat/answer-format.ts";
 import { fillInMiddleTokens } from "../../../tasks/generation/text/fill-in-middle.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { contextLengthOf, textConfigOf } from "../../../models/context-length.ts";
-import { type Capability, capabilitiesOf } from "../model-capabilities.ts";
+import { getContextLength, getTextConfig } from "../../../models/context-length.ts";
+import { type Capability, getCapabilities } from "../model-capabilities.ts";
 
 /** Ollama's words for what models can do; others are ours. */
 const words: Readonly<Partial<Record<Capability, string>>> = { embed: "embedding", generate: "completion" };
 
 /** What the model can do. `tokenizer`: undefined if it has none that can be read. */
 export function ollamaCapabilities(manifest: Manifest, tokenizer: Tokenizer | undefined): string[] {
-  const able: string[] = capabilitiesOf(manifest).map((one) => words[one] ?? one);
+  const able: string[] = getCapabilities(manifest).map((one) => words[one] ?? one);
   if (!able.includes("completion")) return able;
   const templates = Object.values(manifest.chatTemplates ?? {});
-  if (templates.some((template) => answerFormatOf(template).reasoning !== undefined)) able.push("thinking");
+  if (templates.some((template) => getAnswerFormat(template).reasoning !== undefined)) able.push("thinking");
   if (tokenizer !== undefined && fillInMiddleTokens(tokenizer, manifest.text?.tokenizerConfig) !== undefined) able.push("insert");
   return able;
 }
@@ -31,12 +31,12 @@ const sizeNames: Readonly<Record<string, readonly string[]>> = {
 
 /** Facts of the model under the keys that GGUF files have. */
 export function modelInfo(manifest: Manifest, family: string): Record<string, unknown> {
-  const config = textConfigOf(manifest);
+  const config = getTextConfig(manifest);
   const sizes = Object.entries(sizeNames).flatMap(([key, names]) => {
     const value = names.map((name) => config[name]).find((each) => typeof each === "number");
     return value === undefined ? [] : [[`${family}.${key}`, value] as const];
   });
-  const context = contextLengthOf(manifest);
+  const context = getContextLength(manifest);
   return {
     "general.architecture": family,
     "general.basename": manifest.name,

@@ -8,12 +8,12 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { readManifest } from "../../../models/index.ts";
-import { type Routes, callerOf } from "../../http/context.ts";
+import { type Routes, getCaller } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelInfo, ollamaCapabilities, samplingParameters } from "./model-description.ts";
 import { withoutLatest } from "./request-fields.ts";
@@ -122,11 +122,11 @@ export function addModels(routes: Routes, service: Service): void {
     if (written === undefined) {
       throw new InferyardError("INPUT_INVALID", "the request names no model", { remedy: "give its name in `model`" });
     }
-    const { name: model } = await service.resolve(callerOf(context), written);
+    const { name: model } = await service.resolve(getCaller(context), written);
     const { manifest, listed: found } = await describe(service, model);
     const { license, chatTemplates, text } = manifest;
     // A tokenizer that cannot be read fills in nothing.
-    const tokenizer = text && (await service.runtime.tokenizerOf(manifest).catch(() => undefined));
+    const tokenizer = text && (await service.runtime.getTokenizer(manifest).catch(() => undefined));
     const body = {
       modified_at: found.modified_at,
       details: found.details,
@@ -183,7 +183,7 @@ async function runningModels(service: Service, model: string): Promise<z.infer<t
     manifest,
     listed: { modified_at: _modified, ...about },
   } = await describe(service, model);
-  const length = contextLengthOf(manifest);
+  const length = getContextLength(manifest);
   return resident.map(({ bytes, expiresAt }) => {
     const { memory = 0, ...devices } = bytes;
     const onDevices = Object.values(devices).reduce((sum, held) => sum + held, 0);
@@ -191,7 +191,7 @@ async function runningModels(service: Service, model: string): Promise<z.infer<t
       ...about,
       size: Math.round(memory + onDevices),
       size_vram: Math.round(onDevices),
-      ...(length === undefined ? {} : { context_length: length }),
+      ...omitUndefined({ context_length: length }),
       expires_at: expiresAt === null ? never : new Date(expiresAt).toISOString(),
     };
   });

@@ -1,5 +1,6 @@
 /** Messages of OpenAI's chat completions, with the fields that others add. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import {
@@ -91,23 +92,22 @@ export interface MessageField {
 }
 
 /** The conversation of a request. Throws INPUT_INVALID for parts that are not text. */
-export function messagesOf({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
+export function toMessages({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
   return messages.map((each, index) => {
     const reasoning = each.reasoning_content ?? each.reasoning;
     const older = each.function_call === undefined ? [] : [functionCall("", each.function_call)];
-    const calls = [...(each.tool_calls ?? []).map(callOf), ...older];
+    const calls = [...(each.tool_calls ?? []).map(getCall), ...older];
     return {
       role: each.role === "function" ? "tool" : each.role,
       content: contentFrom(each.content ?? "", `messages.${index}.content`),
-      ...(each.name === undefined ? {} : { name: each.name }),
-      ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
+      ...omitUndefined({ name: each.name, toolCallId: each.tool_call_id }),
       ...(each.role !== "assistant" || reasoning === undefined ? {} : { reasoning }),
       ...(calls.length === 0 ? {} : { toolCalls: calls }),
     };
   });
 }
 
-function callOf(call: CallField): ToolCall {
+function getCall(call: CallField): ToolCall {
   const { id = "" } = call;
   if (!("custom" in call)) return functionCall(id, call.function);
   return { id, name: call.custom.name, arguments: argumentsOfText(call.custom.input ?? "") };

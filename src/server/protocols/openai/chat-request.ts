@@ -3,14 +3,14 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { members, listOf, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
-import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
+import { members, listOf, getMembers, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { type ConstraintRequest, constraintFields, toConstraint } from "../generation/constraint-fields.ts";
 import { unsupportedField } from "../generation/request-errors.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
-import { seedOf } from "../generation/seed.ts";
+import { toSeed } from "../generation/seed.ts";
 import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { type MessageField, messagesField } from "./chat-messages.ts";
-import { type ToolsRequest, toolFields, toolsOf } from "./chat-tools.ts";
+import { type ToolsRequest, toolFields, toTools } from "./chat-tools.ts";
 
 const text = z.string();
 
@@ -71,7 +71,7 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   frequency_penalty: z.number().optional(),
   repetition_penalty: z.number().optional(),
   repeat_penalty: z.number().optional().openapi({ description: "As llama.cpp: `repetition_penalty`" }),
-  logit_bias: membersOf(z.number()).optional(),
+  logit_bias: getMembers(z.number()).optional(),
   stop: z.union([text, listOf(text)]).optional(),
   stop_token_ids: tokenIds().optional(),
   min_tokens: z.int().nonnegative().optional(),
@@ -113,7 +113,7 @@ export function newTokenLimit(limit: number | undefined): { readonly maxNewToken
 }
 
 /** The texts that end an answer. An empty one ends none: clients write it for none. */
-export function stopsOf(stop: string | readonly string[] | undefined): readonly string[] | undefined {
+export function toStops(stop: string | readonly string[] | undefined): readonly string[] | undefined {
   const stops = (typeof stop === "string" ? [stop] : (stop ?? [])).filter((each) => each !== "");
   return stops.length === 0 ? undefined : stops;
 }
@@ -152,7 +152,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
 }).openapi("ChatCompletionsRequest") as never;
 
 /** Options of sampling, by the names of the library. */
-export function samplingOf(request: SamplingRequest): GenerationOptions {
+export function toSampling(request: SamplingRequest): GenerationOptions {
   const {
     temperature,
     top_p,
@@ -173,12 +173,12 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     topK: top_k === -1 ? 0 : top_k,
     minP: min_p,
     typicalP: typical === 0 ? undefined : typical,
-    seed: seedOf(seed),
+    seed: toSeed(seed),
     presencePenalty: presence_penalty,
     frequencyPenalty: frequency_penalty,
     repetitionPenalty: repetition_penalty ?? repeat_penalty,
     logitBias: logit_bias,
-    stop: stopsOf(stop),
+    stop: toStops(stop),
     stopTokens: stop_token_ids,
     minNewTokens: min_tokens,
     ignoreEndTokens: ignore_eos,
@@ -191,12 +191,12 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function chatOptionsOf(request: ChatCompletionsRequest): Omit<ChatRequest, "model"> {
+export function toChatOptions(request: ChatCompletionsRequest): Omit<ChatRequest, "model"> {
   const limit = request.max_completion_tokens ?? request.max_tokens ?? request.n_predict;
   return {
-    ...samplingOf(request),
-    ...constraintOf(request),
-    ...toolsOf(request),
+    ...toSampling(request),
+    ...toConstraint(request),
+    ...toTools(request),
     ...templateVariables(request),
     ...(request.logprobs === true ? { logprobs: request.top_logprobs ?? 0 } : {}),
     ...newTokenLimit(limit),

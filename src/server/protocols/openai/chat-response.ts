@@ -1,5 +1,6 @@
 /** Responses of OpenAI's chat completions, whole and in chunks. */
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
@@ -29,7 +30,7 @@ export interface Usage {
 }
 
 /** The numbers of tokens of a response. The prompt counts once, however many answers it has. */
-export function usageOf(results: readonly Pick<ChatAnswer, "tokens" | "promptTokens" | "cachedTokens">[]): Usage {
+export function toUsage(results: readonly Pick<ChatAnswer, "tokens" | "promptTokens" | "cachedTokens">[]): Usage {
   const prompt = results[0]?.promptTokens ?? 0;
   const generated = results.reduce((sum, { tokens }) => sum + tokens.length, 0);
   return {
@@ -59,13 +60,13 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
         role: "assistant",
         content: message.content === "" && message.toolCalls !== undefined ? null : message.content,
         refusal: null,
-        ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+        ...omitUndefined({ reasoning_content: message.reasoning }),
         ...callFields(message.toolCalls, form),
       },
-      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, texts),
-      finish_reason: finishReasonOf(finishReason, form),
+      logprobs: logprobs === undefined ? null : toLogprobs(logprobs, texts),
+      finish_reason: toFinishReason(finishReason, form),
     })),
-    usage: usageOf(results),
+    usage: toUsage(results),
   };
 }
 
@@ -91,22 +92,22 @@ export async function* chatChunks(
       begun.add(index);
       yield chunk(index, { role: "assistant", content: "", refusal: null });
     }
-    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, texts) };
+    const rest = logprobs === undefined ? {} : { logprobs: toLogprobs(logprobs, texts) };
     if (event.type === "text") yield chunk(index, { content: event.text }, rest);
     else if (event.type === "reasoning") yield chunk(index, { reasoning_content: event.text }, rest);
     else if (event.type === "toolCall") {
       const place = calls.get(index) ?? 0;
       calls.set(index, place + 1);
       yield chunk(index, callDelta(event.call, place, form), rest);
-    } else yield chunk(index, {}, { ...rest, finish_reason: finishReasonOf(event.result.finishReason, form) });
+    } else yield chunk(index, {}, { ...rest, finish_reason: toFinishReason(event.result.finishReason, form) });
   }
   if (!includeUsage) return;
   const { results } = await stream.result;
-  yield serverSentEvent({ ...about, object: "chat.completion.chunk", choices: [], usage: usageOf(results) });
+  yield serverSentEvent({ ...about, object: "chat.completion.chunk", choices: [], usage: toUsage(results) });
 }
 
 /** OpenAI's word for why an answer ended. */
-function finishReasonOf(
+function toFinishReason(
   reason: ChatAnswer["finishReason"],
   { isOlder }: CallForm,
 ): "stop" | "length" | "tool_calls" | "function_call" {
@@ -114,7 +115,7 @@ function finishReasonOf(
   return isOlder ? "function_call" : "tool_calls";
 }
 
-function logprobsOf(logprobs: readonly GeneratedLogprob[], texts: TokenTexts): object {
+function toLogprobs(logprobs: readonly GeneratedLogprob[], texts: TokenTexts): object {
   const token = (id: number, logprob: number): object => {
     const { text, bytes } = texts.shown(id);
     return { token: text, logprob, bytes: [...bytes] };

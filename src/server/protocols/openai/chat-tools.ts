@@ -1,9 +1,10 @@
 /** Tools of OpenAI's chat completions, the older `functions` among them, and the form in which their calls are answered. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, requestObject } from "../../http/field-schemas.ts";
-import { toolChoiceOf } from "../generation/constraint-fields.ts";
+import { toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { chosenTools, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
 
@@ -64,13 +65,13 @@ export interface CallForm {
 }
 
 /** The form that a request asks for. */
-export function callFormOf({ tools = [], functions = [] }: ToolsRequest): CallForm {
+export function getCallForm({ tools = [], functions = [] }: ToolsRequest): CallForm {
   const custom = tools.flatMap((tool) => (tool.type === "custom" ? [tool.custom.name] : []));
   return { custom: new Set(custom), isOlder: tools.length === 0 && functions.length > 0 };
 }
 
 /** The tools of a request, and whether the model may or must call them. */
-export function toolsOf(request: ToolsRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
+export function toTools(request: ToolsRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
   const { tools = [], functions = [], tool_choice: choice, function_call: older } = request;
   const list = [
     ...tools.map((tool, index) =>
@@ -80,7 +81,7 @@ export function toolsOf(request: ToolsRequest): Pick<ChatRequest, "tools" | "too
     ),
     ...functions.map((each, index) => functionTool(each, `functions.${index}`)),
   ];
-  return chosenTools(list, toolChoiceOf(choice ?? (isObject(older) ? { type: "function", function: older } : older)));
+  return chosenTools(list, toToolChoice(choice ?? (isObject(older) ? { type: "function", function: older } : older)));
 }
 
 /** A function as a tool. Throws INPUT_INVALID for parameters that are no JSON Schema. */
@@ -89,7 +90,7 @@ export function functionTool({ name, description, parameters }: FunctionField, p
     throw invalidField(`${path}.parameters`, "must be a JSON Schema");
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     ...(isObject(parameters) ? { parameters } : {}),
   };
 }

@@ -7,9 +7,9 @@ import { openStream } from "../generation/open-stream.ts";
 import { modelOfAddress } from "./model-address.ts";
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema } from "./chat-request.ts";
-import { messagesOf } from "./chat-messages.ts";
-import { callFormOf } from "./chat-tools.ts";
+import { type ChatCompletionsRequest, toChatOptions, chatRequestSchema } from "./chat-request.ts";
+import { toMessages } from "./chat-messages.ts";
+import { getCallForm } from "./chat-tools.ts";
 import { chatChunks, chatCompletion, newCompletion } from "./chat-response.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
@@ -75,9 +75,9 @@ export async function answerChatCompletions(
   context: Context<Env>,
   request: ChatCompletionsRequest,
 ): Promise<never> {
-  const messages = messagesOf(request);
-  const options = chatOptionsOf(request);
-  const form = callFormOf(request);
+  const messages = toMessages(request);
+  const options = toChatOptions(request);
+  const form = getCallForm(request);
   const texts = request.n ?? 1;
   let tokenizer: Awaited<ReturnType<typeof service.runtime.tokenizer>> | undefined;
   const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {

@@ -1,5 +1,6 @@
 /** POST /v1/completions: what follows prompts. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
@@ -9,13 +10,13 @@ import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField } from "../generation/request-errors.ts";
-import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
+import { type ConstraintRequest, constraintFields, toConstraint } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { modelOfAddress } from "./model-address.ts";
 import { applyKeepAlive, ttlField } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
-import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
+import { type SamplingRequest, harmlessFields, samplingFields, toSampling, streamOptions } from "./chat-request.ts";
+import { type ChatCompletion, newCompletion, toUsage } from "./chat-response.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import { CompletionLogprobs, type LogprobLists } from "./completion-logprobs.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
@@ -75,7 +76,7 @@ const response = z
   })
   .openapi("Completion");
 
-const routeOf = (path: string, as: string) =>
+const getRoute = (path: string, as: string) =>
   createRoute({
     method: "post",
     path,
@@ -92,11 +93,11 @@ const routeOf = (path: string, as: string) =>
 
 /** Adds `POST /v1/completions`, and the same under LM Studio's path. */
 export function addCompletions(routes: Routes, service: Service): void {
-  addCompletionsAt(routes, service, routeOf("/v1/completions", "OpenAI"));
-  addCompletionsAt(routes, service, routeOf("/api/v0/completions", "LM Studio"));
+  addCompletionsAt(routes, service, getRoute("/v1/completions", "OpenAI"));
+  addCompletionsAt(routes, service, getRoute("/api/v0/completions", "LM Studio"));
 }
 
-function addCompletionsAt(routes: Routes, service: Service, route: ReturnType<typeof routeOf>): void {
+function addCompletionsAt(routes: Routes, service: Service, route: ReturnType<typeof getRoute>): void {
   routes.openapi(route, async (context) => {
     const request = context.req.valid("json");
     return answerCompletions(service, context, { ...request, model: modelOfAddress(context, request.model) });
@@ -105,8 +106,8 @@ function addCompletionsAt(routes: Routes, service: Service, route: ReturnType<ty
 
 /** Answers a validated request. */
 export async function answerCompletions(service: Service, context: Context<Env>, request: CompletionsRequest): Promise<never> {
-  const prompts = promptsOf(request.prompt);
-  const options = optionsOf(request);
+  const prompts = toPrompts(request.prompt);
+  const options = toOptions(request);
   const texts = prompts.length * (request.n ?? 1);
   let tokenizer: Tokenizer | undefined;
   const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
@@ -142,23 +143,22 @@ export async function answerCompletions(service: Service, context: Context<Env>,
 }
 
 /** The prompts as a list: a text, texts, token ids, or lists of these. */
-export function promptsOf(prompt: Prompt | readonly Prompt[]): readonly Prompt[] {
+export function toPrompts(prompt: Prompt | readonly Prompt[]): readonly Prompt[] {
   if (typeof prompt === "string") return [prompt];
   return prompt.every((each): each is number => typeof each === "number") ? [prompt] : prompt;
 }
 
-function optionsOf(request: CompletionsRequest) {
+function toOptions(request: CompletionsRequest) {
   const { max_tokens: maxNewTokens = defaultMaxTokens, logprobs, suffix, best_of: bestOf, n = 1 } = request;
   if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
   return {
-    ...samplingOf(request),
-    ...constraintOf(request),
+    ...toSampling(request),
+    ...toConstraint(request),
     maxNewTokens: maxNewTokens === -1 ? Number.MAX_SAFE_INTEGER : maxNewTokens,
-    ...(logprobs === undefined ? {} : { logprobs }),
+    ...omitUndefined({ logprobs }),
     ...(logprobs === undefined || request.echo !== true ? {} : { promptLogprobs: logprobs }),
     ...(suffix === undefined || suffix === "" ? {} : { suffix }),
-    ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
-    ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
+    ...omitUndefined({ addSpecialTokens: request.add_special_tokens, skipSpecialTokens: request.skip_special_tokens }),
   };
 }
 
@@ -239,7 +239,7 @@ function usageOfAll(results: readonly GeneratedText[], n: number) {
   const firsts = results.filter((_, index) => index % n === 0);
   const prompt = firsts.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
   const cached = firsts.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
-  const { completion_tokens: generated } = usageOf(results);
+  const { completion_tokens: generated } = toUsage(results);
   return {
     prompt_tokens: prompt,
     completion_tokens: generated,

@@ -1,5 +1,6 @@
 /** The request of /v1/embeddings: OpenAI's fields, and those that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import {
   arrayAlternative,
@@ -57,7 +58,7 @@ const truncations = ["cut", "error", "windows", "NONE", "START", "END"] as const
 export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =>
   requestObject({
     model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-    input: inputOf(limit).openapi({
+    input: getInput(limit).openapi({
       description:
         "A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
       example: "hello",
@@ -100,14 +101,14 @@ export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =
   }).openapi("OpenAIEmbeddingsRequest");
 
 /** The inputs as a list; an array of numbers is one text. */
-export function inputsOf({ input }: EmbeddingsRequest): readonly TextInput[] {
+export function toInputs({ input }: EmbeddingsRequest): readonly TextInput[] {
   if (typeof input === "string") return [input];
   if (isIds(input)) return [input];
   return input.map((one: string | readonly number[] | TextObject) => (isTextObject(one) ? one.text : one));
 }
 
 /** Options of `embed` that a request states. Throws INPUT_INVALID for fields that contradict each other. */
-export function embedOptionsOf(request: EmbeddingsRequest): {
+export function toEmbedOptions(request: EmbeddingsRequest): {
   readonly dimensions?: number;
   readonly normalize?: boolean;
   readonly truncate: "cut" | "error" | "windows";
@@ -115,19 +116,18 @@ export function embedOptionsOf(request: EmbeddingsRequest): {
   const dimensions = eitherOf(request, "dimensions", "output_dimension");
   const { normalized } = request;
   return {
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(normalized === undefined ? {} : { normalize: normalized }),
-    truncate: truncationOf(eitherOf(request, "truncate", "truncation")),
+    ...omitUndefined({ dimensions, normalize: normalized }),
+    truncate: toTruncation(eitherOf(request, "truncate", "truncation")),
   };
 }
 
 /** What the texts are for. */
-export function useOf(request: EmbeddingsRequest): string | undefined {
+export function getUse(request: EmbeddingsRequest): string | undefined {
   return eitherOf(request, "input_type", "task");
 }
 
 /** The formats that a request asks for; `bytes`: the numbers are to be sent as the base64 of their bytes. */
-export function formatsOf(request: EmbeddingsRequest): {
+export function getFormats(request: EmbeddingsRequest): {
   readonly formats: readonly EmbeddingType[];
   readonly isList: boolean;
   readonly bytes: boolean;
@@ -141,7 +141,7 @@ export function formatsOf(request: EmbeddingsRequest): {
   throw contradiction("encoding_format", "output_dtype");
 }
 
-function truncationOf(stated: EmbeddingsRequest["truncate"]): "cut" | "error" | "windows" {
+function toTruncation(stated: EmbeddingsRequest["truncate"]): "cut" | "error" | "windows" {
   if (stated === "START") {
     throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
       remedy: "use END or NONE, or send the end of the text",
@@ -169,7 +169,7 @@ function contradiction(one: string, other: string): InferyardError {
   });
 }
 
-function inputOf(limit: number): z.ZodType<Input> {
+function getInput(limit: number): z.ZodType<Input> {
   return oneOf<Input>("a string, or an array of strings, of objects with text, of token ids, or of arrays of token ids", [
     text,
     arrayAlternative(texts(limit, 1), isText),

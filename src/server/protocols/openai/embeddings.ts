@@ -1,14 +1,15 @@
 /** POST /v1/embeddings, and the same under Azure's paths. Clients of OpenAI and Voyage request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type EmbeddingType, encodeVectors } from "../embedding-types.ts";
 import { promptOfWord } from "../input-type.ts";
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
-import { textsOf } from "../token-input.ts";
-import { embedOptionsOf, embeddingsRequest, formatsOf, inputsOf, useOf } from "./embeddings-request.ts";
+import { toTexts } from "../token-input.ts";
+import { toEmbedOptions, embeddingsRequest, getFormats, toInputs, getUse } from "./embeddings-request.ts";
 import { documentedErrors } from "./errors.ts";
 
 const usageSchema = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
@@ -47,7 +48,7 @@ const locations: readonly {
   },
 ];
 
-const routeOf = ({ path, summary, request }: (typeof locations)[number], limit: number) =>
+const getRoute = ({ path, summary, request }: (typeof locations)[number], limit: number) =>
   createRoute({
     method: "post",
     path,
@@ -66,20 +67,20 @@ export function addEmbeddings(routes: Routes, service: Service): void {
 
 function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof locations)[number]): void {
   const source = service.tiktoken ?? (service.settings.tokenIds === "own" ? "own" : "framed");
-  routes.openapi(routeOf(location, service.limits.maxTexts), async (context) => {
+  routes.openapi(getRoute(location, service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const model = context.req.param("deployment") ?? request.model;
-    const inputs = inputsOf(request);
-    const options = embedOptionsOf(request);
-    const wanted = formatsOf(request);
-    const use = useOf(request);
+    const inputs = toInputs(request);
+    const options = toEmbedOptions(request);
+    const wanted = getFormats(request);
+    const use = getUse(request);
     const call = {
       model,
       texts: inputs.length,
-      key: ["embed", inputs, { ...options, ...(use === undefined ? {} : { use }) }] as const,
+      key: ["embed", inputs, { ...options, ...omitUndefined({ use }) }] as const,
     };
-    const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
-      const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle), source);
+    const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
+      const texts = await toTexts(inputs, () => service.runtime.tokenizer(handle), source);
       return service.runtime.embed(texts, { ...options, ...promptOfWord(handle.manifest, use), model: handle, signal });
     });
     refuseTokenVectors(outcome.result, outcome.model);
@@ -99,7 +100,7 @@ function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof loc
 /** The vector of each text: in one format, or an object with all that a list names. */
 async function encodedVectors(
   vectors: readonly Float32Array[],
-  { formats, isList, bytes }: ReturnType<typeof formatsOf>,
+  { formats, isList, bytes }: ReturnType<typeof getFormats>,
 ): Promise<readonly unknown[]> {
   const encoded = await Promise.all(formats.map(async (format) => [format, await encodeVectors(vectors, format)] as const));
   if (isList) return vectors.map((_, index) => Object.fromEntries(encoded.map(([format, all]) => [format, all[index]])));

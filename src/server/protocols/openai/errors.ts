@@ -24,7 +24,7 @@ export const documentedErrors: DocumentedErrors = documentErrors(errorBody, stat
 /** The error with OpenAI's `type`, `param` and `code`. A text that is too long has OpenAI's own code and status 400. */
 export const handleOpenAiError: ErrorHandler = (thrown, context) => {
   const error = publicError(thrown);
-  return errorResponse(context, { error: openAiErrorBody(thrown) }, { status: statusOf(error), headers: error.headers });
+  return errorResponse(context, { error: openAiErrorBody(thrown) }, { status: getStatus(error), headers: error.headers });
 };
 
 /** The object `error` of a response, or of an event in a stream. */
@@ -32,31 +32,31 @@ export function openAiErrorBody(thrown: unknown): object {
   const error = publicError(thrown);
   return {
     message: messageWithRemedy(error),
-    type: typeOf(statusOf(error)),
-    param: paramOf(thrown, error),
-    code: codeOf(error, paramOf(thrown, error)),
+    type: getType(getStatus(error)),
+    param: getParam(thrown, error),
+    code: getCode(error, getParam(thrown, error)),
     ...retryFields(error),
   };
 }
 
 /** OpenAI's code where clients act on it: those that refer to a stored response send the whole conversation then. */
-function codeOf({ code }: PublicError, param: string | null): string {
+function getCode({ code }: PublicError, param: string | null): string {
   if (code === "INPUT_TOO_LONG") return "context_length_exceeded";
   return param === "previous_response_id" ? "previous_response_not_found" : code.toLowerCase();
 }
 
-function statusOf({ code, status }: PublicError): number {
+function getStatus({ code, status }: PublicError): number {
   return code === "INPUT_TOO_LONG" ? 400 : status;
 }
 
-function typeOf(status: number): string {
+function getType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   if (status === 429) return "rate_limit_error";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-function paramOf(thrown: unknown, { code }: PublicError): string | null {
+function getParam(thrown: unknown, { code }: PublicError): string | null {
   if (code === "MODEL_NOT_FOUND" || code === "MODEL_UNSUPPORTED") return "model";
   if (code === "INPUT_TOO_LONG") return "input";
   const path = thrown instanceof InferyardError ? thrown.data["path"] : undefined;

@@ -3,12 +3,13 @@
  * Cohere, which read `models`; one model has the fields of both, and `ready`, which those of KServe's V1 protocol read.
  */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import type { Routes } from "../../http/context.ts";
 import { isLoaded } from "../../serving/model-state.ts";
 import type { Service } from "../../serving/service.ts";
-import { type Capability, capabilitiesOf } from "../model-capabilities.ts";
+import { type Capability, getCapabilities } from "../model-capabilities.ts";
 import { documentedErrors } from "./errors.ts";
 
 /** Routes of Cohere's API that a model can answer. */
@@ -96,8 +97,8 @@ function addModelsAt(routes: Routes, service: Service, path: string, as: string)
   routes.openapi(listRoute(path, as), async (context) => {
     const { endpoint: wanted, default_only: defaultOnly, page_size: size, page_token: start = "0" } = context.req.valid("query");
     const names = await service.modelNames();
-    const data = await Promise.all(names.map((name) => openAiModelOf(service, name)));
-    const all = await Promise.all(names.map((name, index) => cohereModelOf(service, name, index === 0)));
+    const data = await Promise.all(names.map((name) => toOpenAiModel(service, name)));
+    const all = await Promise.all(names.map((name, index) => toCohereModel(service, name, index === 0)));
     const fitting = all.filter(({ endpoints, default_endpoints: defaults }) => {
       const list: readonly string[] = defaultOnly === "true" ? defaults : endpoints;
       return wanted === undefined ? defaultOnly !== "true" || list.length > 0 : list.includes(wanted);
@@ -114,8 +115,8 @@ function addModelsAt(routes: Routes, service: Service, path: string, as: string)
     if (names.includes(name)) {
       const { reference } = await service.resolve({}, name);
       return context.json({
-        ...(await openAiModelOf(service, name)),
-        ...(await cohereModelOf(service, name, names[0] === name)),
+        ...(await toOpenAiModel(service, name)),
+        ...(await toCohereModel(service, name, names[0] === name)),
         ready: isLoaded(service.runtime, reference),
       });
     }
@@ -125,22 +126,22 @@ function addModelsAt(routes: Routes, service: Service, path: string, as: string)
   });
 }
 
-async function openAiModelOf(service: Service, id: string): Promise<z.infer<typeof openAiModel>> {
+async function toOpenAiModel(service: Service, id: string): Promise<z.infer<typeof openAiModel>> {
   const fetched = await service.fetchTime(id);
   return { id, object: "model", created: Math.floor((fetched?.getTime() ?? 0) / 1000), owned_by: "inferyard" };
 }
 
 /** Describes a model by its files, without fetching or loading it; one that cannot be read has no endpoints. */
-async function cohereModelOf(service: Service, name: string, isDefault: boolean): Promise<z.infer<typeof cohereModel>> {
+async function toCohereModel(service: Service, name: string, isDefault: boolean): Promise<z.infer<typeof cohereModel>> {
   const { reference } = await service.resolve({}, name);
   const manifest = await readManifest(reference).catch(() => undefined);
-  const capabilities: readonly Capability[] = manifest === undefined ? [] : capabilitiesOf(manifest);
+  const capabilities: readonly Capability[] = manifest === undefined ? [] : getCapabilities(manifest);
   const endpoints = endpoint.options.filter((one: Endpoint) => capabilities.includes(one));
   const length = manifest?.text?.maxTokens;
   return {
     name,
     endpoints,
     default_endpoints: isDefault ? endpoints : [],
-    ...(length === undefined ? {} : { context_length: length }),
+    ...omitUndefined({ context_length: length }),
   };
 }

@@ -5,7 +5,7 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
-import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts";
+import { responseFormat, toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
@@ -70,7 +70,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
 }).openapi("ResponsesRequest") as never;
 
 /** The conversation of a request. Items about tools that only a provider's server runs are left out. Throws INPUT_INVALID for what is neither. */
-export function conversationOf(
+export function toConversation(
   { input, instructions }: ResponsesRequest,
   tools: CallableTools,
   ignore: IgnorePart,
@@ -83,23 +83,23 @@ export function conversationOf(
     const path = `input.${index}`;
     const { type = "message", call_id: id } = item;
     const call = typeof id === "string" ? callOfItem(item, tools) : undefined;
-    if (type === "message") messages.push(withReasoning(messageOf(item, path), reasoning));
+    if (type === "message") messages.push(withReasoning(getMessage(item, path), reasoning));
     else if (call !== undefined && typeof id === "string") addCall(messages, { id, ...call }, reasoning);
     else if (typeof type === "string" && type.endsWith("_output") && typeof id === "string")
-      messages.push({ role: "tool", toolCallId: id, content: outputOf(item["output"] ?? "", `${path}.output`) });
+      messages.push({ role: "tool", toolCallId: id, content: getOutput(item["output"] ?? "", `${path}.output`) });
     else if (type === "item_reference")
       throw unsupportedField(path, "an item that is stored", "send the whole conversation in input");
     else if (type === "function_call" || type === "function_call_output" || typeof type !== "string")
       throw invalidField(path, "must be a message, a call with call_id and name, or the output of a call with call_id");
     else if (type !== "reasoning") ignore(["input", index], `items of type ${JSON.stringify(type.slice(0, 80))} are not read`);
-    if (type === "reasoning") reasoning = reasoningOf(item);
+    if (type === "reasoning") reasoning = getReasoning(item);
     else if (type === "message" || call !== undefined) reasoning = "";
   }
   return messages;
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function responseOptionsOf(
+export function toResponseOptions(
   request: ResponsesRequest,
   { tools }: CallableTools,
   ignore: IgnorePart,
@@ -115,20 +115,20 @@ export function responseOptionsOf(
     throw unsupportedField("top_logprobs", "log probabilities of responses", "use /v1/chat/completions");
   if (request.truncation === "auto") ignore(["truncation"], "a conversation that is too long is not shortened");
   return {
-    ...(constraint === undefined ? {} : { constraint }),
-    ...chosenTools(tools, toolChoiceOf(request.tool_choice)),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...omitUndefined({ constraint }),
+    ...chosenTools(tools, toToolChoice(request.tool_choice)),
+    ...omitUndefined({ temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...newTokenLimit(request.max_output_tokens),
     ...thinkingVariables(omitUndefined({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs })),
   };
 }
 
-function messageOf(item: Readonly<Record<string, unknown>>, path: string): ChatMessage {
+function getMessage(item: Readonly<Record<string, unknown>>, path: string): ChatMessage {
   const { role, content } = item;
   if (role !== "system" && role !== "developer" && role !== "user" && role !== "assistant")
     throw invalidField(`${path}.role`, `is ${JSON.stringify(role)}, and must be system, developer, user or assistant`);
-  return { role, content: outputOf(content, `${path}.content`) };
+  return { role, content: getOutput(content, `${path}.content`) };
 }
 
 function withReasoning(message: ChatMessage, reasoning: string): ChatMessage {
@@ -142,12 +142,12 @@ function addCall(messages: ChatMessage[], call: ToolCall, reasoning: string): vo
   else messages.push(withReasoning({ role: "assistant", content: "", toolCalls: [call] }, reasoning));
 }
 
-function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): string {
+function getReasoning({ content, summary }: Readonly<Record<string, unknown>>): string {
   const parts: readonly unknown[] = [...(Array.isArray(content) ? content : []), ...(Array.isArray(summary) ? summary : [])];
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("\n");
 }
 
-function outputOf(content: unknown, path: string): ChatMessage["content"] & {} {
+function getOutput(content: unknown, path: string): ChatMessage["content"] & {} {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";
   if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of parts");

@@ -1,5 +1,6 @@
 /** Tools of OpenAI's responses: functions, tools that take free text, and namespaces of both; and the items that call them. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { requestObject } from "../../http/field-schemas.ts";
@@ -54,7 +55,7 @@ export class CallableTools {
   constructor(given: readonly ResponseTool[]) {
     const tools: Tool[] = [];
     const add = (tool: Exclude<ResponseTool, { readonly type: "namespace" }>, path: string, namespace?: string): void => {
-      const called = { name: tool.name, isCustom: tool.type === "custom", ...(namespace === undefined ? {} : { namespace }) };
+      const called = { name: tool.name, isCustom: tool.type === "custom", ...omitUndefined({ namespace }) };
       // Names of different namespaces may be the same.
       const name = namespace !== undefined && this.#called.has(tool.name) ? `${namespace}__${tool.name}` : tool.name;
       this.#called.set(name, called);
@@ -74,9 +75,9 @@ export class CallableTools {
   }
 
   /** The fields of the item that a call is, and the names of the events that tell of its input. */
-  itemOf({ id, name: written, arguments: given }: ToolCall): WrittenCall {
+  getItem({ id, name: written, arguments: given }: ToolCall): WrittenCall {
     const { name, namespace, isCustom } = this.#called.get(written) ?? { name: written, isCustom: false };
-    const fields = { call_id: `call_${id}`, name, ...(namespace === undefined ? {} : { namespace }) };
+    const fields = { call_id: `call_${id}`, name, ...omitUndefined({ namespace }) };
     return isCustom
       ? { type: "custom_tool_call", prefix: "ctc", fields, inputField: "input", input: textOfArguments(given) }
       : { type: "function_call", prefix: "fc", fields, inputField: "arguments", input: given };

@@ -7,7 +7,7 @@ import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.
 import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
@@ -15,7 +15,7 @@ import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
-import { type ResponsesRequest, conversationOf, responseOptionsOf, responsesRequestSchema } from "./responses-request.ts";
+import { type ResponsesRequest, toConversation, toResponseOptions, responsesRequestSchema } from "./responses-request.ts";
 import { CallableTools } from "./responses-tools.ts";
 
 const route = createRoute({
@@ -80,10 +80,14 @@ export function addResponses(routes: Routes, service: Service): void {
     const { messages, options } = readRequest(context, request);
     const { tools, toolChoice, templateVariables } = options;
     const given = omitUndefined({ tools, toolChoice, templateVariables });
-    const outcome = await service.callWithoutModel(callerOf(context), { model: request.model }, async ({ reference }, signal) => {
-      const { tokens } = await service.runtime.chatPrompt(messages, { ...given, model: reference, signal });
-      return tokens.length;
-    });
+    const outcome = await service.callWithoutModel(
+      getCaller(context),
+      { model: request.model },
+      async ({ reference }, signal) => {
+        const { tokens } = await service.runtime.chatPrompt(messages, { ...given, model: reference, signal });
+        return tokens.length;
+      },
+    );
     return context.json({ object: "response.input_tokens" as const, input_tokens: outcome.result }, 200, resultHeaders(outcome));
   });
 }
@@ -92,7 +96,7 @@ export function addResponses(routes: Routes, service: Service): void {
 function readRequest(context: Context<Env>, request: ResponsesRequest) {
   const ignore = partIgnorer(context);
   const tools = new CallableTools(request.tools ?? []);
-  return { tools, messages: conversationOf(request, tools, ignore), options: responseOptionsOf(request, tools, ignore) };
+  return { tools, messages: toConversation(request, tools, ignore), options: toResponseOptions(request, tools, ignore) };
 }
 
 const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "")}`;
@@ -233,7 +237,7 @@ class ResponseWriter {
 
   *#call(call: ToolCall): Generator<string> {
     yield* this.#close();
-    const { type, prefix, fields, inputField, input } = this.#tools.itemOf(call);
+    const { type, prefix, fields, inputField, input } = this.#tools.getItem(call);
     const item: Item = { id: newId(prefix), type, status: "in_progress", ...fields, [inputField]: "" };
     this.#output.push(item);
     const output_index = this.#output.length - 1;

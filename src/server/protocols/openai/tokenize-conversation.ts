@@ -6,13 +6,13 @@ import { throwIfAborted } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
-import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { messagesField, messagesOf } from "./chat-messages.ts";
-import { type ChatCompletionsRequest, chatOptionsOf } from "./chat-request.ts";
+import { messagesField, toMessages } from "./chat-messages.ts";
+import { type ChatCompletionsRequest, toChatOptions } from "./chat-request.ts";
 import { toolsField } from "./chat-tools.ts";
 
 /** A validated request. */
@@ -79,9 +79,9 @@ export const tokenizePromptSchema: z.ZodType<TokenizePromptRequest> = requestObj
 /** Answers a validated request with a prompt. The model is not loaded. */
 export async function tokenizePrompt(service: Service, context: Context<Env>, request: TokenizePromptRequest): Promise<never> {
   const { prompt, add_special_tokens: addSpecialTokens } = request;
-  const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
+  const options = { maxTokens: Number.POSITIVE_INFINITY, ...omitUndefined({ addSpecialTokens }) };
   return answerTokens(service, context, request, async (manifest) => {
-    const { ids } = await encodeText(await service.runtime.tokenizerOf(manifest), prompt, options);
+    const { ids } = await encodeText(await service.runtime.getTokenizer(manifest), prompt, options);
     return ids;
   });
 }
@@ -100,9 +100,9 @@ export async function tokenizeConversation(
     throw unsupportedField("chat_template", "a template of the request", "leave it out: the model has its own");
   if (continues && opens)
     throw invalidField("continue_final_message", "is given with add_generation_prompt", "set add_generation_prompt to false");
-  const messages = messagesOf(request);
+  const messages = toMessages(request);
   const { tools: offered, chat_template_kwargs: variables } = request;
-  const { tools, templateVariables } = chatOptionsOf(
+  const { tools, templateVariables } = toChatOptions(
     omitUndefined({ messages: request.messages, tools: offered, chat_template_kwargs: variables }),
   );
   const options = omitUndefined({
@@ -125,21 +125,21 @@ async function answerTokens(
   read: (manifest: Manifest, reference: string, signal: AbortSignal) => Promise<readonly number[]>,
 ): Promise<never> {
   const call = { model: request.model ?? context.req.header("x-inferyard-model"), texts: 1 };
-  const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {
+  const outcome = await service.callWithoutModel(getCaller(context), call, async ({ reference }, signal) => {
     const manifest = await service.runtime.manifest(reference, { signal });
     const tokens = await read(manifest, reference, signal);
-    const tokenizer = request.return_token_strs === true ? await service.runtime.tokenizerOf(manifest) : undefined;
+    const tokenizer = request.return_token_strs === true ? await service.runtime.getTokenizer(manifest) : undefined;
     const yieldIfDue = createYielder();
     const [ids, texts]: [string[], string[]] = [[], []];
     for (let from = 0; from < tokens.length; from += tokensPerTurn) {
       const part = tokens.slice(from, from + tokensPerTurn);
       ids.push(part.join(","));
-      if (tokenizer !== undefined) texts.push(JSON.stringify(part.map((id) => tokenizer.tokenOf(id) ?? null)).slice(1, -1));
+      if (tokenizer !== undefined) texts.push(JSON.stringify(part.map((id) => tokenizer.idToToken(id) ?? null)).slice(1, -1));
       await yieldIfDue();
       throwIfAborted(signal);
     }
     const strings = tokenizer === undefined ? "null" : `[${texts.join(",")}]`;
-    const length = JSON.stringify(contextLengthOf(manifest) ?? null);
+    const length = JSON.stringify(getContextLength(manifest) ?? null);
     return `{"count":${tokens.length},"max_model_len":${length},"tokens":[${ids.join(",")}],"token_strs":${strings}}`;
   });
   return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" }) as never;

@@ -1,6 +1,6 @@
 /** POST /embed, /embed_all and /embed_sparse: a vector per text, a vector per token, or weights of vocabulary tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
@@ -16,15 +16,15 @@ import {
   callModel,
   emptyObjects,
   truncationFields,
-  inputsOf,
+  toInputs,
   promptName,
   readTexts,
   textList,
-  truncationOf,
+  toTruncation,
 } from "./requests.ts";
 
-const commonOf = (limit: number) => ({
-  inputs: inputsOf(limit),
+const getCommon = (limit: number) => ({
+  inputs: toInputs(limit),
   prompt_name: promptName,
   ...truncationFields,
   ...emptyObjects,
@@ -46,7 +46,7 @@ export interface EmbedRequest extends SparseRequest {
 /** Schema of the request of /embed. */
 export const embedRequest = (limit: number): z.ZodType<EmbedRequest> =>
   requestObject({
-    ...commonOf(limit),
+    ...getCommon(limit),
     normalize: z.boolean().optional().openapi({ description: "Whether to scale vectors to unit length. Default: true" }),
     dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
   }).openapi("TeiEmbedRequest");
@@ -67,7 +67,7 @@ const allRoute = (limit: number) =>
     jsonRoute(
       "/embed_all",
       "Embeddings of every token, as text-embeddings-inference",
-      requestObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
+      requestObject(getCommon(limit)).openapi("TeiEmbedAllRequest"),
       z.array(z.array(vector)),
       documentedErrors,
     ),
@@ -76,7 +76,7 @@ const allRoute = (limit: number) =>
 const sparseResponse = z.array(z.array(z.object({ index: z.int(), value: z.number() })));
 /** Schema of the request of /embed_sparse. */
 export const sparseRequest = (limit: number): z.ZodType<SparseRequest> =>
-  requestObject(commonOf(limit)).openapi("TeiEmbedSparseRequest");
+  requestObject(getCommon(limit)).openapi("TeiEmbedSparseRequest");
 
 const sparseRoute = (limit: number) =>
   createRoute(
@@ -103,10 +103,10 @@ export async function answerEmbed(
 ): Promise<never> {
   const list = textList(request.inputs);
   const options = {
-    ...truncationOf(service, request),
-    ...promptOf(request.prompt_name),
+    ...toTruncation(service, request),
+    ...toPrompt(request.prompt_name),
     normalize,
-    ...(dimensions === undefined ? {} : { dimensions }),
+    ...omitUndefined({ dimensions }),
   };
   const outcome = await callModel(
     service,
@@ -126,7 +126,7 @@ export function addEmbedAll(routes: Routes, service: Service): void {
   routes.openapi(allRoute(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const list = textList(request.inputs);
-    const options = { ...truncationOf(service, request), ...promptOf(request.prompt_name), pooling: "none" as const };
+    const options = { ...toTruncation(service, request), ...toPrompt(request.prompt_name), pooling: "none" as const };
     const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
@@ -147,7 +147,7 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
 /** The response to a request of /embed_sparse. */
 export async function answerSparse(service: Service, context: Context<Env>, request: SparseRequest): Promise<never> {
   const list = textList(request.inputs);
-  const options = { ...truncationOf(service, request), ...promptOf(request.prompt_name) };
+  const options = { ...toTruncation(service, request), ...toPrompt(request.prompt_name) };
   const outcome = await callModel(service, context, list.length, ["embedSparse", list, options], async (handle, signal) =>
     service.runtime.embedSparse(await readTexts(service, handle, list), { ...options, model: handle, signal }),
   );
@@ -157,6 +157,6 @@ export async function answerSparse(service: Service, context: Context<Env>, requ
   return jsonResponse(context, weights, resultHeaders(outcome));
 }
 
-function promptOf(name: string | undefined): { readonly prompt?: string } {
+function toPrompt(name: string | undefined): { readonly prompt?: string } {
   return name === undefined ? {} : { prompt: name };
 }

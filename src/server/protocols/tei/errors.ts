@@ -54,12 +54,12 @@ export const handleTeiError: ErrorHandler = (thrown, context) => {
   const error = publicError(thrown);
   const { code } = error;
   const isEmpty = thrown instanceof InferyardError && thrown.data["empty"] === true;
-  const [status, type] = isEmpty ? ([400, "Empty"] as const) : (teiStatuses[code] ?? [error.status, typeOf(error.status)]);
+  const [status, type] = isEmpty ? ([400, "Empty"] as const) : (teiStatuses[code] ?? [error.status, getType(error.status)]);
   const body = { error: messageWithRemedy(error), error_type: type, code, ...retryFields(error) };
   return errorResponse(context, body, { status, headers: error.headers });
 };
 
-function typeOf(status: number): ErrorType {
+function getType(status: number): ErrorType {
   if (status === 503) return "Unhealthy";
   return status >= 500 ? "Backend" : "Validation";
 }

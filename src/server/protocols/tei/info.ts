@@ -5,9 +5,9 @@ import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import { version } from "../../../version.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { generationTaskOf } from "../huggingface/answer-generation.ts";
-import { contextLengthOf } from "../../../models/context-length.ts";
+import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
+import { getGenerationTask } from "../huggingface/answer-generation.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
@@ -82,12 +82,12 @@ const route = createRoute({
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const model = context.req.header("x-inferyard-model");
-    const outcome = await service.describe(callerOf(context), model, {
-      loaded: async ({ manifest, decision, target: on }) => ({ ...infoOf(manifest, decision.model.variant), target: on }),
-      files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
+    const outcome = await service.describe(getCaller(context), model, {
+      loaded: async ({ manifest, decision, target: on }) => ({ ...getInfo(manifest, decision.model.variant), target: on }),
+      files: async (manifest) => getInfo(manifest, manifest.variants[0]?.name),
       missing: modelNotHere,
     });
-    const { reference } = await service.resolve(callerOf(context), model);
+    const { reference } = await service.resolve(getCaller(context), model);
     const { dtype, type, length, generates, target = "" } = outcome.result;
     if (generates !== undefined) {
       const limits = {
@@ -147,19 +147,19 @@ interface ModelInfo {
 }
 
 /** `variant`: name of the loaded weights, or of the model's first. */
-function infoOf(manifest: Manifest, variant: string | undefined): ModelInfo {
-  const task = generationTaskOf(manifest);
+function getInfo(manifest: Manifest, variant: string | undefined): ModelInfo {
+  const task = getGenerationTask(manifest);
   const precision = manifest.variants.find(({ name }) => name === variant)?.precision ?? variant ?? "unknown";
   return {
     dtype: { fp32: "float32", fp16: "float16", bf16: "bfloat16" }[precision] ?? precision,
-    type: modelTypeOf(manifest),
+    type: getModelType(manifest),
     length: manifest.text?.maxTokens ?? 2 ** 31 - 1,
-    ...(task === undefined ? {} : { generates: { task, length: contextLengthOf(manifest) ?? 2 ** 31 - 1 } }),
+    ...(task === undefined ? {} : { generates: { task, length: getContextLength(manifest) ?? 2 ** 31 - 1 } }),
   };
 }
 
 /** What the model does, as this protocol names it. */
-export function modelTypeOf(manifest: Manifest): ModelType {
+export function getModelType(manifest: Manifest): ModelType {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade")
     return { embedding: { pooling: "splade" } };
   const labels = textLabels(manifest);

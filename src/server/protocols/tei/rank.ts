@@ -1,5 +1,6 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
 import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
@@ -22,7 +23,7 @@ import {
   emptyObjects,
   truncationFields,
   promptName,
-  truncationOf,
+  toTruncation,
 } from "./requests.ts";
 
 const rawScores = z
@@ -75,7 +76,7 @@ export async function answerRerank(service: Service, context: Context<Env>, requ
   const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
   if (texts.length === 0) throw emptyError("`texts`");
   refusePairs([query], texts);
-  const options = { ...truncationOf(service, truncation), ...(raw ? { raw } : {}) };
+  const options = { ...toTruncation(service, truncation), ...(raw ? { raw } : {}) };
   const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
     service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
   );
@@ -148,7 +149,7 @@ export async function answerPredict(service: Service, context: Context<Env>, req
   const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
   const texts = predictTexts(inputs);
   if (texts.length === 0) throw emptyError("`inputs`");
-  const options = { ...truncationOf(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
+  const options = { ...toTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
   const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
     service.runtime.classify(texts, { ...options, model: handle, signal }),
   );
@@ -191,7 +192,7 @@ export function addSimilarity(routes: Routes, service: Service): void {
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
-    const options = { ...truncationOf(service, parameters ?? {}), ...(prompt === undefined ? {} : { prompt }) };
+    const options = { ...toTruncation(service, parameters ?? {}), ...omitUndefined({ prompt }) };
     const key = ["similarity", source, sentences, options] as const;
     const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),

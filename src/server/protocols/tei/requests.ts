@@ -1,10 +1,11 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
-import { type Env, callerOf } from "../../http/context.ts";
+import { type Env, getCaller } from "../../http/context.ts";
 import type { CallKey } from "../../serving/call-key.ts";
 import {
   arrayAlternative,
@@ -19,14 +20,14 @@ import {
 } from "../../http/field-schemas.ts";
 import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
-import { type TextInput, textsOf } from "../token-input.ts";
+import { type TextInput, toTexts } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
 
 /** Texts of a request, or their token ids. */
 export type Inputs = string | number[] | (string | number[])[];
 
 /** One text or several, as strings or as token ids of the model's own tokenizer. `limit`: maximum number of texts. */
-export function inputsOf(limit: number): z.ZodType<Inputs> {
+export function toInputs(limit: number): z.ZodType<Inputs> {
   const one = oneOf<string | number[]>("a string or an array of token ids", [text, { schema: tokenIds(), fits: Array.isArray }]);
   const many = listOf(one, { max: limit, fits: isText });
   return oneOf<Inputs>("a string, or an array of strings, of token ids, or of arrays of token ids", [
@@ -85,7 +86,7 @@ export const promptName: z.ZodType<string | undefined> = name()
   .openapi({ description: "Name of a prompt of the model that is prepended to every text" });
 
 /** The option `truncate` of the task. Throws INPUT_INVALID for truncation on the left. */
-export function truncationOf({ settings }: Service, fields: TruncationFields): { readonly truncate: "cut" | "error" } {
+export function toTruncation({ settings }: Service, fields: TruncationFields): { readonly truncate: "cut" | "error" } {
   const { truncate: isCut = (settings.longTexts ?? serverDefaults.longTexts) === "cut" } = fields;
   if (!isCut) return { truncate: "error" };
   if (fields.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
@@ -106,8 +107,8 @@ export function callModel<Result>(
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   model?: string,
 ): Promise<ModelCallResult<Result>> {
-  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...(key === undefined ? {} : { key }) };
-  return service.call(callerOf(context), call, work);
+  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...omitUndefined({ key }) };
+  return service.call(getCaller(context), call, work);
 }
 
 /** The inputs as a list; an array of numbers is one text. Throws the error for empty input. */
@@ -124,5 +125,5 @@ function isIds(list: readonly (string | number | readonly number[])[]): list is 
 
 /** The inputs as texts; token ids are the model's own, as the protocol has it, and are decoded with its tokenizer. */
 export function readTexts(service: Service, handle: ModelHandle, list: readonly TextInput[]): Promise<string[]> {
-  return textsOf(list, () => service.runtime.tokenizer(handle), "own");
+  return toTexts(list, () => service.runtime.tokenizer(handle), "own");
 }

@@ -5,7 +5,8 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, type Routes, callerOf } from "../../http/context.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { type Env, type Routes, getCaller } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -18,7 +19,7 @@ import { isGenerationTask, taskOfManifest } from "../huggingface/answer-task.ts"
 import { generationRequest } from "../huggingface/generation-request.ts";
 import { type PipelineTask, hubOptions, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
 import { documentedErrors } from "./errors.ts";
-import { modelNotHere, modelTypeOf } from "./info.ts";
+import { modelNotHere, getModelType } from "./info.ts";
 import { answerPredict, answerRerank, predictRequest, rerankRequest } from "./rank.ts";
 
 const response = z
@@ -46,7 +47,7 @@ export function addRoot(routes: Routes, service: Service): void {
 
 async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
   const { maxTexts } = service.limits;
-  const route = await routeOf(service, context, written);
+  const route = await getRoute(service, context, written);
   if (isGenerationTask(route))
     return answerGeneration(service, context, written, { task: route, fullText: route === "text-generation" });
   const body = flattened(context, written);
@@ -73,7 +74,7 @@ async function answer(service: Service, context: Context<Env>, written: unknown)
  * The route or task whose request this is: that which its shape names, else the model decides. A text for a classifier gives a list of lists on /, as the
  * pipelines of Hugging Face's clients do; text-embeddings-inference gives one list.
  */
-async function routeOf(
+async function getRoute(
   service: Service,
   context: Context<Env>,
   body: unknown,
@@ -82,9 +83,13 @@ async function routeOf(
   const named = taskOfShape(body);
   if (named !== undefined) return named;
   const isText = isObject(body) && typeof body["inputs"] === "string" && context.req.path === "/";
-  const { result: type } = await service.describe(callerOf(context), context.req.header("x-inferyard-model"), {
-    loaded: async ({ manifest }) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
-    files: async (manifest) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
+  const { result: type } = await service.describe(getCaller(context), context.req.header("x-inferyard-model"), {
+    loaded: async ({ manifest }) => ({
+      ...getModelType(manifest),
+      task: taskOfManifest(manifest),
+      sparse: manifest.text?.sparse,
+    }),
+    files: async (manifest) => ({ ...getModelType(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
     missing: modelNotHere,
   });
   if (isGenerationTask(type.task)) return type.task;
@@ -99,5 +104,5 @@ function flattened(context: Context<Env>, body: unknown): unknown {
   if (!isObject(body)) return body;
   const { parameters, options, ...rest } = body;
   if (options !== undefined && options !== null) takeFields(context, options, hubOptions, { at: ["options"] });
-  return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...(parameters === undefined ? {} : { parameters }) };
+  return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...omitUndefined({ parameters }) };
 }

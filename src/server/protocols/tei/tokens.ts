@@ -116,7 +116,7 @@ export function addTokenize(routes: Routes, service: Service): void {
       const lists: string[] = [];
       for (const text of texts) {
         throwIfAborted(signal);
-        lists.push(await tokensOf(await encodeText(tokenizer, text, options), prompt + text, yieldIfDue));
+        lists.push(await getTokens(await encodeText(tokenizer, text, options), prompt + text, yieldIfDue));
       }
       return `[${lists.join(",")}]`;
     });
@@ -129,7 +129,7 @@ export function addTokenize(routes: Routes, service: Service): void {
 const tokensPerTurn = 4096;
 
 /** The tokens of one text as JSON. */
-async function tokensOf(encoding: Encoding, text: string, yieldIfDue: () => Promise<void> | undefined): Promise<string> {
+async function getTokens(encoding: Encoding, text: string, yieldIfDue: () => Promise<void> | undefined): Promise<string> {
   const { ids, tokens, offsets, specialTokensMask } = encoding;
   const positions = convertOffsets(offsets, text, "codepoints");
   const tokenAt = (id: number, index: number): z.infer<typeof token> => {

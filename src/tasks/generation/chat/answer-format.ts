@@ -1,7 +1,8 @@
 /** How a model's answers are marked up, by what its chat template and its vocabulary mention: thoughts, and calls of tools in one of the known forms. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { CallForm } from "./forms/call-form.ts";
 import { channelForm, channelMarkers, hasChannels } from "./forms/channels.ts";
-import { callFormOf } from "./forms/known-forms.ts";
+import { getCallForm } from "./forms/known-forms.ts";
 
 /** Thoughts stand between these. */
 export interface ReasoningTags {
@@ -39,13 +40,13 @@ const reasoningTags: readonly ReasoningTags[] = [
 export type HasToken = (text: string) => boolean;
 
 /** The format of a model with this chat template. */
-export function answerFormatOf(template: string, hasToken: HasToken = () => false): AnswerFormat {
+export function getAnswerFormat(template: string, hasToken: HasToken = () => false): AnswerFormat {
   if (hasChannels(template, hasToken)) return { hasChannels: true, calls: channelForm };
   const reasoning =
     reasoningTags.find(({ open, close }) => template.includes(close) && (!open.startsWith("Here") || template.includes(open))) ??
     reasoningTags.find(({ open, close }) => hasToken(open) && hasToken(close));
-  const calls = callFormOf(template);
-  return { hasChannels: false, ...(reasoning === undefined ? {} : { reasoning }), ...(calls === undefined ? {} : { calls }) };
+  const calls = getCallForm(template);
+  return { hasChannels: false, ...omitUndefined({ reasoning, calls }) };
 }
 
 /** Whether the prompt has opened the thoughts already, as some templates do. */
@@ -55,7 +56,7 @@ export function opensReasoning(prompt: string, { open, close }: ReasoningTags): 
 }
 
 /** Special tokens of the format, which stay in the text that is read. */
-export function markersOf({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
+export function getMarkers({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
   if (inChannels) return new Set(channelMarkers);
   return new Set([
     ...(reasoning === undefined ? [] : (reasoning.markers ?? [reasoning.open, reasoning.close])),

@@ -1,4 +1,5 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraints/constraint-budget.ts";
@@ -48,24 +49,24 @@ export function compileSource(text: string): GrammarNode {
     case "text":
       return compileConstraint(specification.constraint, specification.settings);
     case "call":
-      return callOf(specification.form, specification);
+      return getCall(specification.form, specification);
     case "answer":
-      return answerOf(specification);
+      return toAnswer(specification);
     default:
       return specification satisfies never;
   }
 }
 
-function answerOf({ constraint, form, tools, thinks, settings }: AnswerSpecification): GrammarNode {
+function toAnswer({ constraint, form, tools, thinks, settings }: AnswerSpecification): GrammarNode {
   const constrained = compileConstraint(constraint, settings);
   const answer = thinks ? sequence(whitespace, constrained) : constrained;
   if (tools.length === 0 || form === undefined) return answer;
   const { open, close } = form.written;
-  return choice(answer, sequence(whitespace, literal(open), callOf(form, { tools, settings }), literal(close)));
+  return choice(answer, sequence(whitespace, literal(open), getCall(form, { tools, settings }), literal(close)));
 }
 
 /** One call, without what stands before and behind calls. */
-function callOf(
+function getCall(
   { syntax, written }: ForcedForm,
   { tools, settings, beforeArguments }: Pick<CallSpecification, "tools" | "settings" | "beforeArguments">,
 ): GrammarNode {
@@ -75,14 +76,14 @@ function callOf(
   const space = isJsonName ? whitespace : literal("");
   const calls = tools.map((tool, index) => {
     const toolName = isJsonName ? JSON.stringify(tool.name) : tool.name;
-    const values = argumentsOf(schemas, syntax.kind === "tagged" ? syntax : undefined, tool, index);
+    const values = getArguments(schemas, syntax.kind === "tagged" ? syntax : undefined, tool, index);
     return sequence(literal(beforeArguments ?? before + toolName + after), space, values, space, literal(afterArguments));
   });
   return choiceOf(calls);
 }
 
 /** `tags`: what arguments are written between. Undefined: they are JSON. */
-function argumentsOf(
+function getArguments(
   schemas: SchemasCompiler,
   tags: TaggedSyntax | undefined,
   { name, parameters }: Tool,
@@ -104,7 +105,7 @@ function argumentsOf(
     const { data, remedy } = error;
     throw new InferyardError(error.code, `the parameters of tool ${index}, "${name}": ${error.message}`, {
       data: { ...data, tool: name },
-      ...(remedy === undefined ? {} : { remedy }),
+      ...omitUndefined({ remedy }),
     });
   }
 }

@@ -1,11 +1,12 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
 import { withTemplateIds } from "./call-ids.ts";
 import { ContentForms, renderedOrNothing } from "./content-forms.ts";
-import { callFormOf } from "./forms/known-forms.ts";
-import { type ChatMessage, type Tool, textOf } from "./messages.ts";
+import { getCallForm } from "./forms/known-forms.ts";
+import { type ChatMessage, type Tool, getText } from "./messages.ts";
 import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
 /** Chat templates of a model by name: "default", "tool_use", ... */
@@ -50,7 +51,7 @@ export class ChatTemplate {
   /** `tokenizerConfig`: content of tokenizer_config.json, whose special tokens templates name. */
   constructor(templates: ChatTemplates, tokenizerConfig: Readonly<Record<string, unknown>>, workers?: TemplateWorkers) {
     this.#templates = templates;
-    this.#specialTokens = specialTokensOf(tokenizerConfig);
+    this.#specialTokens = getSpecialTokens(tokenizerConfig);
     this.#workers = workers;
   }
 
@@ -67,9 +68,9 @@ export class ChatTemplate {
     const name = this.#nameFor(tools.length > 0);
     if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
-    const ids = callFormOf(this.source(tools.length > 0))?.ids;
+    const ids = getCallForm(this.source(tools.length > 0))?.ids;
     const render = async (given: readonly ChatMessage[]): Promise<string> => {
-      const fitting = await this.#formsOf(name).fit(withTemplateIds(given, ids));
+      const fitting = await this.#getForms(name).fit(withTemplateIds(given, ids));
       return this.#run(name, { messages: fitting, tools, others }, now);
     };
     try {
@@ -97,7 +98,7 @@ export class ChatTemplate {
   async renderToContinue({ variables = {}, ...conversation }: Conversation): Promise<string> {
     const prompt = await this.render({ ...conversation, variables: { ...variables, add_generation_prompt: false } });
     const last = conversation.messages.at(-1);
-    const content = last === undefined ? "" : textOf(last);
+    const content = last === undefined ? "" : getText(last);
     // Templates may remove white space around the content.
     for (const written of [content.trimStart(), content.trim()]) {
       const at = written === "" ? -1 : prompt.lastIndexOf(written);
@@ -138,11 +139,11 @@ export class ChatTemplate {
 
   /** Renders a short conversation, to learn how the template writes it. */
   async #probe(name: string, messages: readonly ChatMessage[], fits: boolean): Promise<string> {
-    const given = fits ? await this.#formsOf(name).fit(messages) : messages;
+    const given = fits ? await this.#getForms(name).fit(messages) : messages;
     return this.#run(name, { messages: given, tools: [], others: { ...this.#specialTokens, add_generation_prompt: false } });
   }
 
-  #formsOf(name: string): ContentForms {
+  #getForms(name: string): ContentForms {
     const known =
       this.#forms.get(name) ?? new ContentForms(this.#templates[name] ?? "", (messages) => this.#probe(name, messages, false));
     this.#forms.set(name, known);
@@ -163,7 +164,7 @@ export class ChatTemplate {
     const others = { ...this.#specialTokens, add_generation_prompt: true };
     const name = this.#nameFor(true);
     try {
-      const messages = await this.#formsOf(name).fit([{ role: "user", content: "?" }]);
+      const messages = await this.#getForms(name).fit([{ role: "user", content: "?" }]);
       const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(name, { messages, tools, others });
       return (await prompt([{ name: "probe", description: "probe" }])) !== (await prompt([]));
     } catch {
@@ -195,7 +196,7 @@ export class ChatTemplate {
       `${message}, and is not tried again before ${new Date(until).toISOString()}`,
       {
         data: { ...data, refusedUntil: new Date(until).toISOString() },
-        ...(remedy === undefined ? {} : { remedy }),
+        ...omitUndefined({ remedy }),
       },
     );
     this.#refused.set(name, { error, until });
@@ -206,7 +207,7 @@ export class ChatTemplate {
 function withOneSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
   const systems = messages.filter(isSystem);
   if (systems.length === 0 || (systems.length === 1 && systems[0] === messages[0])) return undefined;
-  const content = systems.map(textOf).join("\n\n");
+  const content = systems.map(getText).join("\n\n");
   return [{ role: "system", content }, ...messages.filter((message) => !isSystem(message))];
 }
 
@@ -216,15 +217,15 @@ function isSystem({ role }: ChatMessage): boolean {
 
 /** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
-  const text = messages.filter(isSystem).map(textOf).join("\n\n");
+  const text = messages.filter(isSystem).map(getText).join("\n\n");
   if (text === "") return undefined;
   const others = messages.filter((message) => !isSystem(message));
   const first = others.findIndex(({ role }) => role === "user");
-  return others.map((message, index) => (index === first ? { ...message, content: `${text}\n\n${textOf(message)}` } : message));
+  return others.map((message, index) => (index === first ? { ...message, content: `${text}\n\n${getText(message)}` } : message));
 }
 
 /** The special tokens of tokenizer_config.json by name, such as bos_token. */
-function specialTokensOf(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+function getSpecialTokens(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const entries = Object.entries(config).flatMap(([name, value]) => {
     const text: unknown = typeof value === "object" && value !== null && "content" in value ? value.content : value;
     return /^\w+_token$/.test(name) && typeof text === "string" ? [[name, text] as const] : [];

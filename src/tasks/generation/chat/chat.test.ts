@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { answerFormatOf, opensReasoning } from "./answer-format.ts";
+import { getAnswerFormat, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import { ChatTemplate } from "./chat-template.ts";
 import { beyondBound } from "../../../templates/render-call.ts";
@@ -152,7 +152,7 @@ const formats = {
 
 /** Reads an answer cut into pieces of a length, and joins the texts that follow one another. */
 function read(template: string, answer: string, length: number, given = tools, startsInReasoning = false): unknown[] {
-  const reader = new AnswerReader({ format: answerFormatOf(template), tools: given, startsInReasoning });
+  const reader = new AnswerReader({ format: getAnswerFormat(template), tools: given, startsInReasoning });
   const parts: AnswerPart[] = [];
   for (let at = 0; at < answer.length; at += length) parts.push(...reader.push(answer.slice(at, at + length)));
   parts.push(...reader.end());

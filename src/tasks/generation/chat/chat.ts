@@ -4,9 +4,9 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import { turnEndOf } from "../sampling/end-of-turn.ts";
+import { getTurnEnd } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
-import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
+import { type AnswerFormat, getAnswerFormat, getMarkers, opensReasoning } from "./answer-format.ts";
 import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
@@ -80,10 +80,10 @@ export async function prepareChat(
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
   const { tokenizer } = generator;
   const hasTools = tools.length > 0;
-  const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
+  const format = getAnswerFormat(template.source(hasTools), (text) => tokenizer?.tokenToId(text) !== undefined);
   if (hasTools) await checkToolUse(template, format);
   const rendered = await template.render({ messages, tools, variables });
-  const end = tokenizer && turnEndOf(await template.turnEnding(hasTools), tokenizer);
+  const end = tokenizer && getTurnEnd(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
@@ -94,7 +94,7 @@ export async function prepareChat(
       : constrainedAnswer(constraint, {
           form: format.hasChannels ? undefined : format.calls,
           tools,
-          kept: markersOf(format),
+          kept: getMarkers(format),
           thinks,
           settings: schemas,
         });
@@ -150,7 +150,7 @@ export async function answerChat(
   const emit = async (event: GenerationEvent): Promise<void> => {
     for (const each of answers[event.index]?.take(event) ?? []) await call.emit?.({ ...each, index: event.index } as ChatEvent);
   };
-  const texts = await generator.generate(prepared, { ...call, emit, kept: markersOf(format) });
+  const texts = await generator.generate(prepared, { ...call, emit, kept: getMarkers(format) });
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
 }
 
@@ -164,7 +164,7 @@ export async function renderPrompt(
 }
 
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
-export function chatTemplateOf({ name, chatTemplates, text }: Manifest, workers: TemplateWorkers): ChatTemplate {
+export function getChatTemplate({ name, chatTemplates, text }: Manifest, workers: TemplateWorkers): ChatTemplate {
   if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {}, workers);
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no chat template, so it was not made for conversations`, {
     remedy: "use `generate`, or add chat_template.jinja to the model's folder",

@@ -4,7 +4,7 @@ import { type GrammarSource, sourceText } from "../constraints/grammar-source.ts
 import type { SchemaSettings } from "../constraints/schema/compile-schema.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 import type { AnswerSpecification, CallSpecification, ForcedForm } from "./answer-grammar.ts";
-import { type AnswerFormat, markersOf } from "./answer-format.ts";
+import { type AnswerFormat, getMarkers } from "./answer-format.ts";
 import type { CallForm, WrittenCall } from "./forms/call-form.ts";
 import type { Tool } from "./messages.ts";
 
@@ -44,16 +44,16 @@ export function forcedCall(format: AnswerFormat, tools: readonly Tool[], setting
       },
     );
   }
-  const { opening, beforeArguments } = openingOf(form.written, markersOf(format), tools);
+  const { opening, beforeArguments } = getOpening(form.written, getMarkers(format), tools);
   const specification: CallSpecification = { kind: "call", form, beforeArguments, tools, settings };
-  return { opening, grammar: { text: sourceText(specification), kept: markersOf(format) } };
+  return { opening, grammar: { text: sourceText(specification), kept: getMarkers(format) } };
 }
 
 /**
  * The beginning of a forced call that is part of the prompt. With one tool it reaches to the last special token before the arguments: in the prompt it is one token,
  * where a model could spell it in a text that the grammar allows.
  */
-function openingOf(
+function getOpening(
   { open, name, isJsonName }: WrittenCall,
   markers: ReadonlySet<string>,
   [tool, ...others]: readonly Tool[],

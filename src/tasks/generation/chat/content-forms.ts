@@ -4,7 +4,7 @@
  * macros and variables.
  */
 import { type ErrorCode, InferyardError } from "../../../contract/errors.ts";
-import { type ChatMessage, type ChatRole, textOf } from "./messages.ts";
+import { type ChatMessage, type ChatRole, getText } from "./messages.ts";
 
 /** Renders a short conversation with one template. */
 export type RenderProbe = (messages: readonly ChatMessage[]) => Promise<string>;
@@ -38,20 +38,20 @@ export class ContentForms {
     const needing = new Set<ChatRole>();
     const taking = new Set<ChatRole>();
     for (const role of new Set(messages.map((message) => message.role))) {
-      const forms = this.#mentionsText ? this.#formsOf(role) : undefined;
+      const forms = this.#mentionsText ? this.#getForms(role) : undefined;
       if (await forms?.needsParts) needing.add(role);
       if (withLists.has(role) && (await forms?.takesParts())) taking.add(role);
     }
     if (needing.size === 0 && withLists.size === 0) return messages;
     return messages.map((message) => {
       const { role, content } = message;
-      if (typeof content === "object") return taking.has(role) ? message : { ...message, content: textOf(message) };
+      if (typeof content === "object") return taking.has(role) ? message : { ...message, content: getText(message) };
       if (!needing.has(role)) return message;
       return { ...message, content: content === undefined || content === "" ? [] : [{ type: "text", text: content }] };
     });
   }
 
-  #formsOf(role: ChatRole): RoleForms {
+  #getForms(role: ChatRole): RoleForms {
     const known = this.#roles.get(role);
     if (known !== undefined) return known;
     const needsParts = this.#needsParts(role);
@@ -78,7 +78,7 @@ export class ContentForms {
   async #probe(role: ChatRole, content: ChatMessage["content"] & {}): Promise<string> {
     const question: ChatMessage = {
       role: "user",
-      content: role !== "user" && (await this.#formsOf("user").needsParts) ? [{ type: "text", text: "a" }] : "a",
+      content: role !== "user" && (await this.#getForms("user").needsParts) ? [{ type: "text", text: "a" }] : "a",
     };
     const toolCalls = [{ id: "abcdefgh1", name: "a", arguments: "{}" }];
     const conversations: Readonly<Record<ChatRole, readonly ChatMessage[]>> = {

@@ -1,4 +1,5 @@
 /** A conversation as the variables of a chat template: JSON text, in which tool arguments keep their numbers and the order of their keys. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { completedObject } from "../../../formats/json/complete-json.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "./messages.ts";
@@ -25,7 +26,7 @@ export function variablesJson({ messages, tools, others }: TemplateVariables): s
 }
 
 function toolVariable({ name, description, parameters = { type: "object", properties: {} } }: Tool): object {
-  return { type: "function", function: { name, ...(description === undefined ? {} : { description }), parameters } };
+  return { type: "function", function: { name, ...omitUndefined({ description }), parameters } };
 }
 
 function messageJson({ role, content = "", reasoning, toolCalls = [], toolCallId, name }: ChatMessage): string {

@@ -48,7 +48,7 @@ export class CompiledGrammar {
     this.#host = host;
     this.#grammar = grammar;
     this.#facts = facts;
-    this.#start = startOf(facts);
+    this.#start = getStart(facts);
   }
 
   /** Number of words of a mask. */
@@ -87,7 +87,7 @@ export class CompiledGrammar {
   async open(start: TextStart, tokens: readonly number[], call: HostCall): Promise<GrammarState> {
     const { home, result } = await this.#host.perform(this.#grammar, "open", { start, tokens }, call);
     if (result === undefined) throw lostState();
-    return this.#stateOf(home, result);
+    return this.#getState(home, result);
   }
 
   /** The state behind one more token. Throws RUN_FAILED if the token may not follow, and INPUT_INVALID if reading it exceeds a limit. */
@@ -97,7 +97,7 @@ export class CompiledGrammar {
     const { home: expected, state: number } = state.address;
     const asked = { ...call, home: number === 0 ? undefined : expected };
     const { home, result } = await this.#host.perform(this.#grammar, "advance", { state: number, token }, asked);
-    const next = result === undefined ? await this.open(start, [...tokens, token], call) : this.#stateOf(home, result);
+    const next = result === undefined ? await this.open(start, [...tokens, token], call) : this.#getState(home, result);
     state.next.set(token, next);
     return next;
   }
@@ -124,7 +124,7 @@ export class CompiledGrammar {
     throw lostState();
   }
 
-  #stateOf(home: number, { state: number, accepts, isDone }: StateFacts): GrammarState {
+  #getState(home: number, { state: number, accepts, isDone }: StateFacts): GrammarState {
     if (number === 0) return this.#start;
     if (home !== this.#home) this.#states.clear();
     this.#home = home;
@@ -142,7 +142,7 @@ export class CompiledGrammar {
     if (this.#stateBytes <= maxStateBytes) return;
     this.#stateBytes = bytes;
     this.#states.clear();
-    this.#start = startOf(this.#facts);
+    this.#start = getStart(this.#facts);
   }
 
   #dropUnused(): void {
@@ -150,7 +150,7 @@ export class CompiledGrammar {
   }
 }
 
-function startOf({ start }: CompiledFacts): GrammarState {
+function getStart({ start }: CompiledFacts): GrammarState {
   const { accepts, isDone } = start;
   return { accepts, isDone, address: { home: 0, state: 0 }, mask: undefined, next: new Map() };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sharedData } from "../../../../test/fixtures/shared-data.ts";
 import { amount } from "../../../../test/fixtures/slow.ts";
 import { ConstraintBudget } from "./constraint-budget.ts";
-import { decimalOf } from "./automata/decimals.ts";
+import { parseDecimal } from "./automata/decimals.ts";
 import { numberDfa, type NumberRange } from "./automata/numbers.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { PushdownMachine } from "./grammar/pushdown-machine.ts";
@@ -90,7 +90,7 @@ it("numbers within bounds are those that compare so", () => {
     const digits = Math.floor(random() * 4);
     const value = (): number => Number(((random() - 0.5) * 10 ** Math.floor(random() * 5)).toFixed(digits));
     const [low, high, factor] = [value(), value(), [0.01, 5, 7, 2.5][Math.floor(random() * 4)]!];
-    const written = (number: number): string => decimalOf(String(number));
+    const written = (number: number): string => parseDecimal(String(number));
     const range: NumberRange = {
       isInteger: random() < 0.3,
       multipleOf: random() < 0.2 ? [written(factor)] : [],

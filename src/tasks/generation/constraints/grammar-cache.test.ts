@@ -8,8 +8,8 @@ import { type TokenSource, TokenVocabulary, readVocabulary } from "./token-vocab
 const words = ["a", "b", "ab", "c"];
 const tokenizer: TokenSource = {
   vocabularySize: words.length,
-  idOf: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
-  tokenOf: (id) => words[id],
+  tokenToId: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
+  idToToken: (id) => words[id],
   decode: (ids) => Array.from(ids, (id) => words[id] ?? "").join(""),
 };
 const call = { client: "" };
@@ -109,7 +109,7 @@ it("a vocabulary in shared memory is the same", () => {
     TokenVocabulary,
     TokenVocabulary,
   ];
-  for (const token of words.keys()) expect([...shared.bytesOf(token, false)]).toEqual([...own.bytesOf(token, false)]);
+  for (const token of words.keys()) expect([...shared.getBytes(token, false)]).toEqual([...own.getBytes(token, false)]);
   expect([...shared.plainTokens(1).mask]).toEqual([...own.plainTokens(1).mask]);
   expect(shared.tree(true).bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
 });

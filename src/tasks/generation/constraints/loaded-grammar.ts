@@ -69,7 +69,7 @@ export class LoadedGrammar {
 
   /** The state of the empty text. */
   get start(): StateFacts {
-    return { ...factsOf(this.#grammar.machine.start), state: 0 };
+    return { ...getFacts(this.#grammar.machine.start), state: 0 };
   }
 
   /** Performs an operation. Throws RUN_FAILED for a token that may not follow, and INPUT_INVALID if it takes longer than compiling may. */
@@ -85,12 +85,12 @@ export class LoadedGrammar {
   } = {
     open: ({ start, tokens }) => this.#open(start, tokens),
     advance: ({ state: number, token }) => {
-      const state = this.#stateOf(number);
+      const state = this.#getState(number);
       return state === undefined ? undefined : this.#numbered(this.#step(state, token, number === 0));
     },
     mask: ({ state: number }) => {
       if (number === 0) return this.#grammar.firstMask();
-      const state = this.#stateOf(number);
+      const state = this.#getState(number);
       return state === undefined ? undefined : this.#grammar.mask(state);
     },
   };
@@ -115,7 +115,7 @@ export class LoadedGrammar {
   }
 
   #step(state: MachineState, token: number, isFirst: boolean): MachineState {
-    const bytes = this.#grammar.vocabulary.bytesOf(token, isFirst);
+    const bytes = this.#grammar.vocabulary.getBytes(token, isFirst);
     const next = bytes.length === 0 ? undefined : this.#grammar.stepThrough(state, bytes);
     if (next !== undefined) return next;
     throw new InferyardError("RUN_FAILED", `the token ${token} was chosen, which the constraint does not allow`, {
@@ -123,7 +123,7 @@ export class LoadedGrammar {
     });
   }
 
-  #stateOf(number: number): MachineState | undefined {
+  #getState(number: number): MachineState | undefined {
     return number === 0 ? this.#grammar.machine.start : this.#states.get(number);
   }
 
@@ -135,14 +135,14 @@ export class LoadedGrammar {
     }
     this.#generation = generation;
     const known = this.#numbers.get(state);
-    if (known !== undefined) return { ...factsOf(state), state: known };
+    if (known !== undefined) return { ...getFacts(state), state: known };
     const number = ++this.#lastNumber;
     this.#states.set(number, state);
     this.#numbers.set(state, number);
-    return { ...factsOf(state), state: number };
+    return { ...getFacts(state), state: number };
   }
 }
 
-function factsOf({ accepts, positions }: MachineState): Omit<StateFacts, "state"> {
+function getFacts({ accepts, positions }: MachineState): Omit<StateFacts, "state"> {
   return { accepts, isDone: accepts && positions.length === 0 };
 }

@@ -1,6 +1,6 @@
 /** Constraints that are not supported. */
 import { InferyardError } from "../../../contract/errors.ts";
-import { type ConstraintPlace, nameOf } from "./constraint-budget.ts";
+import { type ConstraintPlace, getName } from "./constraint-budget.ts";
 
 /** What `compile` returns. Throws INPUT_INVALID if it runs out of stack, since parts are nested too deeply. */
 export function refusingDepth<Result>(compile: () => Result): Result {
@@ -14,5 +14,5 @@ export function refusingDepth<Result>(compile: () => Result): Result {
 
 /** INPUT_INVALID for a constraint that is invalid or not supported. The error's data has the place. */
 export function refusal(problem: string, remedy: string, place?: ConstraintPlace): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${nameOf(place)}: ${problem}`, { remedy, data: { refused: true, ...place } });
+  return new InferyardError("INPUT_INVALID", `${getName(place)}: ${problem}`, { remedy, data: { refused: true, ...place } });
 }

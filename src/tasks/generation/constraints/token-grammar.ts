@@ -42,7 +42,7 @@ export class TokenGrammar {
     const mask = this.mask(this.machine.start);
     for (const token of this.vocabulary.firstTokens) {
       clearBit(mask, token);
-      const bytes = this.vocabulary.bytesOf(token, true);
+      const bytes = this.vocabulary.getBytes(token, true);
       if (bytes.length > 0 && this.stepThrough(this.machine.start, bytes) !== undefined) setBit(mask, token);
     }
     return mask;

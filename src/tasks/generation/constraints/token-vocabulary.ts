@@ -3,7 +3,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { TokenBytes, commonTokens } from "../../../tokenizers/token-bytes.ts";
 
 /** What is needed of a tokenizer. */
-export type TokenSource = Pick<Tokenizer, "decode" | "idOf" | "tokenOf" | "vocabularySize">;
+export type TokenSource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken" | "vocabularySize">;
 
 /** Typed arrays over memory that threads share, or over their own. */
 type Bytes = Uint8Array;
@@ -62,7 +62,7 @@ export function readVocabulary(tokenizer: TokenSource, options: VocabularyOption
   const { size = tokenizer.vocabularySize, kept = new Set(), isShared = false } = options;
   const tokenBytes = new TokenBytes(tokenizer);
   const bytes = bytesOfTokens(tokenizer, tokenBytes, kept).slice(0, size);
-  const first = firstBytesOf(tokenizer, tokenBytes, bytes);
+  const first = getFirstBytes(tokenizer, tokenBytes, bytes);
   const words = Math.ceil(size / 32);
   const entries = [...bytes.entries()].flatMap(([token, own]) =>
     own === undefined || own.length === 0 || own.length > maxTokenBytes ? [] : [{ token, bytes: own }],
@@ -111,7 +111,7 @@ export class TokenVocabulary {
   }
 
   /** The bytes that a token adds to a text; none for special tokens and ids without a token. `isFirst`: the text is empty before it. */
-  bytesOf(token: number, isFirst: boolean): Bytes {
+  getBytes(token: number, isFirst: boolean): Bytes {
     const place = isFirst ? this.#first.get(token) : undefined;
     return place === undefined ? listAt(this.#tables.bytes, token) : listAt(this.#tables.firstBytes, place);
   }
@@ -232,13 +232,13 @@ function treeOf(entries: readonly { readonly token: number; readonly bytes: Uint
 const encoder = new TextEncoder();
 
 /** Only tokens that differ. */
-function firstBytesOf(
+function getFirstBytes(
   tokenizer: TokenSource,
   tokenBytes: TokenBytes,
   bytes: readonly (Uint8Array | undefined)[],
 ): ReadonlyMap<number, Uint8Array> {
   const differing = new Map<number, Uint8Array>();
-  const common = commonTokens.flatMap((token) => tokenizer.idOf(token) ?? []);
+  const common = commonTokens.flatMap((token) => tokenizer.tokenToId(token) ?? []);
   if (common.every((id) => tokenBytes.isSameFirst(id))) return differing;
   for (const [id, own] of bytes.entries()) {
     if (own === undefined || tokenBytes.isSameFirst(id)) continue;
@@ -255,7 +255,7 @@ function bytesOfTokens(
   kept: ReadonlySet<string>,
 ): readonly (Uint8Array | undefined)[] {
   return Array.from({ length: tokenizer.vocabularySize }, (_, id) => {
-    const token = tokenizer.tokenOf(id) ?? "";
+    const token = tokenizer.idToToken(id) ?? "";
     return tokenBytes.added(id) ?? (kept.has(token) ? encoder.encode(token) : undefined);
   });
 }

@@ -1,4 +1,5 @@
 /** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest, Variant } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -28,7 +29,7 @@ export async function prepareRewrite(
   const before = prefix ?? (typeof stated["prefix"] === "string" ? stated["prefix"] : "");
   const languages = new Languages(tokenizer, manifest, sourceLanguage, targetLanguage);
   const prompts = texts.map((text) => languages.encode(before + text));
-  return generator.prepare(prompts, { ...optionsOf(stated, generation), ...generation }, languages.settings, call);
+  return generator.prepare(prompts, { ...toOptions(stated, generation), ...generation }, languages.settings, call);
 }
 
 /** Throws MODEL_UNSUPPORTED for a model whose class is decoder-only, before the model is loaded. */
@@ -58,16 +59,14 @@ function taskFields({ name, generation = {} }: Manifest, task: string | undefine
  * Converts generation settings of a task to generation options. Settings without an equivalent option are ignored, and settings of beam search unless
  * there are several beams.
  */
-function optionsOf(fields: Readonly<Record<string, unknown>>, given: GenerationOptions): GenerationOptions {
+function toOptions(fields: Readonly<Record<string, unknown>>, given: GenerationOptions): GenerationOptions {
   const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
   const hasBeams = (given.numBeams ?? numBeams ?? 1) > 1;
   return {
-    ...(maxLength === undefined ? {} : { maxNewTokens: maxLength }),
-    ...(minLength === undefined ? {} : { minNewTokens: minLength }),
-    ...(numBeams === undefined ? {} : { numBeams }),
+    ...omitUndefined({ maxNewTokens: maxLength, minNewTokens: minLength, numBeams }),
     ...(lengthPenalty === undefined || !hasBeams ? {} : { lengthPenalty }),
     ...(earlyStopping === undefined || !hasBeams ? {} : { earlyStopping }),
-    ...(noRepeatNgramSize === undefined ? {} : { noRepeatNgramSize }),
+    ...omitUndefined({ noRepeatNgramSize }),
   };
 }
 
@@ -81,7 +80,7 @@ class Languages {
   constructor(tokenizer: Tokenizer, manifest: Manifest, source: string | undefined, target: string | undefined) {
     this.#tokenizer = tokenizer;
     this.settings = {};
-    const marian = target === undefined ? undefined : tokenizer.idOf(`>>${target}<<`);
+    const marian = target === undefined ? undefined : tokenizer.tokenToId(`>>${target}<<`);
     if (marian !== undefined && source === undefined) {
       this.#prefix = `>>${target ?? ""}<< `; // the encoder's first token, where one model translates into several languages
       return;
@@ -105,7 +104,7 @@ class Languages {
   }
 
   #languageToken(language: string, model: string): number {
-    const token = this.#tokenizer.idOf(language) ?? this.#tokenizer.idOf(`__${language}__`);
+    const token = this.#tokenizer.tokenToId(language) ?? this.#tokenizer.tokenToId(`__${language}__`);
     if (token !== undefined) return token;
     throw new InferyardError("INPUT_INVALID", `${model} has no token for the language "${language}"`, {
       remedy: 'name languages as the model\'s vocabulary does, such as "eng_Latn" (NLLB), "en" (M2M-100), "en_XX" (mBART)',

@@ -92,13 +92,13 @@ export class BeamSearch {
       numBeams,
     );
     this.#finish(candidates.slice(0, numBeams).filter((_, index) => ends[index] === true));
-    this.#running = next.map((each) => this.#beamOf(each));
+    this.#running = next.map((each) => this.#getBeam(each));
     this.#updateCanImprove();
     const isFull = earlyStopping === true && this.#finished.every(({ isFinished }) => isFinished);
     return this.#canImprove && !isFull && !ends.every(Boolean) ? next : undefined;
   }
 
-  #beamOf({ parent, token, score }: Candidate): Beam {
+  #getBeam({ parent, token, score }: Candidate): Beam {
     return { tokens: [...(this.#running[parent]?.tokens ?? []), token], score };
   }
 
@@ -128,7 +128,7 @@ export class BeamSearch {
     const isFull = earlyStopping === true && this.#finished.every(({ isFinished }) => isFinished);
     if (isFull || !this.#canImprove) return;
     const texts = ended.map((candidate): FinishedBeam => {
-      const { tokens, score } = this.#beamOf(candidate);
+      const { tokens, score } = this.#getBeam(candidate);
       return { tokens, score: Math.fround(score / (tokens.length - this.#promptLength) ** lengthPenalty), isFinished: true };
     });
     this.#finished = best([...this.#finished, ...texts], numBeams);

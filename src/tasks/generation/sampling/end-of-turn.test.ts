@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { readManifest } from "../../../models/index.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Tokenizer, loadTokenizer } from "../../../tokenizers/index.ts";
-import { generationConfigOf, turnEndOf } from "./end-of-turn.ts";
+import { getGenerationConfig, getTurnEnd } from "./end-of-turn.ts";
 
 const folder = fileURLToPath(new URL("../../../../../shared/data/reports/eos-tokenizer/model", import.meta.url));
 
@@ -17,11 +17,11 @@ describe.skipIf(!existsSync(folder))("the end of a turn", () => {
   });
 
   it("is every end token of the files, that of generation_config.json first", () => {
-    expect(generationConfigOf(manifest, tokenizer).endTokens).toEqual([258, 260]);
-    expect(generationConfigOf({ ...manifest, generation: { eos_token_id: [1, 258] } }, tokenizer).endTokens).toEqual([
+    expect(getGenerationConfig(manifest, tokenizer).endTokens).toEqual([258, 260]);
+    expect(getGenerationConfig({ ...manifest, generation: { eos_token_id: [1, 258] } }, tokenizer).endTokens).toEqual([
       1, 258, 260,
     ]);
-    expect(generationConfigOf({ ...manifest, generation: {} }, undefined).endTokens).toEqual([260]);
+    expect(getGenerationConfig({ ...manifest, generation: {} }, undefined).endTokens).toEqual([260]);
   });
 
   it.each([
@@ -35,6 +35,6 @@ describe.skipIf(!existsSync(folder))("the end of a turn", () => {
     ["\n\nUser: a", {}],
     ["[INST] a", {}],
   ])("that a template writes as %j is its token, or its first word if that looks like a token", (written, end) => {
-    expect(turnEndOf(written, tokenizer)).toEqual(end);
+    expect(getTurnEnd(written, tokenizer)).toEqual(end);
   });
 });

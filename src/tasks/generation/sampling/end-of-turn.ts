@@ -8,7 +8,7 @@ import { isObject } from "../chat/messages.ts";
 import { type GenerationConfig, readGenerationConfig } from "./generation-config.ts";
 
 /** Reads tokens and their ids. */
-export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "idOf" | "tokenOf">;
+export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "tokenToId" | "idToToken">;
 
 /** Texts of tokens that are no text of an answer, where the tokenizer does not call them special: `<|im_end|>`, `<end_of_turn>`, `[EOS]`, `</s>`. */
 const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}:]+>|\[[\w/]+\]|\[e~\[)$/u;
@@ -17,11 +17,11 @@ const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}:]+>|\[[\w/]
  * What the model's files say of generation, with the end tokens of all of them: those of generation_config.json first. `tokenizer`: undefined if the model has none.
  * Throws as `readGenerationConfig` does.
  */
-export function generationConfigOf(manifest: Manifest, tokenizer: TokenReader | undefined): GenerationConfig {
+export function getGenerationConfig(manifest: Manifest, tokenizer: TokenReader | undefined): GenerationConfig {
   const config = readGenerationConfig(manifest.generation ?? {});
   const { eos_token: named } = manifest.text?.tokenizerConfig ?? {};
   const text = isObject(named) ? named["content"] : named;
-  const eos = typeof text === "string" ? tokenizer?.idOf(text) : undefined;
+  const eos = typeof text === "string" ? tokenizer?.tokenToId(text) : undefined;
   const others = manifest.variants.flatMap((variant) => configEnds(variant.config));
   // Older versions of transformers wrote the default id of the model's class, which may be any word of the vocabulary.
   const stated = others.filter((id) => tokenizer === undefined || isControlToken(id, tokenizer));
@@ -36,7 +36,7 @@ export interface TurnEnd {
 }
 
 /** The end of a turn by what a chat template writes there: its first token, or else its first word if that looks like a token. */
-export function turnEndOf(written: string, tokenizer: TokenReader): TurnEnd {
+export function getTurnEnd(written: string, tokenizer: TokenReader): TurnEnd {
   const text = written.trimStart().slice(0, 64);
   const [first] = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: 32 }).ids;
   if (first !== undefined && isControlToken(first, tokenizer)) return { endTokens: [first] };
@@ -45,7 +45,7 @@ export function turnEndOf(written: string, tokenizer: TokenReader): TurnEnd {
 }
 
 function isControlToken(id: number, tokenizer: TokenReader): boolean {
-  if (controlText.test(tokenizer.tokenOf(id) ?? "")) return true;
+  if (controlText.test(tokenizer.idToToken(id) ?? "")) return true;
   return tokenizer.decode([id]) === "" && tokenizer.decode([id], { skipSpecialTokens: false }) !== "";
 }
 

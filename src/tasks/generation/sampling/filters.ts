@@ -70,9 +70,9 @@ function keepTopP(logits: Float32Array, p: number): void {
     if (probability > surely) candidates.push(id);
     else removed += probability;
   }
-  const probabilityOf = (id: number): number => probabilities[id] ?? 0;
-  candidates.sort((left, right) => probabilityOf(left) - probabilityOf(right) || left - right);
-  const kept = candidates.findIndex((id) => (removed += probabilityOf(id)) > removable);
+  const getProbability = (id: number): number => probabilities[id] ?? 0;
+  candidates.sort((left, right) => getProbability(left) - getProbability(right) || left - right);
+  const kept = candidates.findIndex((id) => (removed += getProbability(id)) > removable);
   keepOnly(logits, kept === -1 ? candidates.slice(-1) : candidates.slice(kept));
 }
 
@@ -92,15 +92,15 @@ function keepTypical(logits: Float32Array, mass: number): void {
   const probabilities = Float64Array.from(logits, (logit) => exponential(logit - highest) / sum);
   const entropy = probabilities.reduce((total, each, id) => (each === 0 ? total : total + each * (information[id] ?? 0)), 0);
   const distances = information.map((each) => Math.abs(each - entropy));
-  const distanceOf = (id: number): number => distances[id] ?? Number.POSITIVE_INFINITY;
+  const computeDistance = (id: number): number => distances[id] ?? Number.POSITIVE_INFINITY;
   const order = [...probabilities.keys()].filter((id) => (probabilities[id] ?? 0) > 0);
-  order.sort((left, right) => distanceOf(left) - distanceOf(right) || left - right);
+  order.sort((left, right) => computeDistance(left) - computeDistance(right) || left - right);
   let reached = 0;
   const last = order.findIndex((id) => (reached += probabilities[id] ?? 0) >= mass);
-  const farthest = distanceOf(order.at(last) ?? 0); // -1, if rounding kept the sum below the mass: the last one
+  const farthest = computeDistance(order.at(last) ?? 0); // -1, if rounding kept the sum below the mass: the last one
   keepOnly(
     logits,
-    order.filter((id) => distanceOf(id) <= farthest),
+    order.filter((id) => computeDistance(id) <= farthest),
   );
 }
 

@@ -61,36 +61,36 @@ export function readGenerationConfig(fields: Fields): GenerationConfig {
       remedy: `remove ${name} from the file to generate without it`,
     });
   }
-  const startToken = tokenOf(fields, "bos_token_id");
+  const startToken = getToken(fields, "bos_token_id");
   return {
-    endTokens: tokensOf(fields, "eos_token_id") ?? [],
+    endTokens: getTokens(fields, "eos_token_id") ?? [],
     ...optional("doSample", read(fields, "do_sample", isBoolean, "true or false")),
-    ...optional("temperature", numberOf(fields, "temperature")),
-    ...optional("topK", numberOf(fields, "top_k")),
-    ...optional("topP", numberOf(fields, "top_p")),
-    ...optional("minP", numberOf(fields, "min_p")),
-    ...optional("typicalP", numberOf(fields, "typical_p")),
-    ...optional("repetitionPenalty", numberOf(fields, "repetition_penalty")),
-    ...optional("noRepeatNgramSize", numberOf(fields, "no_repeat_ngram_size")),
-    ...optional("encoderNoRepeatNgramSize", numberOf(fields, "encoder_no_repeat_ngram_size")),
-    ...optional("sequenceBias", sequenceBiasOf(fields)),
+    ...optional("temperature", toNumber(fields, "temperature")),
+    ...optional("topK", toNumber(fields, "top_k")),
+    ...optional("topP", toNumber(fields, "top_p")),
+    ...optional("minP", toNumber(fields, "min_p")),
+    ...optional("typicalP", toNumber(fields, "typical_p")),
+    ...optional("repetitionPenalty", toNumber(fields, "repetition_penalty")),
+    ...optional("noRepeatNgramSize", toNumber(fields, "no_repeat_ngram_size")),
+    ...optional("encoderNoRepeatNgramSize", toNumber(fields, "encoder_no_repeat_ngram_size")),
+    ...optional("sequenceBias", getSequenceBias(fields)),
     ...optional("badWords", read(fields, "bad_words_ids", isTokenLists, "a list of lists of token ids")),
-    ...optional("suppressTokens", tokensOf(fields, "suppress_tokens")),
-    ...optional("beginSuppressTokens", tokensOf(fields, "begin_suppress_tokens")),
-    ...optional("forcedFirstToken", tokenOf(fields, "forced_bos_token_id")),
-    ...optional("forcedEndTokens", tokensOf(fields, "forced_eos_token_id")),
-    ...optional("maxLength", numberOf(fields, "max_length")),
-    ...optional("maxNewTokens", numberOf(fields, "max_new_tokens")),
-    ...optional("minLength", numberOf(fields, "min_length")),
-    ...optional("minNewTokens", numberOf(fields, "min_new_tokens")),
-    ...optional("numBeams", numberOf(fields, "num_beams")),
-    ...optional("lengthPenalty", numberOf(fields, "length_penalty")),
+    ...optional("suppressTokens", getTokens(fields, "suppress_tokens")),
+    ...optional("beginSuppressTokens", getTokens(fields, "begin_suppress_tokens")),
+    ...optional("forcedFirstToken", getToken(fields, "forced_bos_token_id")),
+    ...optional("forcedEndTokens", getTokens(fields, "forced_eos_token_id")),
+    ...optional("maxLength", toNumber(fields, "max_length")),
+    ...optional("maxNewTokens", toNumber(fields, "max_new_tokens")),
+    ...optional("minLength", toNumber(fields, "min_length")),
+    ...optional("minNewTokens", toNumber(fields, "min_new_tokens")),
+    ...optional("numBeams", toNumber(fields, "num_beams")),
+    ...optional("lengthPenalty", toNumber(fields, "length_penalty")),
     ...optional("earlyStopping", read(fields, "early_stopping", isEarlyStopping, 'true, false or "never"')),
-    ...optional("stop", stopStringsOf(fields)),
-    ...optional("promptLookup", numberOf(fields, "prompt_lookup_num_tokens")),
+    ...optional("stop", getStopStrings(fields)),
+    ...optional("promptLookup", toNumber(fields, "prompt_lookup_num_tokens")),
     ...optional("startToken", startToken),
     // As transformers: a decoder without a start token of its own starts with the one of texts.
-    ...optional("decoderStartToken", tokenOf(fields, "decoder_start_token_id") ?? startToken),
+    ...optional("decoderStartToken", getToken(fields, "decoder_start_token_id") ?? startToken),
   };
 }
 
@@ -121,27 +121,27 @@ function read<Value>(fields: Fields, name: string, is: (value: unknown) => value
   );
 }
 
-function numberOf(fields: Fields, name: string): number | undefined {
+function toNumber(fields: Fields, name: string): number | undefined {
   return read(fields, name, isFinite, "a number");
 }
 
-function tokenOf(fields: Fields, name: string): number | undefined {
+function getToken(fields: Fields, name: string): number | undefined {
   const value = fields[name];
   // Some exporters write a list of one.
   return isTokens(value) && value.length === 1 ? value[0] : read(fields, name, isToken, "a token id");
 }
 
-function tokensOf(fields: Fields, name: string): readonly number[] | undefined {
+function getTokens(fields: Fields, name: string): readonly number[] | undefined {
   const value = fields[name];
   return isToken(value) ? [value] : read(fields, name, isTokens, "a token id or a list of them");
 }
 
-function stopStringsOf(fields: Fields): readonly string[] | undefined {
+function getStopStrings(fields: Fields): readonly string[] | undefined {
   const value = read(fields, "stop_strings", isStopStrings, "a string or a list of strings");
   return typeof value === "string" ? [value] : value;
 }
 
-function sequenceBiasOf(fields: Fields): readonly SequenceBias[] | undefined {
+function getSequenceBias(fields: Fields): readonly SequenceBias[] | undefined {
   const isPair = (value: unknown): value is [number[], number] =>
     Array.isArray(value) && value.length === 2 && isTokens(value[0]) && value[0].length > 0 && isFinite(value[1]);
   const isPairs = (value: unknown): value is [number[], number][] => Array.isArray(value) && value.every(isPair);

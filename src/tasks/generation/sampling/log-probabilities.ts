@@ -22,15 +22,15 @@ export interface ChoiceLogprobs {
 export function choiceLogprobs(logits: Float32Array, chosen: number, count: number): ChoiceLogprobs {
   const highest = highestLogit(logits);
   const logSum = Math.log(exponentialSum(logits, highest));
-  const logprobOf = (id: number): number => (logits[id] ?? Number.NEGATIVE_INFINITY) - highest - logSum;
+  const getLogprob = (id: number): number => (logits[id] ?? Number.NEGATIVE_INFINITY) - highest - logSum;
   const top: number[] = [];
   for (let id = 0; id < (count === 0 ? 0 : logits.length); id += 1) {
-    const logit = logprobOf(id);
-    if (top.length === count && logit <= logprobOf(top.at(-1) ?? id)) continue;
+    const logit = getLogprob(id);
+    if (top.length === count && logit <= getLogprob(top.at(-1) ?? id)) continue;
     let place = top.length;
-    while (place > 0 && logprobOf(top[place - 1] ?? id) < logit) place -= 1;
+    while (place > 0 && getLogprob(top[place - 1] ?? id) < logit) place -= 1;
     top.splice(place, 0, id);
     if (top.length > count) top.pop();
   }
-  return { logprob: logprobOf(chosen), top: top.map((token) => ({ token, logprob: logprobOf(token) })) };
+  return { logprob: getLogprob(chosen), top: top.map((token) => ({ token, logprob: getLogprob(token) })) };
 }

@@ -1,4 +1,5 @@
 /** Merges the options of a request with the model's own settings into the settings of one generation. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { checkOptions } from "../../definition/task-option.ts";
@@ -44,7 +45,7 @@ export interface GenerationSettings {
 export interface SettingsSources {
   readonly config: GenerationConfig;
   /** Undefined if the model has none: options that need words are then refused. */
-  readonly tokenizer?: Pick<Tokenizer, "encode" | "idOf">;
+  readonly tokenizer?: Pick<Tokenizer, "encode" | "tokenToId">;
   readonly vocabulary: number;
   /** Tokens to generate at most if nothing else says. */
   readonly maxNewTokens?: number;
@@ -98,11 +99,11 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
       presencePenalty: options.presencePenalty ?? 0,
       noRepeatNgramSize: options.noRepeatNgramSize ?? config.noRepeatNgramSize ?? 0,
       encoderNoRepeatNgramSize: config.encoderNoRepeatNgramSize ?? 0,
-      sequenceBias: [...(config.sequenceBias ?? []), ...biasOf(options.logitBias, vocabulary)],
+      sequenceBias: [...(config.sequenceBias ?? []), ...getBias(options.logitBias, vocabulary)],
       badWords: [...(config.badWords ?? []), ...bannedWords(options.badWords, sources.tokenizer)],
       suppressTokens: [...(config.suppressTokens ?? []), ...within("suppressTokens", options.suppressTokens, vocabulary)],
       beginSuppressTokens: config.beginSuppressTokens ?? [],
-      ...(config.forcedFirstToken === undefined ? {} : { forcedFirstToken: config.forcedFirstToken }),
+      ...omitUndefined({ forcedFirstToken: config.forcedFirstToken }),
       forcedEndTokens: config.forcedEndTokens ?? [],
       minLength: config.minLength ?? 0,
       minNewTokens: options.minNewTokens ?? config.minNewTokens ?? 0,
@@ -125,8 +126,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     stop: typeof stop === "string" ? [stop] : (stop ?? config.stop ?? []),
     n,
     seed: options.seed ?? randomSeed(),
-    ...(logprobs === undefined ? {} : { logprobs }),
-    ...(promptLogprobs === undefined ? {} : { promptLogprobs }),
+    ...omitUndefined({ logprobs, promptLogprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
     hiddenTokens: new Set(options.skipSpecialTokens === false ? [] : config.endTokens),
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
@@ -161,7 +161,7 @@ function randomSeed(): number {
   return globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 }
 
-function biasOf(biases: GenerationOptions["logitBias"], vocabulary: number): readonly SequenceBias[] {
+function getBias(biases: GenerationOptions["logitBias"], vocabulary: number): readonly SequenceBias[] {
   if (biases === undefined) return [];
   if (typeof biases !== "object" || biases === null) throw refused("logitBias", biases, "an object of numbers by token id");
   return Object.entries(biases).map(([id, bias]) => {
@@ -183,7 +183,7 @@ function bannedWords(
   const forms = words.flatMap((word) => [word, ` ${word}`]);
   const lists = forms.map((form) => tokenizer.encode(form, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids);
   // Vocabularies of SentencePiece have pieces that begin no word, which no text is encoded to by itself.
-  const pieces = words.flatMap((word) => tokenizer.idOf(word) ?? []).map((id) => [id]);
+  const pieces = words.flatMap((word) => tokenizer.tokenToId(word) ?? []).map((id) => [id]);
   return [...new Map([...lists, ...pieces].map((ids) => [ids.join(), ids])).values()].filter((ids) => ids.length > 0);
 }
 

@@ -56,12 +56,12 @@ export class SlotAllocator {
 
   /** Sequences that have not begun. */
   get waiting(): number {
-    return [...this.#clients.values()].reduce((sum, { waiting }) => sum + sequencesOf(waiting), 0);
+    return [...this.#clients.values()].reduce((sum, { waiting }) => sum + getSequences(waiting), 0);
   }
 
   /** Sequences that have begun and have no slots. */
   get parked(): number {
-    return sequencesOf(this.#parked);
+    return getSequences(this.#parked);
   }
 
   /** Groups that have begun and have no slots, the last that lost them first. */
@@ -75,7 +75,7 @@ export class SlotAllocator {
   }
 
   /** The virtual token counter of a group's client. */
-  counterOf({ owner }: SequenceGroup): number {
+  getCounter({ owner }: SequenceGroup): number {
     return this.#counters.of(owner.key);
   }
 
@@ -160,23 +160,23 @@ export class SlotAllocator {
       if (group !== undefined) next.push(group);
     }
     const share = ({ owner }: SequenceGroup): number => owner.slots / owner.weight;
-    return next.sort((a, b) => share(a) - share(b) || this.counterOf(a) - this.counterOf(b));
+    return next.sort((a, b) => share(a) - share(b) || this.getCounter(a) - this.getCounter(b));
   }
 
   /** The groups that must lose their slots so that one gets its own; undefined if it is not to get them now. `free`: slots that it may use. */
   #victims(next: SequenceGroup, free: number, usesReserved: boolean): readonly SequenceGroup[] | undefined {
     const victims: SequenceGroup[] = [];
     const lost = new Map<ClientGroups, number>();
-    const shareOf = ({ owner }: SequenceGroup): number => (owner.slots - (lost.get(owner) ?? 0)) / owner.weight;
+    const getShare = ({ owner }: SequenceGroup): number => (owner.slots - (lost.get(owner) ?? 0)) / owner.weight;
     const isBefore = (group: SequenceGroup, other: SequenceGroup): boolean =>
       (Number(isUnread(other)) - Number(isUnread(group)) ||
-        shareOf(other) - shareOf(group) ||
-        this.counterOf(other) - this.counterOf(group) ||
+        getShare(other) - getShare(group) ||
+        this.getCounter(other) - this.getCounter(group) ||
         other.used - group.used) < 0;
     for (let missing = next.count - free; missing > 0;) {
       let victim: SequenceGroup | undefined;
       for (const group of this.#running) {
-        if (victims.includes(group) || !this.#mayPark(group, next, shareOf(group), usesReserved)) continue;
+        if (victims.includes(group) || !this.#mayPark(group, next, getShare(group), usesReserved)) continue;
         if (victim === undefined || isBefore(group, victim)) victim = group;
       }
       if (victim === undefined) return undefined;
@@ -194,7 +194,7 @@ export class SlotAllocator {
     if (group.owner === owner) return next.state === "parked" && group.isTurnOver;
     if (share - group.count / group.owner.weight >= (owner.slots + next.count) / owner.weight) return true;
     if (owner.slots > 0) return false;
-    const lead = this.counterOf(group) - this.counterOf(next);
+    const lead = this.getCounter(group) - this.getCounter(next);
     if (group.isTurnOver && lead >= 0) return true;
     return usesReserved && (this.#hasReserved(next.count) || (group.isReserved && lead > 0));
   }
@@ -252,7 +252,7 @@ function isUnread({ unreadMs }: SequenceGroup): boolean {
   return unreadMs !== undefined && unreadMs >= unreadGraceMs;
 }
 
-function sequencesOf(groups: Iterable<SequenceGroup>): number {
+function getSequences(groups: Iterable<SequenceGroup>): number {
   let sum = 0;
   for (const { count } of groups) sum += count;
   return sum;

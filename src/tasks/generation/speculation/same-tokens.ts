@@ -37,7 +37,7 @@ function firstDifference(draft: TokensOfModel, model: TokensOfModel): string | u
 /** The first of `size` ids that is another token of the other tokenizer: "token 7 is "a", and "b"". Undefined if there is none. */
 export function firstTokenDifference(ours: Tokenizer, theirs: Tokenizer, size: number): string | undefined {
   for (let id = 0; id < size; id += 1) {
-    const [token, other] = [ours.tokenOf(id), theirs.tokenOf(id)];
+    const [token, other] = [ours.idToToken(id), theirs.idToToken(id)];
     if (token !== other) return `token ${id} is ${JSON.stringify(token)}, and ${JSON.stringify(other)}`;
   }
   return undefined;

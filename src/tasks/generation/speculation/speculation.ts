@@ -86,7 +86,7 @@ export class Speculation {
   }
 
   /** How the drafts of one drafter went so far. */
-  countsOf(drafter: Drafter): DraftCounts {
+  getCounts(drafter: Drafter): DraftCounts {
     const source = this.#sources.find((each) => each.drafter === drafter);
     const { drafted = 0, accepted = 0 } = source ?? {};
     const isOpen = source !== undefined && source === this.#source;

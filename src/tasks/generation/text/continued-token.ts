@@ -7,11 +7,11 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
  */
 export function continuedToken(
   prompt: readonly number[],
-  tokenizer: Pick<Tokenizer, "decode" | "tokenOf">,
+  tokenizer: Pick<Tokenizer, "decode" | "idToToken">,
   skipSpecialTokens: boolean,
 ): number | undefined {
   return prompt.findLast((token) => {
-    if (tokenizer.tokenOf(token) === undefined) return false;
+    if (tokenizer.idToToken(token) === undefined) return false;
     const text = tokenizer.decode([token], { skipSpecialTokens: false });
     if (text.includes("\uFFFD")) return false;
     // A lone space decodes to nothing where decoders leave out the first one.

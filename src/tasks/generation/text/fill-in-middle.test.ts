@@ -3,7 +3,7 @@ import { fillInMiddlePrompt, fillInMiddleTokens } from "./fill-in-middle.ts";
 
 /** A vocabulary whose tokens have their positions as ids. */
 const vocabulary = (...names: readonly string[]) => ({
-  idOf: (token: string): number | undefined => (names.includes(token) ? names.indexOf(token) : undefined),
+  tokenToId: (token: string): number | undefined => (names.includes(token) ? names.indexOf(token) : undefined),
 });
 const parts = { start: [90], before: [91], after: [92] };
 

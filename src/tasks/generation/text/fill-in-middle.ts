@@ -51,14 +51,14 @@ export interface FillInMiddle {
  * vocabulary. Undefined: the model was not trained to fill in, as far as its files say.
  */
 export function fillInMiddleTokens(
-  tokenizer: Pick<Tokenizer, "idOf">,
+  tokenizer: Pick<Tokenizer, "tokenToId">,
   tokenizerConfig: Readonly<Record<string, unknown>> = {},
 ): FillInMiddle | undefined {
-  const ends = endNames.flatMap((name) => tokenizer.idOf(name) ?? []);
+  const ends = endNames.flatMap((name) => tokenizer.tokenToId(name) ?? []);
   for (const form of [...statedForm(tokenizerConfig), ...knownForms]) {
-    const prefix = tokenizer.idOf(form.prefix);
-    const suffix = tokenizer.idOf(form.suffix);
-    const middle = form.middle === undefined ? undefined : tokenizer.idOf(form.middle);
+    const prefix = tokenizer.tokenToId(form.prefix);
+    const suffix = tokenizer.tokenToId(form.suffix);
+    const middle = form.middle === undefined ? undefined : tokenizer.tokenToId(form.middle);
     if (prefix === undefined || suffix === undefined || (form.middle !== undefined && middle === undefined)) continue;
     return { prefix, suffix, middle, ends };
   }
@@ -66,12 +66,12 @@ export function fillInMiddleTokens(
 }
 
 function statedForm(config: Readonly<Record<string, unknown>>): readonly FillInMiddleForm[] {
-  const [prefix, suffix, middle] = ["prefix_token", "suffix_token", "middle_token"].map((key) => contentOf(config[key]));
+  const [prefix, suffix, middle] = ["prefix_token", "suffix_token", "middle_token"].map((key) => getContent(config[key]));
   return prefix === undefined || suffix === undefined || middle === undefined ? [] : [{ prefix, suffix, middle }];
 }
 
 /** A token is written as its text, or as an object with it. */
-function contentOf(token: unknown): string | undefined {
+function getContent(token: unknown): string | undefined {
   const content: unknown = typeof token === "object" && token !== null ? Reflect.get(token, "content") : token;
   return typeof content === "string" ? content : undefined;
 }

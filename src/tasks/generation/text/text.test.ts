@@ -37,7 +37,9 @@ describe.skipIf(tokenizers.length === 0)("the text of tokens as they arrive", ()
       Array.from({ length: 30 }, () => Math.floor(random.uniform() * tokenizer.vocabularySize)),
     );
     // Lone spaces and bytes, which decoders treat in their own way.
-    const few = ["▁", "▁▁", "<0x61>", "<0x20>", "<0xE2>", "a", "</s>", "<s>"].flatMap((token) => tokenizer.idOf(token) ?? []);
+    const few = ["▁", "▁▁", "<0x61>", "<0x20>", "<0xE2>", "a", "</s>", "<s>"].flatMap(
+      (token) => tokenizer.tokenToId(token) ?? [],
+    );
     const short = Array.from({ length: few.length > 1 ? amount(40, 8) : 0 }, () =>
       Array.from({ length: 12 }, () => few[Math.floor(random.uniform() * few.length)] as number),
     );

@@ -9,7 +9,7 @@ const byteToken = /^<0x[0-9A-F]{2}>$/;
  * change it, so that no incomplete character is, and of a run of byte tokens nothing before its end.
  */
 export class TokenText {
-  readonly #tokenizer: Pick<Tokenizer, "decode" | "tokenOf">;
+  readonly #tokenizer: Pick<Tokenizer, "decode" | "idToToken">;
   readonly #skipSpecialTokens: boolean;
   readonly #kept: ReadonlySet<string> | undefined;
   /** Tokens since a point where the text was complete; decoders treat the first token of a text in their own way, so one such part precedes the new ones. */
@@ -25,7 +25,7 @@ export class TokenText {
    * `continuedToken`. Default: the tokens begin a text.
    */
   constructor(
-    tokenizer: Pick<Tokenizer, "decode" | "tokenOf">,
+    tokenizer: Pick<Tokenizer, "decode" | "idToToken">,
     skipSpecialTokens: boolean,
     { kept, before }: { readonly kept?: ReadonlySet<string> | undefined; readonly before?: number | undefined } = {},
   ) {
@@ -56,7 +56,7 @@ export class TokenText {
   }
 
   #isLeftOut(token: number, kept: ReadonlySet<string>): boolean {
-    return this.#isSpecial(token) && !kept.has(this.#tokenizer.tokenOf(token) ?? "");
+    return this.#isSpecial(token) && !kept.has(this.#tokenizer.idToToken(token) ?? "");
   }
 
   /** A lone space may decode to nothing too, where decoders leave out the first space of a text. */
@@ -65,7 +65,7 @@ export class TokenText {
   }
 
   #isByte(token: number): boolean {
-    return byteToken.test(this.#tokenizer.tokenOf(token) ?? "");
+    return byteToken.test(this.#tokenizer.idToToken(token) ?? "");
   }
 
   #show(text: string): string {

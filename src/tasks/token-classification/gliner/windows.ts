@@ -52,10 +52,10 @@ export async function encodeGlinerWindows(
   signal?: AbortSignal,
 ): Promise<WordWindow[]> {
   const { prefix, suffix } = tokenizer.frame;
-  const idsOf = async (text: string): Promise<readonly number[]> =>
+  const getIds = async (text: string): Promise<readonly number[]> =>
     (await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY })).ids;
   const named = labels.flatMap((label) => [config.classToken, label]);
-  const prefixIds = [...prefix, ...(await Promise.all([...named, config.separator].map(idsOf))).flat()];
+  const prefixIds = [...prefix, ...(await Promise.all([...named, config.separator].map(getIds))).flat()];
   const room = limits.maxTokens - prefixIds.length - suffix.length;
   if (room < 1) throw noRoom(prefixIds.length + suffix.length, limits.maxTokens);
   const maybeYield = createYielder();
@@ -66,7 +66,7 @@ export async function encodeGlinerWindows(
     // A word for which the tokenizer gives no token (a zero-width joiner) is left out: the model scores words by their first token.
     const words: { readonly word: Word; readonly ids: readonly number[] }[] = [];
     for (const word of splitWords(text)) {
-      const ids = (await idsOf(word.text)).slice(0, room);
+      const ids = (await getIds(word.text)).slice(0, room);
       if (ids.length > 0) words.push({ word, ids });
       await maybeYield();
     }

@@ -43,6 +43,6 @@ export function expression<Type extends ValueType>(type: Type, ...parts: Code): 
 }
 
 /** Creates a reference to the parameter or local variable with index `index`. */
-export function localOf<Type extends ValueType>(type: Type, index: number): Local<Type> {
+export function getLocal<Type extends ValueType>(type: Type, index: number): Local<Type> {
   return { type, index, code: [0x20, ...unsigned(index)] };
 }

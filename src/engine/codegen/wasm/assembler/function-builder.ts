@@ -8,7 +8,7 @@ import {
   type V128,
   type ValueType,
   expression,
-  localOf,
+  getLocal,
   typeCodes,
 } from "./expression.ts";
 import type { WasmFeatures } from "./wasm-features.ts";
@@ -40,13 +40,13 @@ export class FunctionBuilder {
   /** Declares a parameter. All parameters must be declared before the first local. */
   parameter<Type extends ValueType>(type: Type): Local<Type> {
     this.#parameters.push(type);
-    return localOf(type, this.#parameters.length - 1);
+    return getLocal(type, this.#parameters.length - 1);
   }
 
   /** Declares a local variable. */
   local<Type extends ValueType>(type: Type): Local<Type> {
     this.#locals.push(type);
-    return localOf(type, this.#parameters.length + this.#locals.length - 1);
+    return getLocal(type, this.#parameters.length + this.#locals.length - 1);
   }
 
   /** Declares several local variables. */

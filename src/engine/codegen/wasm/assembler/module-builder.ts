@@ -25,7 +25,7 @@ export class ModuleBuilder {
 
   /** Adds an exported function. `define` declares its parameters, writes its body and leaves the result. */
   function(name: string, result: ValueType, define: (f: FunctionBuilder) => void): void {
-    const builder = new FunctionBuilder(this.#features, (host) => this.#importOf(host));
+    const builder = new FunctionBuilder(this.#features, (host) => this.#getImport(host));
     define(builder);
     this.#functions.push({ name, ...builder.build(result) });
   }
@@ -57,7 +57,7 @@ export class ModuleBuilder {
     return module.bytes;
   }
 
-  #importOf(host: HostFunction): number {
+  #getImport(host: HostFunction): number {
     const known = this.#imports.indexOf(host);
     return known === -1 ? this.#imports.push(host) - 1 : known;
   }

@@ -31,7 +31,7 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   const beta = delta ? widened(call, call.tensor(5)) : undefined;
   const scale = call.float("scale", 0) || 1 / Math.sqrt(keyWidth);
   // One step as a matrix per head: keys and decay are columns, values rows, and the queries that share a head several rows.
-  const stepOf = (x: Value, step: number, rows: number, columns: number): Value =>
+  const getStep = (x: Value, step: number, rows: number, columns: number): Value =>
     call.reshape(call.slice(x, 1, step, 1), [batch, at(x.type.shape, 2) / rows / columns, rows, columns]);
   const zeros = call.zeros(query.type.dataType, [batch, heads, keyWidth, valueWidth]);
   let state = widenedIfGiven(call, 3) ?? zeros;
@@ -39,12 +39,14 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   for (let step = 0; step < length; step += 1) {
     if (decay !== undefined) {
       const perHead = decay.type.shape[2] === heads && keyWidth !== 1;
-      state = call.binary("mul", state, stepOf(decay, step, perHead ? 1 : keyWidth, 1));
+      state = call.binary("mul", state, getStep(decay, step, perHead ? 1 : keyWidth, 1));
     }
-    const column = stepOf(key, step, keyWidth, 1);
-    const row = stepOf(value, step, 1, valueWidth);
+    const column = getStep(key, step, keyWidth, 1);
+    const row = getStep(value, step, 1, valueWidth);
     const written =
-      beta === undefined ? row : call.binary("mul", stepOf(beta, step, 1, 1), call.binary("sub", row, read(call, column, state)));
+      beta === undefined
+        ? row
+        : call.binary("mul", getStep(beta, step, 1, 1), call.binary("sub", row, read(call, column, state)));
     state = call.binary("add", state, call.binary("mul", column, written));
     const rows = call.reshape(call.slice(query, 1, step, 1), [batch, heads, shared, keyWidth]);
     const output = call.binary("mul", call.add({ kind: "matmul" }, rows, state), scale);

@@ -6,7 +6,7 @@
 import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { numbersOf } from "../../../ir/literal.ts";
+import { toNumbers } from "../../../ir/literal.ts";
 import type { TensorOps } from "../../../build/tensor-ops.ts";
 
 /** Operands and options of `scaledDotProductAttention`, which all attention operators of ONNX are translated to. */
@@ -81,7 +81,7 @@ function groupedMatmul(call: TensorOps, a: Value, b: Value): Value {
 function withoutMaskedRows(call: TensorOps, softmax: Value, bias: Value): Value {
   const highest = call.reduce("max", bias, [bias.type.shape.length - 1], true);
   const masked = call.binary("equal", highest, Number.NEGATIVE_INFINITY);
-  if (masked.constant !== undefined && Array.from(numbersOf(masked.constant)).every((each) => each === 0)) return softmax;
+  if (masked.constant !== undefined && Array.from(toNumbers(masked.constant)).every((each) => each === 0)) return softmax;
   return call.select(masked, 0, softmax);
 }
 

@@ -37,7 +37,7 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
 }
 
 /** The attribute `scale`, by default 1 / sqrt(D). */
-function scaleOf(call: OperatorCall, query: Value): number {
+function getScale(call: OperatorCall, query: Value): number {
   return call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3));
 }
 
@@ -93,7 +93,7 @@ function attendToProjections(
   });
   if (query === undefined || key === undefined || value === undefined)
     throw new Error("qkv_hidden_sizes must have three entries");
-  const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
+  const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : getHalf(call, past, half)));
   const keys = appendToCache(call, pastKey, key);
   const values = appendToCache(call, pastValue, value);
   const y = attend(call, query, keys, values, mask, scores);
@@ -113,7 +113,7 @@ function attend(call: OperatorCall, query: Value, key: Value, value: Value, mask
     query,
     key,
     value,
-    scale: scaleOf(call, query),
+    scale: getScale(call, query),
     softcap: 0,
     bias: sumBiases(
       call,
@@ -126,12 +126,12 @@ function attend(call: OperatorCall, query: Value, key: Value, value: Value, mask
 }
 
 /** Keys (0) or values (1) of a past that holds both. */
-function halfOf(call: OperatorCall, past: Value, half: number): Value {
+function getHalf(call: OperatorCall, past: Value, half: number): Value {
   return call.reshape(call.slice(past, 0, half, 1), past.type.shape.slice(1));
 }
 
 /** Queries, keys and values [N, heads, L, D], packed in one input, in two, or separate; keys and values may be split into heads already. */
-function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, key: Value, value: Value] {
+function getOperands(call: OperatorCall, heads: number): readonly [query: Value, key: Value, value: Value] {
   const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
   const bias = widenedIfGiven(call, 3);
   let start = 0;
@@ -161,7 +161,7 @@ function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, 
 /** MultiHeadAttention. Inputs: query, key, value, bias, key padding mask, bias of the scores, past key, past value. */
 function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const heads = call.int("num_heads", 0);
-  const [query, newKey, newValue] = operandsOf(call, heads);
+  const [query, newKey, newValue] = getOperands(call, heads);
   if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
     throw new Error("past_present_share_buffer is not supported");
   if (call.usesOutput(3)) throw new Error("the output of attention scores is not supported");

@@ -7,7 +7,7 @@ import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened, widened, widenedIfGiven } from "../precision.ts";
 import { gemm, matmul } from "../math/matrix-products.ts";
 import { convolution } from "../nn/convolutions.ts";
-import { activationOf } from "../nn/recurrent-activations.ts";
+import { getActivation } from "../nn/recurrent-activations.ts";
 
 /** SkipLayerNormalization of x + skip + bias over the last axis. Outputs: the normalized sum, mean, inverse standard deviation, the sum. */
 function skipLayerNorm(call: OperatorCall): readonly Value[] {
@@ -90,7 +90,7 @@ function fusedGemm(call: OperatorCall): Value {
   call.ignore("activation_gamma");
   const name = call.string("activation", "");
   const sum = gemm(call);
-  return name === "" ? sum : activationOf(name, stated)(call, sum);
+  return name === "" ? sum : getActivation(name, stated)(call, sum);
 }
 
 /** An operand of FusedMatMul with its axes permuted. */
@@ -110,7 +110,7 @@ function fusedConvolution(call: OperatorCall): Value {
   const sum = more === undefined ? result : call.binary("add", result, more);
   const name = call.string("activation", "");
   const parameters = call.floats("activation_params") ?? [];
-  return name === "" ? sum : activationOf(name, parameters)(call, sum);
+  return name === "" ? sum : getActivation(name, parameters)(call, sum);
 }
 
 /**

@@ -18,7 +18,7 @@ import { selectCacheRows } from "../attention/rotary-embedding.ts";
 function groupQueryAttention(call: OperatorCall): readonly Value[] {
   refuseVariants(call);
   const [heads, keyHeads] = [call.int("num_heads", 0), call.int("kv_num_heads", 0)];
-  const [query, key, value] = operandsOf(call, heads, keyHeads);
+  const [query, key, value] = getOperands(call, heads, keyHeads);
   const [batch = 0, , length = 0] = query.type.shape;
   const maxLength = call.knownInteger(6);
   const lastPositions = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
@@ -43,7 +43,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
       lastPositions,
       keyPositions: isAppending ? appendedPositions(call, positions, lastPositions, total) : iota(call, total, 3, 4),
     }),
-    sink: sinkOf(call, heads),
+    sink: getSink(call, heads),
   });
   const { dataType } = call.tensor(0).type;
   return [call.cast(joinHeads(call, output), dataType), keys, values];
@@ -59,7 +59,7 @@ function refuseVariants(call: OperatorCall): void {
 }
 
 /** Queries, keys and values [N, heads, L, D], separate or packed in the first input. */
-function operandsOf(call: OperatorCall, heads: number, keyHeads: number): readonly [query: Value, key: Value, value: Value] {
+function getOperands(call: OperatorCall, heads: number, keyHeads: number): readonly [query: Value, key: Value, value: Value] {
   const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
   if (k !== undefined && v !== undefined)
     return [splitHeads(call, q, heads), splitHeads(call, k, keyHeads), splitHeads(call, v, keyHeads)];
@@ -158,7 +158,7 @@ function biasFor(call: OperatorCall, { positions, lastPositions, keyPositions: k
 }
 
 /** The attention sink of each head; 0 if `smooth_softmax` is set; else undefined. */
-function sinkOf(call: OperatorCall, heads: number): Value | undefined {
+function getSink(call: OperatorCall, heads: number): Value | undefined {
   const sinks = widenedIfGiven(call, 11);
   const smooth = call.int("smooth_softmax", 0) === 1;
   if (sinks !== undefined) return call.reshape(sinks, [1, heads, 1, 1]);

@@ -8,7 +8,7 @@ import { widened } from "../precision.ts";
 import { leakyRelu } from "../math/activations.ts";
 import { softmaxOfMatrix } from "../math/reductions.ts";
 import { kernelShape } from "../nn/pooling.ts";
-import { windowOf } from "../nn/window-attributes.ts";
+import { getWindow } from "../nn/window-attributes.ts";
 
 /** The dequantized tensor at `input`, whose scale and zero point are the next two inputs, in float32. */
 function dequantized(call: OperatorCall, input: number): Value {
@@ -53,7 +53,7 @@ function refuseChannelsLast(call: OperatorCall): void {
 function averagePool(call: OperatorCall, x: Value): Value {
   refuseChannelsLast(call);
   const kernel = kernelShape(call);
-  const window = windowOf(call, x.type.shape.slice(2), kernel);
+  const window = getWindow(call, x.type.shape.slice(2), kernel);
   const countPadding = call.int("count_include_pad", 0) === 1;
   return call.add({ kind: "average-pool", kernel, ceil: call.int("ceil_mode", 0) === 1, countPadding, ...window }, x);
 }

@@ -2,7 +2,7 @@
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
-import { literalOf } from "../../../ir/literal.ts";
+import { toLiteral } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
@@ -17,7 +17,7 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   const { shape } = bytes.type;
   const each = 8 / bits;
   const shifts = call.builder.constant(
-    literalOf(
+    toLiteral(
       "int32",
       [each],
       Float64Array.from({ length: each }, (_, at) => at * bits),

@@ -1,5 +1,5 @@
 /** If and Loop. Conditions and trip counts must be known when the model is traced; a loop for which they are not is left to the interpreter. */
-import { numbersOf, literalOf } from "../../../ir/literal.ts";
+import { toNumbers, toLiteral } from "../../../ir/literal.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
 import type { InterpretedLoop } from "../../../build/data-dependency.ts";
@@ -13,7 +13,7 @@ import { emptyStack, stack } from "./stack.ts";
 function branch(call: OperatorCall): readonly TracedValue[] {
   const then = call.graph("then_branch");
   const otherwise = call.graph("else_branch");
-  return call.subgraphs.trace(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
+  return call.subgraphs.trace(toNumbers(call.known(0))[0] === 0 ? otherwise : then, []);
 }
 
 /**
@@ -50,20 +50,20 @@ function unrolled(
   scanOutputCount: number,
 ): readonly TracedValue[] {
   const maxIterations = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : call.knownInteger(0);
-  let continues = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
+  let continues = call.tensorIfGiven(1) === undefined || toNumbers(call.known(1))[0] !== 0;
   let carried = initial;
   const scanOutputs: Value[][] = Array.from({ length: scanOutputCount }, () => []);
   for (let iteration = 0; continues && iteration < maxIterations; iteration += 1) {
     call.builder.count();
-    const counter = call.builder.constant(literalOf("int64", [], [iteration]));
+    const counter = call.builder.constant(toLiteral("int64", [], [iteration]));
     const [condition, ...rest] = call.subgraphs.trace(body, [
       counter,
-      call.builder.constant(literalOf("bool", [], [1])),
+      call.builder.constant(toLiteral("bool", [], [1])),
       ...carried,
     ]);
     if (condition === undefined || !isTensor(condition)) throw new Error("the loop body has no condition output");
     const known = call.builder.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`);
-    continues = numbersOf(known)[0] !== 0;
+    continues = toNumbers(known)[0] !== 0;
     carried = rest.slice(0, carried.length);
     for (const [index, value] of rest.slice(carried.length).entries()) if (isTensor(value)) scanOutputs[index]?.push(value);
   }

@@ -1,7 +1,7 @@
 /** Selection of boxes in object detection: https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html. */
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, numbersOf } from "../../../ir/literal.ts";
+import { int64Literal, toNumbers } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -12,13 +12,13 @@ import { type OperatorFamily, since } from "../operator-rule.ts";
 function nonMaxSuppression(call: OperatorCall): Value {
   const [boxes, scores] = [call.knownData(0), call.knownData(1)];
   const maxBoxes = call.knownIntegersIfGiven(2)?.[0] ?? 0;
-  const overlap = call.inputIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
-  const minScore = call.inputIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
+  const overlap = call.inputIfGiven(3) === undefined ? 0 : (toNumbers(call.known(3))[0] ?? 0);
+  const minScore = call.inputIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (toNumbers(call.known(4))[0] ?? 0);
   const centred = call.int("center_point_box", 0) === 1;
   const [batches = 0, classes = 0, count = 0] = scores.shape;
   if (boxes.shape.join() !== [batches, count, 4].join() || scores.shape.length !== 3)
     throw new Error(`boxes of shape [${boxes.shape.join(", ")}] do not fit scores of shape [${scores.shape.join(", ")}]`);
-  const [corners, values] = [sortedCorners(numbersOf(boxes), centred), numbersOf(scores)];
+  const [corners, values] = [sortedCorners(toNumbers(boxes), centred), toNumbers(scores)];
   const rows: number[] = [];
   for (let batch = 0; batch < batches; batch += 1) {
     for (let group = 0; group < classes; group += 1) {
@@ -58,10 +58,10 @@ function intersectionOverUnion(corners: Float64Array, one: number, other: number
   const width = Math.min(at(corners, one + 3), at(corners, other + 3)) - Math.max(at(corners, one + 1), at(corners, other + 1));
   if (height <= 0 || width <= 0) return 0;
   const shared = height * width;
-  return shared / (areaOf(corners, one) + areaOf(corners, other) - shared);
+  return shared / (getArea(corners, one) + getArea(corners, other) - shared);
 }
 
-function areaOf(corners: Float64Array, box: number): number {
+function getArea(corners: Float64Array, box: number): number {
   return (at(corners, box + 2) - at(corners, box)) * (at(corners, box + 3) - at(corners, box + 1));
 }
 

@@ -2,7 +2,7 @@
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
-import { int64Literal, literalOf, numbersOf, integersOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral, toNumbers, toIntegers } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
@@ -71,7 +71,7 @@ function weightedSum(
     if (weights.every((weight) => weight === 0)) continue;
     const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(indices)));
     const ones = weights.every((weight) => weight === 1);
-    const part = ones ? read : call.binary("mul", read, call.builder.constant(literalOf(x.type.dataType, shape, weights)));
+    const part = ones ? read : call.binary("mul", read, call.builder.constant(toLiteral(x.type.dataType, shape, weights)));
     sum = sum === undefined ? part : call.binary("add", sum, part);
   }
   if (sum === undefined) throw new Error(`no element of axis ${axis} has a weight`);
@@ -88,7 +88,7 @@ function extrapolated(call: OperatorCall, x: Value, axes: readonly ResizedAxis[]
     });
     if (!outside.includes(1)) continue;
     const shape = x.type.shape.map((_, at) => (at === resizing.axis ? resizing.to : 1));
-    result = call.select(call.builder.constant(literalOf("bool", shape, outside)), style.extrapolation, result);
+    result = call.select(call.builder.constant(toLiteral("bool", shape, outside)), style.extrapolation, result);
   }
   return result;
 }
@@ -99,7 +99,7 @@ function resize(call: OperatorCall): Value {
   const { shape } = x.type;
   const transformation = call.string("coordinate_transformation_mode", "half_pixel");
   const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => normalizeAxis(axis, shape.length));
-  const box = transformation === "tf_crop_and_resize" ? Array.from(numbersOf(call.known(1))) : [];
+  const box = transformation === "tf_crop_and_resize" ? Array.from(toNumbers(call.known(1))) : [];
   const mode = call.string("mode", "nearest");
   const resizings = targets(call, shape, axes).map((target, index): ResizedAxis => ({
     ...target,
@@ -128,7 +128,7 @@ function targets(call: OperatorCall, shape: readonly number[], axes: readonly nu
   const policy = call.string("keep_aspect_ratio_policy", "stretch");
   const scales = call.tensorIfGiven(2);
   if (scales !== undefined && scales.type.shape[0] !== 0) {
-    const factors = numbersOf(call.known(2));
+    const factors = toNumbers(call.known(2));
     checkCount(factors.length, axes.length);
     return lengths.map((from, index) => {
       const scale = factors[index] ?? 1;
@@ -177,13 +177,13 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
   };
 }
 
-const scalesInput = simple((call) => Array.from(numbersOf(call.known(1))));
+const scalesInput = simple((call) => Array.from(toNumbers(call.known(1))));
 
 /** ONNX CenterCropPad, opset 18: each axis cropped to its centre or zero-padded on both sides. */
 function centerCropPad(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
-  const wanted = integersOf(call.known(1));
+  const wanted = toIntegers(call.known(1));
   const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => normalizeAxis(axis, shape.length));
   checkCount(wanted.length, axes.length);
   let result = x;

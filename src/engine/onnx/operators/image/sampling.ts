@@ -2,7 +2,7 @@
 import { at } from "../../../../contract/checked.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { literalOf, numbersOf } from "../../../ir/literal.ts";
+import { toLiteral, toNumbers } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
@@ -89,7 +89,7 @@ function affineGrid(call: OperatorCall): Value {
     const position = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
     return corners ? -1 + (2 * position) / (size - 1) : -1 + (2 * position + 1) / size;
   });
-  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], coordinates));
+  const columns = call.builder.constant(toLiteral(theta.type.dataType, [rank + 1, count], coordinates));
   const grid = call.transpose(call.add({ kind: "matmul" }, theta, columns), [0, 2, 1]);
   return call.cast(call.reshape(grid, [batch, ...sizes, rank]), call.tensor(0).type.dataType);
 }
@@ -100,11 +100,11 @@ function roiAlign(call: OperatorCall): Value {
   const boxes = call.cast(call.tensor(1), x.type.dataType);
   const indices = call.tensor(2);
   const ratio = call.int("sampling_ratio", 0);
-  const align = alignmentOf(call);
+  const align = getAlignment(call);
   const { dataType } = call.tensor(0).type;
   if (ratio > 0) return call.cast(aligned(call, x, boxes, indices, align, [ratio, ratio]), dataType);
   // The number of points depends on the size of the region, so the regions must be constant.
-  const known = numbersOf(call.known(1));
+  const known = toNumbers(call.known(1));
   const each = Array.from({ length: at(boxes.type.shape, 0) }, (_, box) => {
     const grid = [1, 0].map((axis, spatial) => {
       const length = (at(known, box * 4 + axis + 2) - at(known, box * 4 + axis)) * align.scale;
@@ -125,7 +125,7 @@ interface Alignment {
   readonly largest: boolean;
 }
 
-function alignmentOf(call: OperatorCall): Alignment {
+function getAlignment(call: OperatorCall): Alignment {
   const transformation = call.string("coordinate_transformation_mode", call.version < 16 ? "output_half_pixel" : "half_pixel");
   if (transformation !== "half_pixel" && transformation !== "output_half_pixel")
     throw new Error(`coordinate_transformation_mode "${transformation}" is unknown`);
@@ -164,7 +164,7 @@ function aligned(
       const at = axis === 0 ? Math.floor(index / (lengths[1] ?? 1)) : index % (lengths[1] ?? 1);
       return at + 0.5;
     });
-    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], steps));
+    const offsets = call.builder.constant(toLiteral(x.type.dataType, [1, points], steps));
     const exact = call.binary("add", start, call.binary("mul", step, offsets));
     const inside = call.binary("and", call.binary("greater-or-equal", exact, -1), call.binary("less-or-equal", exact, size));
     return { inside, at: call.binary("min", call.binary("max", exact, 0), size - 1) };

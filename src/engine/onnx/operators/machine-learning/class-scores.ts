@@ -11,7 +11,7 @@ export const postTransforms = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "P
 export type PostTransform = (typeof postTransforms)[number];
 
 /** Reads the attribute `post_transform`. Default: "NONE". Throws for an unknown value. */
-export function postTransformOf(call: OperatorCall): PostTransform {
+export function getPostTransform(call: OperatorCall): PostTransform {
   const name = call.string("post_transform", "NONE");
   const found = postTransforms.find((each) => each === name);
   if (found === undefined) throw new Error(`post_transform "${name}" is unknown`);

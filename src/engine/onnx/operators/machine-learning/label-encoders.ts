@@ -1,6 +1,6 @@
 /** Label encoders of ai.onnx.ml. Strings exist only in the interpreter, which does the lookup. */
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, type Literal, literalOf } from "../../../ir/literal.ts";
+import { int64Literal, type Literal, toLiteral } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 
@@ -55,7 +55,7 @@ function labelEncoder(call: OperatorCall): Value {
     stated ??
     (dataType === "string"
       ? { dataType, shape: [1], data: [text] }
-      : literalOf(dataType, [1], [dataType === "int64" || dataType === "int16" ? whole : float]));
+      : toLiteral(dataType, [1], [dataType === "int64" || dataType === "int16" ? whole : float]));
   return mapped(call, { keys: list(call, "keys"), values, otherwise });
 }
 
@@ -66,9 +66,9 @@ function list(call: OperatorCall, name: "keys" | "values"): Literal {
   const texts = call.strings(`${name}_strings`);
   if (texts !== undefined) return { dataType: "string", shape: [texts.length], data: texts };
   const numbers = call.ints(`${name}_int64s`);
-  if (numbers !== undefined) return literalOf("int64", [numbers.length], numbers);
+  if (numbers !== undefined) return toLiteral("int64", [numbers.length], numbers);
   const floats = call.floats(`${name}_floats`);
-  if (floats !== undefined) return literalOf("float32", [floats.length], floats);
+  if (floats !== undefined) return toLiteral("float32", [floats.length], floats);
   throw new Error(`the attribute for ${name} is missing`);
 }
 

@@ -1,21 +1,21 @@
 /** Linear models and feature preparation of ai.onnx.ml: https://onnx.ai/onnx/operators/index_ml.html. */
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral } from "../../../ir/literal.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { gatherLabels, classLabels, argmaxLabel, asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";
+import { gatherLabels, classLabels, argmaxLabel, asMatrix, getPostTransform, applyPostTransform } from "./class-scores.ts";
 
 /** x W' + b, for coefficients W in row-major order with one row per output. */
 function linear(call: OperatorCall, x: Value, coefficients: readonly number[], intercepts: readonly number[]): Value {
   const features = at(x.type.shape, 1);
   const rows = coefficients.length / features;
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`${coefficients.length} coefficients do not fit ${features} features`);
-  const weights = call.builder.constant(literalOf("float32", [rows, features], coefficients));
+  const weights = call.builder.constant(toLiteral("float32", [rows, features], coefficients));
   const product = call.add({ kind: "matmul" }, x, call.transpose(weights, [1, 0]));
   if (intercepts.length === 0) return product;
-  return call.binary("add", product, call.builder.constant(literalOf("float32", [intercepts.length], intercepts)));
+  return call.binary("add", product, call.builder.constant(toLiteral("float32", [intercepts.length], intercepts)));
 }
 
 /** LinearRegressor. */
@@ -23,7 +23,7 @@ function regressor(call: OperatorCall): Value {
   const x = asMatrix(call, call.tensor(0));
   call.ignore("targets"); // follows from the number of coefficients
   const scores = linear(call, x, call.floats("coefficients") ?? [], call.floats("intercepts") ?? []);
-  return applyPostTransform(call, scores, postTransformOf(call));
+  return applyPostTransform(call, scores, getPostTransform(call));
 }
 
 /** LinearClassifier. Outputs: labels and scores. With one row of coefficients for two classes, the score is that of the second class. */
@@ -32,7 +32,7 @@ function classifier(call: OperatorCall): readonly Value[] {
   call.ignore("multi_class");
   const labels = classLabels(call, "classlabels_strings", "classlabels_ints");
   const scores = linear(call, x, call.floats("coefficients") ?? [], call.floats("intercepts") ?? []);
-  const transform = postTransformOf(call);
+  const transform = getPostTransform(call);
   if (scores.type.shape[1] !== 1 || labels.shape[0] !== 2) {
     return [argmaxLabel(call, labels, scores), applyPostTransform(call, scores, transform)];
   }
@@ -48,7 +48,7 @@ function classifier(call: OperatorCall): readonly Value[] {
 /** An attribute with one number for all features or one for each, as a constant. */
 function perFeature(call: OperatorCall, name: string, otherwise: number): Value {
   const values = call.floats(name) ?? [otherwise];
-  return call.builder.constant(literalOf("float32", [values.length], values));
+  return call.builder.constant(toLiteral("float32", [values.length], values));
 }
 
 /** Scaler: (x - offset) * scale. */
@@ -82,7 +82,7 @@ function imputer(call: OperatorCall): Value {
   call.ignore("imputed_value_int64s", "imputed_value_floats", "replaced_value_int64", "replaced_value_float");
   if (values.length === 0) throw new Error(`the imputed value for ${dataType} is missing`);
   const missing = Number.isNaN(replaced) ? call.unary("is-nan", x) : call.binary("equal", x, replaced);
-  return call.select(missing, call.builder.constant(literalOf(dataType, [values.length], values)), x);
+  return call.select(missing, call.builder.constant(toLiteral(dataType, [values.length], values)), x);
 }
 
 /** OneHotEncoder: 1 in the column of the category, in a new last axis. An unknown category gives a row of zeros, or throws if `zeros` is 0. */

@@ -1,10 +1,10 @@
 /** Support vector regression of ai.onnx.ml. SVMClassifier is not supported: implementations disagree on how its votes are counted. */
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { literalOf } from "../../../ir/literal.ts";
+import { toLiteral } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";
+import { asMatrix, getPostTransform, applyPostTransform } from "./class-scores.ts";
 
 /** The kernel function of all pairs of rows of x [N, C] and y [M, C]: [N, M]. */
 function kernel(call: OperatorCall, x: Value, y: Value): Value {
@@ -35,14 +35,14 @@ function regressor(call: OperatorCall): Value {
     throw new Error(`${count} support vectors do not fit ${features} features`);
   const similarity =
     count > 0
-      ? kernel(call, x, call.builder.constant(literalOf("float32", [rows, features], call.floats("support_vectors") ?? [])))
+      ? kernel(call, x, call.builder.constant(toLiteral("float32", [rows, features], call.floats("support_vectors") ?? [])))
       : x;
   call.ignore("support_vectors", "kernel_params");
   if (count === 0 && call.string("kernel_type", "LINEAR") !== "LINEAR")
     throw new Error("kernel_type is given without support vectors");
-  const weights = call.builder.constant(literalOf("float32", [coefficients.length, 1], coefficients));
+  const weights = call.builder.constant(toLiteral("float32", [coefficients.length, 1], coefficients));
   const scores = call.binary("add", call.add({ kind: "matmul" }, similarity, weights), shift);
-  const transform = postTransformOf(call);
+  const transform = getPostTransform(call);
   if (call.int("one_class", 0) === 1) return call.select(call.binary("greater", scores, 0), call.scalar(1, "float32"), -1);
   return applyPostTransform(call, scores, transform);
 }

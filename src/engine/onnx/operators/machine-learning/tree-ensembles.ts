@@ -1,7 +1,7 @@
 /** Ensembles of decision trees of ai.onnx.ml: TreeEnsembleRegressor and TreeEnsembleClassifier, and TreeEnsemble of version 5. */
 import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { type Literal, numbersOf } from "../../../ir/literal.ts";
+import { type Literal, toNumbers } from "../../../ir/literal.ts";
 import { treeAggregates, treeModes } from "../../../interpret/tree-ensembles.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -10,7 +10,7 @@ import {
   classLabels,
   argmaxLabel,
   asMatrix,
-  postTransformOf,
+  getPostTransform,
   postTransforms,
   applyPostTransform,
 } from "./class-scores.ts";
@@ -30,7 +30,7 @@ function scores(call: OperatorCall, x: Value, trees: Trees, targets: number, agg
 /** Numbers of a float attribute, or of its variant `..._as_tensor`. */
 function floats(call: OperatorCall, name: string): readonly number[] {
   const tensor = call.literal(`${name}_as_tensor`);
-  return tensor === undefined ? (call.floats(name) ?? []) : Array.from(numbersOf(tensor));
+  return tensor === undefined ? (call.floats(name) ?? []) : Array.from(toNumbers(tensor));
 }
 
 /** The trees in the form up to version 3, where nodes are named by tree and node id. `leaf`: prefix of the attributes of leaf weights. */
@@ -75,7 +75,7 @@ function treesOfAttributes(call: OperatorCall, leaf: "target" | "class"): Trees 
   }
   return {
     features: call.ints("nodes_featureids") ?? [],
-    modes: modes.map((mode) => (mode === "LEAF" ? 0 : modeOf(mode))),
+    modes: modes.map((mode) => (mode === "LEAF" ? 0 : getMode(mode))),
     splits: floats(call, "nodes_values"),
     yes,
     no,
@@ -89,43 +89,43 @@ function treesOfAttributes(call: OperatorCall, leaf: "target" | "class"): Trees 
 }
 
 /** The number of a comparison in `treeModes`. */
-function modeOf(name: string): number {
+function getMode(name: string): number {
   const mode = treeModes.findIndex((each) => `BRANCH_${each}` === name);
   if (mode < 0) throw new Error(`mode "${name}" is unknown`);
   return mode;
 }
 
 /** The attribute aggregate_function. Throws if it is unknown. */
-function aggregateOf(call: OperatorCall): string {
+function getAggregate(call: OperatorCall): string {
   const name = call.string("aggregate_function", "SUM");
   if (!treeAggregates.some((each) => each === name)) throw new Error(`aggregate_function "${name}" is unknown`);
   return name;
 }
 
 /** The features [N, C], in float64 if they are given so, else in float32. */
-function featuresOf(call: OperatorCall): Value {
+function getFeatures(call: OperatorCall): Value {
   const x = call.tensor(0);
   return asMatrix(call, x, x.type.dataType === "float64" ? "float64" : "float32");
 }
 
 /** TreeEnsembleRegressor. */
 function regressor(call: OperatorCall): Value {
-  const x = featuresOf(call);
+  const x = getFeatures(call);
   const targets = call.int("n_targets", 1);
-  const transform = postTransformOf(call);
+  const transform = getPostTransform(call);
   // onnxruntime does not transform a single target, and the specification says that it is transformed; refuse rather than guess.
   if (targets === 1 && transform !== "NONE") throw new Error(`post_transform ${transform} is not supported for a single target`);
-  const sums = scores(call, x, treesOfAttributes(call, "target"), targets, aggregateOf(call));
+  const sums = scores(call, x, treesOfAttributes(call, "target"), targets, getAggregate(call));
   return call.cast(applyPostTransform(call, sums, transform), "float32");
 }
 
 /** TreeEnsembleClassifier. Outputs: labels and scores. If the leaves of two classes refer to one only, the score is that of the second class. */
 function classifier(call: OperatorCall): readonly Value[] {
-  const x = featuresOf(call);
+  const x = getFeatures(call);
   const labels = classLabels(call, "classlabels_strings", "classlabels_int64s");
   const classes = at(labels.shape, 0);
   const trees = treesOfAttributes(call, "class");
-  const transform = postTransformOf(call);
+  const transform = getPostTransform(call);
   const single = classes === 2 && new Set(trees["targets"]).size === 1;
   if (!single) {
     const sums = call.cast(scores(call, x, trees, classes, "SUM"), "float32");
@@ -147,9 +147,9 @@ function classifier(call: OperatorCall): readonly Value[] {
 
 /** TreeEnsemble of version 5, where nodes and leaves are indices into common lists. */
 function ensemble(call: OperatorCall): Value {
-  const x = featuresOf(call);
+  const x = getFeatures(call);
   const numbers = (literal: Literal | undefined): readonly number[] =>
-    literal === undefined ? [] : Array.from(numbersOf(literal));
+    literal === undefined ? [] : Array.from(toNumbers(literal));
   const child = (ids: string, leaves: string): number[] => {
     const isLeaf = call.ints(leaves) ?? [];
     return (call.ints(ids) ?? []).map((id, index) => (isLeaf[index] === 1 ? -1 - id : id));

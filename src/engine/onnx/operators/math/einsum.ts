@@ -71,7 +71,7 @@ function parse(call: OperatorCall): { readonly terms: readonly (readonly string[
   if (rest.length > 0 || texts.length !== call.inputCount)
     throw new Error(`the equation "${equation}" is not for ${call.inputCount} operands`);
   let longest = 0;
-  const labelsOf = (text: string, hidden: number): readonly string[] => {
+  const getLabels = (text: string, hidden: number): readonly string[] => {
     if (!/^[A-Za-z]*(\.\.\.[A-Za-z]*)?$/.test(text)) throw new Error(`the term "${text}" of the equation is malformed`);
     const [before = "", after] = text.split("...");
     if (after === undefined) return Array.from(before);
@@ -86,10 +86,10 @@ function parse(call: OperatorCall): { readonly terms: readonly (readonly string[
     if (hidden < 0 || (hidden > 0 && !text.includes("...")))
       throw new Error(`the term "${text}" does not fit an operand of rank ${rank}`);
     if (text.includes("...")) longest = Math.max(longest, hidden);
-    return labelsOf(text, hidden);
+    return getLabels(text, hidden);
   });
   if (right !== undefined) {
-    const output = labelsOf(right, longest);
+    const output = getLabels(right, longest);
     if (output.some((label) => !terms.some((labels) => labels.includes(label))))
       throw new Error(`the output "${right}" has a label that no operand has`);
     if (new Set(output).size !== output.length) throw new Error(`the output "${right}" has a label twice`);
@@ -102,7 +102,7 @@ function parse(call: OperatorCall): { readonly terms: readonly (readonly string[
     .filter(([label, count]) => count === 1 && !label.startsWith("."))
     .map(([label]) => label)
     .toSorted();
-  return { terms, output: [...labelsOf("...", longest), ...once] };
+  return { terms, output: [...getLabels("...", longest), ...once] };
 }
 
 /** Replaces axes with the same label by their diagonal: they are merged, and every (n + 1)-th element is taken. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { float, integer, message, model, node, value } from "../../../../../test/fixtures/models/onnx-bytes.ts";
 import { Builder, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
-import { numbersOf } from "../../../ir/literal.ts";
+import { toNumbers } from "../../../ir/literal.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { evaluate } from "../../../interpret/evaluate.ts";
 
@@ -22,7 +22,7 @@ function traced(file: Uint8Array, build: Builder, inputs: Readonly<Record<string
 }
 
 function drawn(file: Uint8Array, inputs: Readonly<Record<string, Value>> = {}): ArrayLike<number> {
-  return numbersOf(traced(file, new Builder({}, "eager"), inputs).constant!);
+  return toNumbers(traced(file, new Builder({}, "eager"), inputs).constant!);
 }
 
 function spread(values: ArrayLike<number>): { mean: number; deviation: number } {

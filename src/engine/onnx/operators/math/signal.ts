@@ -2,7 +2,7 @@
 import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral, toNumbers } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -13,7 +13,7 @@ interface Complex {
 }
 
 /** The real and imaginary parts of a tensor [..., n, 1 or 2]. */
-function complexOf(call: OperatorCall, x: Value): Complex {
+function getComplex(call: OperatorCall, x: Value): Complex {
   const { shape } = x.type;
   const parts = shape.at(-1);
   const part = (index: number): Value => call.reshape(call.slice(x, shape.length - 1, index, 1), shape.slice(0, -1));
@@ -38,7 +38,7 @@ function waveMatrix(
     for (let column = 0; column < columns; column += 1)
       values[row * columns + column] = factor(row) * wave((2 * Math.PI * ((row * column) % length)) / length);
   }
-  return call.builder.constant(literalOf(type, [rows, columns], values));
+  return call.builder.constant(toLiteral(type, [rows, columns], values));
 }
 
 /** Y[k] = sum of x[n] e^(-2 pi i k n / N) over the last axis, for k < `bins`; the inverse has the opposite sign and divides by N. */
@@ -103,7 +103,7 @@ function dft(call: OperatorCall): Value {
   const length = stated ?? (inverse && oneSided ? 2 * (size - 1) : size);
   if (!(length > 0)) throw new Error(`dft_length is ${length}, and must be positive`);
   const order = [...Array.from({ length: rank - 1 }, (_, each) => each).filter((each) => each !== axis), axis];
-  const { real, imaginary } = complexOf(call, x);
+  const { real, imaginary } = getComplex(call, x);
   const half = Math.floor(length / 2) + 1;
   const prepared = (part: Value): Value => cutOrPadded(call, call.transpose(part, order), inverse && oneSided ? half : length);
   const signal = { real: prepared(real), ...(imaginary === undefined ? {} : { imaginary: prepared(imaginary) }) };
@@ -136,7 +136,7 @@ function stft(call: OperatorCall): Value {
     const cut = call.add({ kind: "gather", axis: 1 }, part, indices);
     return window === undefined ? cut : call.binary("mul", cut, window);
   };
-  const { real, imaginary } = complexOf(call, signal);
+  const { real, imaginary } = getComplex(call, signal);
   if (oneSided && imaginary !== undefined) throw new Error("onesided is only defined for real input");
   const parts = { real: framed(real), ...(imaginary === undefined ? {} : { imaginary: framed(imaginary) }) };
   return joined(call, transform(call, parts, oneSided ? Math.floor(size / 2) + 1 : size, false));
@@ -153,14 +153,14 @@ function window(a0: number, a1: number, a2: number): Translate {
       const angle = (2 * Math.PI * index) / turn;
       return a0 - a1 * Math.cos(angle) + a2 * Math.cos(2 * angle);
     });
-    return call.builder.constant(literalOf(type, [size], values));
+    return call.builder.constant(toLiteral(type, [size], values));
   };
 }
 
 /** ONNX MelWeightMatrix: overlapping triangular filters, equally wide in mel, over the bins of a transform: [bins, bands]. */
 function melWeights(call: OperatorCall): Value {
   const [bands = 0, length = 0, rate = 1] = [0, 1, 2].map((index) => call.knownIntegers(index)[0]);
-  const [lowest = 0, highest = 0] = [3, 4].map((index) => numbersOf(call.known(index))[0]);
+  const [lowest = 0, highest = 0] = [3, 4].map((index) => toNumbers(call.known(index))[0]);
   const type = call.elementType("output_datatype") ?? "float32";
   const bins = Math.floor(length / 2) + 1;
   call.builder.reserve({ dataType: "float64", shape: [bins, bands] });
@@ -180,7 +180,7 @@ function melWeights(call: OperatorCall): Value {
     else for (let bin = lower; bin <= centre; bin += 1) weights[bin * bands + band] = (bin - lower) / (centre - lower);
     for (let bin = centre; bin < upper; bin += 1) weights[bin * bands + band] = (upper - bin) / (upper - centre);
   }
-  return call.builder.constant(literalOf(type, [bins, bands], weights));
+  return call.builder.constant(toLiteral(type, [bins, bands], weights));
 }
 
 /** Translates signal processing of ai.onnx to graph operations: the Fourier transforms DFT and STFT, window functions and MelWeightMatrix. */

@@ -3,17 +3,17 @@ import { at } from "../../../../contract/checked.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral } from "../../../ir/literal.ts";
 import { transposedWindowSizes, windowCounts } from "../../../ir/window-arithmetic.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
 import { withoutZeroPoint, requantize } from "../quantization/quantized-values.ts";
 import { linearNeighbours, interpolate } from "../image/interpolation.ts";
-import { alignToChannels, checkWindow, windowOf } from "./window-attributes.ts";
+import { alignToChannels, checkWindow, getWindow } from "./window-attributes.ts";
 
 /** The spatial shape of the weights. Throws if `kernel_shape` differs. */
-function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
+function getKernel(call: OperatorCall, weights: Value): readonly number[] {
   const kernel = weights.type.shape.slice(2);
   const stated = call.ints("kernel_shape");
   if (stated !== undefined && stated.join() !== kernel.join())
@@ -25,7 +25,7 @@ function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
 export function convolution(call: OperatorCall): Value {
   const x = call.tensor(0);
   const weights = call.tensor(1);
-  const window = windowOf(call, x.type.shape.slice(2), kernelOf(call, weights));
+  const window = getWindow(call, x.type.shape.slice(2), getKernel(call, weights));
   const result = call.add({ kind: "convolution", groups: call.int("group", 1), ...window }, x, weights);
   const bias = call.tensorIfGiven(2);
   return bias === undefined ? result : call.binary("add", result, alignToChannels(call, bias, x.type.shape.length));
@@ -66,7 +66,7 @@ function transposed(call: OperatorCall): Value {
   const sizes = x.type.shape.slice(2);
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const dilations = call.ints("dilations") ?? sizes.map(() => 1);
-  const pads = transposedPads(call, sizes, kernelOf(call, weights), strides, dilations);
+  const pads = transposedPads(call, sizes, getKernel(call, weights), strides, dilations);
   checkWindow({ strides, dilations, pads: pads.pads }, sizes.length);
   if (pads.outputPads.length !== sizes.length || pads.outputPads.some((pad) => pad < 0))
     throw new Error(`output_padding [${pads.outputPads.join(", ")}] must have ${sizes.length} entries, none negative`);
@@ -80,7 +80,7 @@ function transposed(call: OperatorCall): Value {
 
 /** A convolution of integers in int32 whose zero points are subtracted already, so that padding means the zero point. */
 function integerConvolution(call: OperatorCall, x: Value, weights: Value): Value {
-  const window = windowOf(call, x.type.shape.slice(2), kernelOf(call, weights));
+  const window = getWindow(call, x.type.shape.slice(2), getKernel(call, weights));
   return call.add({ kind: "convolution", groups: call.int("group", 1), ...window }, x, weights);
 }
 
@@ -118,7 +118,7 @@ function deformConv(call: OperatorCall): Value {
   if (x.type.shape.length !== 4) throw new Error("only inputs of rank 4, [N, C, H, W], are supported");
   const groups = call.int("group", 1);
   const offsetGroups = call.int("offset_group", 1);
-  const { strides, dilations, pads } = windowOf(call, [height, width], kernel);
+  const { strides, dilations, pads } = getWindow(call, [height, width], kernel);
   const [rows = 0, columns = 0] = offsets.type.shape.slice(2);
   const [kernelRows = 1, kernelColumns = 1] = kernel;
   const taps = kernelRows * kernelColumns;
@@ -138,7 +138,7 @@ function deformConv(call: OperatorCall): Value {
       const distance = axis === 0 ? Math.floor(tap / kernelColumns) : tap % kernelColumns;
       return step * stride - pad + distance * dilation;
     });
-    const start = call.builder.constant(literalOf(offset.type.dataType, [1, taps, area], regular));
+    const start = call.builder.constant(toLiteral(offset.type.dataType, [1, taps, area], regular));
     return call.reshape(call.binary("add", start, offset), [batch * offsetGroups, taps * area]);
   });
   const image = call.reshape(x, [batch * offsetGroups, channels / offsetGroups, height, width]);
@@ -156,7 +156,7 @@ function deformConv(call: OperatorCall): Value {
 }
 
 function kernelAndChannels(call: OperatorCall, weights: Value): readonly number[] {
-  return [...weights.type.shape.slice(0, 2), ...kernelOf(call, weights)];
+  return [...weights.type.shape.slice(0, 2), ...getKernel(call, weights)];
 }
 
 /** ONNX Col2Im, opset 18: adds columns [N, C * taps, blocks] up to an image [N, C, ...]; what falls into the padding is dropped. */
@@ -164,7 +164,7 @@ function columnsToImage(call: OperatorCall): Value {
   const columns = call.tensor(0);
   const image = call.knownIntegers(1);
   const block = call.knownIntegers(2);
-  const { strides, dilations, pads } = windowOf(call, image, block);
+  const { strides, dilations, pads } = getWindow(call, image, block);
   const counts = windowCounts(image, block, { strides, dilations, pads });
   const [batch = 0, depth = 0, blocks = 0] = columns.type.shape;
   const [taps, volume] = [elementCount(block), elementCount(image)];

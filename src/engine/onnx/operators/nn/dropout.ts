@@ -1,7 +1,7 @@
 /** Dropout: Srivastava et al., https://jmlr.org/papers/v15/srivastava14a.html. */
 import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { literalOf, numbersOf } from "../../../ir/literal.ts";
+import { toLiteral, toNumbers } from "../../../ir/literal.ts";
 import { mersenneTwister } from "./mersenne-twister.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -33,7 +33,7 @@ function trainingRatio(call: OperatorCall): number {
     return 0;
   }
   if (call.tensorIfGiven(2) === undefined || call.knownIntegers(2)[0] === 0) return 0;
-  const ratio = call.tensorIfGiven(1) === undefined ? 0.5 : (numbersOf(call.known(1))[0] ?? 0.5);
+  const ratio = call.tensorIfGiven(1) === undefined ? 0.5 : (toNumbers(call.known(1))[0] ?? 0.5);
   if (!(ratio >= 0 && ratio < 1)) throw new Error(`the ratio is ${ratio}, and must be from 0 to below 1`);
   return ratio;
 }
@@ -41,7 +41,7 @@ function trainingRatio(call: OperatorCall): number {
 /** The second output: true where an element is kept. Undefined by the specification before version 12 outside of training; zeros, as in other engines. */
 function mask(call: OperatorCall, kept: Float64Array, shape: readonly number[]): Value {
   if (call.version < 12) return call.zeros(call.version < 10 ? call.tensor(0).type.dataType : "bool", call.tensor(0).type.shape);
-  const given = call.builder.constant(literalOf("bool", shape, kept));
+  const given = call.builder.constant(toLiteral("bool", shape, kept));
   return call.add({ kind: "expand", shape: call.tensor(0).type.shape }, given);
 }
 

@@ -20,7 +20,7 @@ interface Moments {
 }
 
 /** Mean and variance over some axes, which keep size 1. */
-function momentsOf(call: OperatorCall, x: Value, axes: readonly number[]): Moments {
+function computeMoments(call: OperatorCall, x: Value, axes: readonly number[]): Moments {
   const mean = call.reduce("mean", x, axes, true);
   const centred = call.binary("sub", x, mean);
   return { mean, centred, variance: call.reduce("mean", call.binary("mul", centred, centred), axes, true) };
@@ -53,7 +53,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
   if (scale === undefined || shift === undefined || mean === undefined || variance === undefined)
     throw new Error("an input is missing");
   const axes = Array.from({ length: rank }, (_, axis) => axis).filter((axis) => axis !== 1);
-  const own = trains ? momentsOf(call, x, axes) : undefined;
+  const own = trains ? computeMoments(call, x, axes) : undefined;
   const used = own?.variance === undefined ? variance : call.reshape(own.variance, variance.type.shape);
   const centred = own?.centred ?? call.binary("sub", x, mean);
   const normalized = call.binary("mul", centred, call.binary("mul", scale, inverseStandardDeviation(call, used, epsilon)));
@@ -71,7 +71,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
 const instanceNorm = computeWidened((call, x) => {
   call.ignore("consumed_inputs");
   const rank = x.type.shape.length;
-  const { centred, variance } = momentsOf(call, x, axesFrom(2, rank));
+  const { centred, variance } = computeMoments(call, x, axesFrom(2, rank));
   const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   return scaledByChannel(call, normalized, rank);
 });
@@ -91,7 +91,7 @@ const groupNorm = computeWidened((call, x) => {
   if (groups < 1 || channels % groups !== 0) throw new Error(`${channels} channels cannot be divided into num_groups ${groups}`);
   checkStashType(call);
   const grouped = call.reshape(x, [at(shape, 0), groups, elementCount(shape.slice(1)) / groups]);
-  const { centred, variance } = momentsOf(call, grouped, [2]);
+  const { centred, variance } = computeMoments(call, grouped, [2]);
   const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   if (call.version >= 21) return scaledByChannel(call, call.reshape(normalized, shape), shape.length);
   const scale = call.reshape(widened(call, call.tensor(1)), [groups, 1]);
@@ -148,7 +148,7 @@ const localResponseNorm = computeWidened((call, x) => {
 /** ONNX MeanVarianceNormalization: adds 1e-9 to the standard deviation, as the function body of its specification does. */
 const meanVarianceNorm = computeWidened((call, x) => {
   const axes = normalizeAxes(call.ints("axes") ?? [0, 2, 3], x.type.shape.length);
-  const { centred, variance } = momentsOf(call, x, axes);
+  const { centred, variance } = computeMoments(call, x, axes);
   return call.binary("div", centred, call.binary("add", call.unary("sqrt", variance), 1e-9));
 });
 
@@ -165,7 +165,7 @@ function layerNorm(call: OperatorCall): readonly Value[] {
   const inputs = [x, call.tensor(1), call.tensorIfGiven(2)].filter((input) => input !== undefined);
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, ...inputs);
   if (!call.usesOutput(1) && !call.usesOutput(2)) return [normalized];
-  const { mean, variance } = momentsOf(call, call.cast(x, "float32"), axesFrom(axis, rank));
+  const { mean, variance } = computeMoments(call, call.cast(x, "float32"), axesFrom(axis, rank));
   return [normalized, mean, inverseStandardDeviation(call, variance, epsilon)];
 }
 

@@ -7,7 +7,7 @@ import { transposedWindowSizes, windowTravel } from "../../../ir/window-arithmet
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened } from "../precision.ts";
-import { checkWindow, windowOf } from "./window-attributes.ts";
+import { checkWindow, getWindow } from "./window-attributes.ts";
 
 interface Pooling {
   readonly kernel: readonly number[];
@@ -16,10 +16,10 @@ interface Pooling {
 }
 
 /** The window of a pooling operator, from its attributes. */
-function poolingOf(call: OperatorCall, x: Value): Pooling {
+function getPooling(call: OperatorCall, x: Value): Pooling {
   const kernel = kernelShape(call);
   const sizes = x.type.shape.slice(2);
-  return { kernel, window: windowOf(call, sizes, kernel), ceil: call.int("ceil_mode", 0) === 1 };
+  return { kernel, window: getWindow(call, sizes, kernel), ceil: call.int("ceil_mode", 0) === 1 };
 }
 
 /** Reads the attribute `kernel_shape`: the size of the pooling window along each spatial axis, in elements. Throws if the node has none. */
@@ -32,27 +32,27 @@ export function kernelShape(call: OperatorCall): readonly number[] {
 /** ONNX MaxPool. Outputs: maxima, and on request their indices in the flattened input. */
 function maxPool(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
-  const { kernel, window, ceil } = poolingOf(call, x);
+  const { kernel, window, ceil } = getPooling(call, x);
   return call.builder.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
 }
 
 /** ONNX AveragePool. */
 const averagePool = computeWidened((call, x) => {
-  const { kernel, window, ceil } = poolingOf(call, x);
+  const { kernel, window, ceil } = getPooling(call, x);
   const countPadding = call.int("count_include_pad", 0) === 1;
   return call.add({ kind: "average-pool", kernel, ceil, countPadding, ...window }, x);
 });
 
 /** ONNX LpPool: (sum |x|^p)^(1/p) over windows. The sums are a convolution with ones, channel by channel. */
 const lpPool = computeWidened((call, x) => {
-  const { kernel, window, ceil } = poolingOf(call, x);
+  const { kernel, window, ceil } = getPooling(call, x);
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
-  const powered = power(call, call.unary("abs", x), exponentOf(call));
+  const powered = power(call, call.unary("abs", x), getExponent(call));
   const single = call.reshape(powered, [batch * channels, 1, ...sizes]);
   const ones = call.add({ kind: "expand", shape: [1, 1, ...kernel] }, call.scalar(1, x.type.dataType));
   const pads = ceil ? extendedPads(sizes, kernel, window) : window.pads;
   const sums = call.add({ kind: "convolution", groups: 1, ...window, pads }, single, ones);
-  return root(call, call.reshape(sums, [batch, channels, ...sums.type.shape.slice(2)]), exponentOf(call));
+  return root(call, call.reshape(sums, [batch, channels, ...sums.type.shape.slice(2)]), getExponent(call));
 });
 
 /** Padding for `ceil_mode`: extended at the end so that the last window that starts inside also ends inside. */
@@ -73,7 +73,7 @@ function extendedPads(
 }
 
 /** The exponent p: a float attribute in version 1, an integer from 2 on. */
-function exponentOf(call: OperatorCall): number {
+function getExponent(call: OperatorCall): number {
   const p = call.version < 2 ? call.float("p", 2) : call.int("p", 2);
   if (!(p > 0)) throw new Error(`p is ${p}, and must be positive`);
   return p;
@@ -93,7 +93,7 @@ function spatialAxes(x: Value): readonly number[] {
 
 /** ONNX GlobalLpPool. */
 const globalLpPool = computeWidened((call, x) => {
-  const p = exponentOf(call);
+  const p = getExponent(call);
   return root(call, call.reduce("sum", power(call, call.unary("abs", x), p), spatialAxes(x), true), p);
 });
 
@@ -145,8 +145,8 @@ function maxRoiPool(call: OperatorCall): Value {
     const [left = 0, top = 0, right = 0, bottom = 0] = corners.map((corner) => Math.round(corner * scale));
     const parts = Array.from({ length: rows * columns }, (_, part) => {
       const [row, column] = [Math.floor(part / columns), part % columns];
-      const [y0, y1] = partOf(row, rows, top, bottom, height);
-      const [x0, x1] = partOf(column, columns, left, right, width);
+      const [y0, y1] = getPart(row, rows, top, bottom, height);
+      const [x0, x1] = getPart(column, columns, left, right, width);
       if (y1 <= y0 || x1 <= x0) return call.zeros(x.type.dataType, [1, channels, 1]);
       const starts = [batch, 0, y0, x0];
       const window = call.add({ kind: "slice", starts, steps: [1, 1, 1, 1], sizes: [1, channels, y1 - y0, x1 - x0] }, x);
@@ -158,7 +158,7 @@ function maxRoiPool(call: OperatorCall): Value {
 }
 
 /** The range of pixels [first, last) of one of the parts along an axis. */
-function partOf(part: number, parts: number, from: number, to: number, size: number): readonly [number, number] {
+function getPart(part: number, parts: number, from: number, to: number, size: number): readonly [number, number] {
   const step = Math.max(to - from + 1, 1) / parts;
   const inside = (offset: number): number => Math.min(Math.max(offset + from, 0), size);
   return [inside(Math.floor(part * step)), inside(Math.ceil((part + 1) * step))];

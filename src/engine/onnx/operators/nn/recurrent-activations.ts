@@ -39,7 +39,7 @@ const named: Readonly<Record<string, Named>> = {
  * The activation functions of each direction. The attributes `activation_alpha` and `activation_beta` list the parameters of those functions that have
  * any, in order. `defaults`: names for one direction if the node names none.
  */
-export function activationsOf(
+export function getActivations(
   call: OperatorCall,
   defaults: readonly string[],
   directions: number,
@@ -56,7 +56,7 @@ export function activationsOf(
 }
 
 /** The activation function of a name, with the parameters alpha and beta. Throws if the name is unknown. */
-export function activationOf(name: string, parameters: readonly number[]): ActivationFunction {
+export function getActivation(name: string, parameters: readonly number[]): ActivationFunction {
   return withParameters(name, parameters.slice(0, 1), parameters.slice(1, 2));
 }
 

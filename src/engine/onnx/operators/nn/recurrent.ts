@@ -4,7 +4,7 @@ import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { type ActivationFunction, activationsOf } from "./recurrent-activations.ts";
+import { type ActivationFunction, getActivations } from "./recurrent-activations.ts";
 
 /** Inputs of one step: x W' plus bias [N, gates * H], and the states of the previous step [N, H]. */
 interface Step {
@@ -153,7 +153,7 @@ export function recurrent(
       throw new Error(
         `the shapes of W [${weights.shape(call, 1).join(", ")}] and R [${weights.shape(call, 2).join(", ")}] do not fit ${directions} directions and hidden_size ${size}`,
       );
-    const activations = activationsOf(call, kind.activations, directions);
+    const activations = getActivations(call, kind.activations, directions);
     const valid = validSteps(call, at(x.type.shape, 0), batch);
     const results = Array.from({ length: directions }, (_, direction) => {
       const initial = (input: number): Value => {
@@ -161,7 +161,7 @@ export function recurrent(
         if (state === undefined) return call.zeros(x.type.dataType, [batch, size]);
         return call.reshape(call.slice(state, batchFirst ? 1 : 0, direction, 1), [batch, size]);
       };
-      const own = directionOf(call, kind, weights, direction, size, activations[direction] ?? []);
+      const own = getDirection(call, kind, weights, direction, size, activations[direction] ?? []);
       const inputs = projected(call, x, kind, weights, direction, size);
       const backward = name === "reverse" || direction === 1;
       return unrolled(
@@ -193,7 +193,7 @@ export function recurrent(
   };
 }
 
-function directionOf(
+function getDirection(
   call: OperatorCall,
   kind: RecurrentCell,
   weights: RecurrentWeights,

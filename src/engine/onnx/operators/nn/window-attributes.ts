@@ -9,7 +9,7 @@ import type { OperatorCall } from "../operator-call.ts";
  * Strides, dilations and padding of a window over spatial axes of these sizes. `auto_pad` SAME pads so that the output has ceil(size / stride)
  * elements; an odd element of padding goes to the end (SAME_UPPER) or the start (SAME_LOWER).
  */
-export function windowOf(call: OperatorCall, sizes: readonly number[], kernel: readonly number[]): Window {
+export function getWindow(call: OperatorCall, sizes: readonly number[], kernel: readonly number[]): Window {
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const dilations = call.ints("dilations") ?? sizes.map(() => 1);
   const stated = call.ints("pads") ?? sizes.flatMap(() => [0, 0]);

@@ -4,7 +4,7 @@ import { elementCount } from "../../../../contract/tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat, isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { cachedAnalysis, numbersOf } from "../../../ir/literal.ts";
+import { cachedAnalysis, toNumbers } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
 /**
@@ -22,7 +22,7 @@ export function withoutZeroPoint(call: OperatorCall, input: number, zeroPoint: n
 /** Whether a constant is 0 everywhere, as in symmetric quantization; then the subtraction is left out. */
 function isZero({ constant, type }: Value): boolean {
   if (constant === undefined || isBigIntType(type.dataType) || isFloat(type.dataType)) return false;
-  return cachedAnalysis(constant, "zero", () => Array.from(numbersOf(constant)).every((each) => each === 0));
+  return cachedAnalysis(constant, "zero", () => Array.from(toNumbers(constant)).every((each) => each === 0));
 }
 
 /**

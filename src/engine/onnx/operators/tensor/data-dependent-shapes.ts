@@ -2,7 +2,7 @@
 import { at } from "../../../../contract/checked.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { type Element, elementsOf, int64Literal, literalOf, numbersOf, pickElements } from "../../../ir/literal.ts";
+import { type Element, getElements, int64Literal, toLiteral, toNumbers, pickElements } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -11,7 +11,7 @@ function nonZero(call: OperatorCall): Value {
   const x = call.knownData(0);
   const { shape } = x;
   call.builder.reserve({ dataType: "int64", shape: [shape.length, elementCount(shape)] });
-  const elements = elementsOf(x);
+  const elements = getElements(x);
   const found: number[] = [];
   for (let index = 0; index < elements.length; index += 1) if (Number(elements[index]) !== 0) found.push(index);
   let rest = found;
@@ -20,13 +20,13 @@ function nonZero(call: OperatorCall): Value {
     rows.unshift(rest.map((index) => index % size));
     rest = rest.map((index) => Math.floor(index / size));
   }
-  return call.builder.constant(literalOf("int64", [shape.length, found.length], rows.flat()));
+  return call.builder.constant(toLiteral("int64", [shape.length, found.length], rows.flat()));
 }
 
 /** ONNX Compress: the entries of an axis, or of the flattened tensor, whose condition is true. The condition may be shorter than the axis. */
 function compress(call: OperatorCall): Value {
   const x = call.tensor(0);
-  const condition = numbersOf(call.knownData(1));
+  const condition = toNumbers(call.knownData(1));
   call.builder.reserve({ dataType: "int64", shape: [condition.length] });
   const stated = call.intIfGiven("axis");
   const source = stated === undefined ? call.reshape(x, [elementCount(x.type.shape)]) : x;
@@ -57,10 +57,10 @@ function unique(call: OperatorCall): readonly Value[] {
   const inner = elementCount(shape.slice(axis + 1));
   const outer = elementCount(shape.slice(0, axis));
   call.builder.reserve({ dataType: "float64", shape: [elementCount(shape)] }, uniqueEntryBytes);
-  const elements = elementsOf(x);
-  const offsetsOf = (index: number): number[] =>
+  const elements = getElements(x);
+  const getOffsets = (index: number): number[] =>
     Array.from({ length: outer * inner }, (_, part) => (Math.floor(part / inner) * length + index) * inner + (part % inner));
-  const slices = Array.from({ length }, (_, index) => offsetsOf(index).map((offset) => at(elements, offset)));
+  const slices = Array.from({ length }, (_, index) => getOffsets(index).map((offset) => at(elements, offset)));
   const groups = new Map<string, Group>();
   for (const [index, slice] of slices.entries()) {
     const key = slice.map((value) => (value === 0 ? "0" : String(value))).join("\u0000");

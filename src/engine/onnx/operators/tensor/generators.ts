@@ -1,7 +1,7 @@
 /** Operators that create tensors: constants, ranges, identity matrices, one-hot rows and triangles. */
 import { isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../../../ir/literal.ts";
+import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers } from "../../../ir/literal.ts";
 import { iota } from "../attention/scaled-dot-product.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -15,10 +15,10 @@ function constant(call: OperatorCall): Value {
 function constantOfAttribute(call: OperatorCall): Literal {
   for (const [name, attribute] of call.node.attributes) {
     call.ignore(name);
-    if (attribute.kind === "float") return literalOf("float32", [], [attribute.value]);
-    if (attribute.kind === "floats") return literalOf("float32", [attribute.value.length], attribute.value);
-    if (attribute.kind === "int") return literalOf("int64", [], [attribute.value]);
-    if (attribute.kind === "ints") return literalOf("int64", [attribute.value.length], attribute.value);
+    if (attribute.kind === "float") return toLiteral("float32", [], [attribute.value]);
+    if (attribute.kind === "floats") return toLiteral("float32", [attribute.value.length], attribute.value);
+    if (attribute.kind === "int") return toLiteral("int64", [], [attribute.value]);
+    if (attribute.kind === "ints") return toLiteral("int64", [attribute.value.length], attribute.value);
     if (attribute.kind === "string") return { dataType: "string", shape: [], data: [attribute.value] };
     if (attribute.kind === "strings") return { dataType: "string", shape: [attribute.value.length], data: attribute.value };
   }
@@ -27,7 +27,7 @@ function constantOfAttribute(call: OperatorCall): Literal {
 
 /** ONNX ConstantOfShape: a tensor filled with one value, by default 0 of float32. */
 function constantOfShape(call: OperatorCall): Value {
-  const value = call.literal("value") ?? literalOf("float32", [1], [0]);
+  const value = call.literal("value") ?? toLiteral("float32", [1], [0]);
   const one = call.builder.constant({ ...value, shape: [] });
   return call.add({ kind: "expand", shape: call.knownIntegers(0) }, one);
 }
@@ -40,19 +40,19 @@ function range(call: OperatorCall): Value {
   const [start, limit, delta] = [call.known(0), call.known(1), call.known(2)];
   const { dataType } = start;
   if (isBigIntType(dataType)) {
-    const [from = 0n, to = 0n, by = 1n] = [start, limit, delta].map((each) => bigintsOf(each)[0]);
+    const [from = 0n, to = 0n, by = 1n] = [start, limit, delta].map((each) => toBigints(each)[0]);
     if (by === 0n) throw new Error("delta is 0");
     const count = Math.max(0, Math.ceil(Number(to - from) / Number(by)));
     call.builder.reserve({ dataType, shape: [count] }, bigintBytes);
     const values = Array.from({ length: count }, (_, index) => from + BigInt(index) * by);
     return call.builder.constant(literalOfBigints(dataType, [count], values));
   }
-  const [from = 0, to = 0, by = 1] = [start, limit, delta].map((each) => numbersOf(each)[0]);
+  const [from = 0, to = 0, by = 1] = [start, limit, delta].map((each) => toNumbers(each)[0]);
   if (by === 0) throw new Error("delta is 0");
   const count = Math.max(0, Math.ceil((to - from) / by));
   call.builder.reserve({ dataType, shape: [count] });
   return call.builder.constant(
-    literalOf(
+    toLiteral(
       dataType,
       [count],
       Float64Array.from({ length: count }, (_, index) => from + index * by),
@@ -70,7 +70,7 @@ function eyeLike(call: OperatorCall): Value {
   const values = Float64Array.from({ length: rows * columns }, (_, index) =>
     Number((index % columns) - Math.floor(index / columns) === shift),
   );
-  return call.builder.constant(literalOf(type, [rows, columns], values));
+  return call.builder.constant(toLiteral(type, [rows, columns], values));
 }
 
 /** ONNX OneHot. Inputs: indices, depth, [off, on]. An index out of range gives a row of "off". */
@@ -103,7 +103,7 @@ function trilu(call: OperatorCall): Value {
     const diagonal = (index % columns) - Math.floor(index / columns);
     return Number(upper ? diagonal >= shift : diagonal <= shift);
   });
-  return call.select(call.builder.constant(literalOf("bool", [rows, columns], kept)), x, 0);
+  return call.select(call.builder.constant(toLiteral("bool", [rows, columns], kept)), x, 0);
 }
 
 /** Translates operators that create tensors: Constant, ConstantOfShape, Range, EyeLike, OneHot and Trilu of ai.onnx. */

@@ -1,20 +1,20 @@
 /** Sequences and optionals. They exist only while a model is traced; the graph contains tensors only. */
-import { at } from "../../../../contract/checked.ts";
+import { at, omitUndefined } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf, integersOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral, toIntegers } from "../../../ir/literal.ts";
 import { isOptional, isSequence, isTensor, type TracedValue } from "../../../build/traced-value.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
 /** The items of a sequence input. */
-function itemsOf(call: OperatorCall, index: number): readonly TracedValue[] {
+function getItems(call: OperatorCall, index: number): readonly TracedValue[] {
   const input = call.input(index);
   if (!isSequence(input)) throw new Error(`input ${index} is not a sequence`);
   return input.items;
 }
 
 /** A constant position in a sequence; a negative one counts from the end. Up to `length`, the position behind the last item. */
-function positionOf(call: OperatorCall, index: number, length: number): number {
+function getPosition(call: OperatorCall, index: number, length: number): number {
   const stated = at(call.knownIntegers(index), 0);
   const position = stated < 0 ? stated + length : stated;
   if (!(position >= 0 && position <= length)) throw new Error(`position ${stated} is out of range for a sequence of ${length}`);
@@ -23,23 +23,23 @@ function positionOf(call: OperatorCall, index: number, length: number): number {
 
 /** ONNX SequenceAt. */
 function itemAt(call: OperatorCall): readonly TracedValue[] {
-  const items = itemsOf(call, 0);
-  const item = items[positionOf(call, 1, items.length)];
+  const items = getItems(call, 0);
+  const item = items[getPosition(call, 1, items.length)];
   if (item === undefined) throw new Error(`the position is out of range for a sequence of ${items.length}`);
   return [item];
 }
 
 /** ONNX SequenceInsert: by default at the end. */
 function insert(call: OperatorCall): readonly TracedValue[] {
-  const items = itemsOf(call, 0);
-  const position = call.inputIfGiven(2) === undefined ? items.length : positionOf(call, 2, items.length);
+  const items = getItems(call, 0);
+  const position = call.inputIfGiven(2) === undefined ? items.length : getPosition(call, 2, items.length);
   return [{ items: items.toSpliced(position, 0, call.input(1)) }];
 }
 
 /** ONNX SequenceErase: by default the last item. */
 function erase(call: OperatorCall): readonly TracedValue[] {
-  const items = itemsOf(call, 0);
-  const position = call.inputIfGiven(1) === undefined ? items.length - 1 : positionOf(call, 1, items.length);
+  const items = getItems(call, 0);
+  const position = call.inputIfGiven(1) === undefined ? items.length - 1 : getPosition(call, 1, items.length);
   if (position < 0 || position >= items.length) throw new Error(`the position is out of range for a sequence of ${items.length}`);
   return [{ items: items.toSpliced(position, 1) }];
 }
@@ -47,7 +47,7 @@ function erase(call: OperatorCall): readonly TracedValue[] {
 /** ONNX SequenceMap: inlines the body for each item. Other sequence inputs give the item at the same position, tensor inputs are passed whole. */
 function map(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
-  const length = itemsOf(call, 0).length;
+  const length = getItems(call, 0).length;
   const inputs = Array.from({ length: call.inputCount }, (_, index) => call.input(index));
   const lists: TracedValue[][] = call.node.outputs.map(() => []);
   for (let position = 0; position < length; position += 1) {
@@ -86,7 +86,7 @@ function split(call: OperatorCall): readonly TracedValue[] {
 /** The sizes of the parts, from the second input. */
 function partSizes(call: OperatorCall, length: number): readonly number[] {
   const literal = call.known(1);
-  const stated = integersOf(literal);
+  const stated = toIntegers(literal);
   if (literal.shape.length === 0) {
     const [size = 0] = stated;
     if (size <= 0) throw new Error(`parts of ${size} elements are invalid`);
@@ -101,7 +101,7 @@ function partSizes(call: OperatorCall, length: number): readonly number[] {
 
 /** ONNX ConcatFromSequence: joined along an existing axis or stacked along a new one. */
 function concat(call: OperatorCall): Value {
-  const items = itemsOf(call, 0).map((item) => {
+  const items = getItems(call, 0).map((item) => {
     if (!isTensor(item)) throw new Error("the sequence contains a value that is not a tensor");
     return item;
   });
@@ -117,14 +117,14 @@ function concat(call: OperatorCall): Value {
 function optional(call: OperatorCall): readonly TracedValue[] {
   call.ignore("type");
   const content = call.inputIfGiven(0);
-  return [{ optional: true, ...(content === undefined ? {} : { content }) }];
+  return [{ optional: true, ...omitUndefined({ content }) }];
 }
 
 /** ONNX OptionalHasElement; true for a value that is not an optional. */
 function hasElement(call: OperatorCall): Value {
   const input = call.inputIfGiven(0);
   const there = input !== undefined && (!isOptional(input) || input.content !== undefined);
-  return call.builder.constant(literalOf("bool", [], [Number(there)]));
+  return call.builder.constant(toLiteral("bool", [], [Number(there)]));
 }
 
 /** ONNX OptionalGetElement; a value that is not an optional is returned as it is. */
@@ -148,7 +148,7 @@ export const sequences: OperatorFamily = {
   SequenceAt: since(11, itemAt),
   SequenceInsert: since(11, insert),
   SequenceErase: since(11, erase),
-  SequenceLength: since(11, (call) => call.builder.constant(int64Literal([itemsOf(call, 0).length], []))),
+  SequenceLength: since(11, (call) => call.builder.constant(int64Literal([getItems(call, 0).length], []))),
   SequenceMap: since(17, map),
   SplitToSequence: since(11, split),
   ConcatFromSequence: since(11, concat),

@@ -3,7 +3,7 @@ import { at } from "../../../../contract/checked.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf } from "../../../ir/literal.ts";
+import { int64Literal, toLiteral } from "../../../ir/literal.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -253,7 +253,7 @@ function reverseSequence(call: OperatorCall): Value {
     const length = at(lengths, Math.floor(index / batchStride) % at(shape, batchAxis));
     return time < length ? length - 1 - time : time;
   });
-  return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(literalOf("int64", shape, sources)));
+  return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(toLiteral("int64", shape, sources)));
 }
 
 /** Translates operators of ai.onnx that read shapes or move elements, such as Reshape, Transpose, Slice, Gather and Pad, to graph operations. */

@@ -1,7 +1,7 @@
 /** Operators on strings. The interpreter computes them, or they are computed while the model is traced. */
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, type Literal, stringsOf } from "../../../ir/literal.ts";
+import { int64Literal, type Literal, toStrings } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -19,7 +19,7 @@ function normalize(call: OperatorCall): Value {
   const sensitive = call.int("is_case_sensitive", 0) === 1;
   const seen = (text: string): string => (sensitive ? text : lower(text));
   const stops = new Set((call.strings("stopwords") ?? []).map(seen));
-  const kept = stringsOf({ ...texts, shape }).filter((text) => !stops.has(seen(text)));
+  const kept = toStrings({ ...texts, shape }).filter((text) => !stops.has(seen(text)));
   const data = kept.map((text) => (action === "NONE" ? text : action === "LOWER" ? lower(text) : upper(text)));
   if (data.length === 0) data.push("");
   return call.builder.constant({ dataType: "string", shape: shape.length === 2 ? [1, data.length] : [data.length], data });
@@ -49,10 +49,10 @@ function splitText(text: string, delimiter: string, maxSplit: number): readonly 
   let rest = text;
   if (delimiter === "") {
     for (;;) {
-      rest = rest.slice(firstOf(rest, false));
+      rest = rest.slice(getFirst(rest, false));
       if (rest === "") return parts;
       if (parts.length === maxSplit) return [...parts, rest];
-      const end = firstOf(rest, true);
+      const end = getFirst(rest, true);
       parts.push(rest.slice(0, end));
       rest = rest.slice(end);
     }
@@ -67,7 +67,7 @@ function splitText(text: string, delimiter: string, maxSplit: number): readonly 
 }
 
 /** Index of the first character that is whitespace, or that is not; the length if there is none. */
-function firstOf(text: string, white: boolean): number {
+function getFirst(text: string, white: boolean): number {
   let at = 0;
   while (at < text.length && whiteSpace.test(text[at] ?? "") !== white) at += 1;
   return at;
@@ -78,7 +78,7 @@ function split(call: OperatorCall): readonly Value[] {
   const { shape, ...texts }: Literal = call.knownData(0);
   const delimiter = call.string("delimiter", "");
   const maxSplit = call.int("maxsplit", -1);
-  const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, maxSplit));
+  const parts = toStrings({ ...texts, shape }).map((text) => splitText(text, delimiter, maxSplit));
   const width = parts.reduce((widest, { length }) => Math.max(widest, length), 0);
   call.builder.reserve({ dataType: "string", shape: [...shape, width] });
   const data = parts.flatMap((own) => [...own, ...Array.from({ length: width - own.length }, () => "")]);

@@ -1,16 +1,16 @@
 /** What the forms of calls leave open: types by the schema, exact texts, omissions, channels, thoughts. */
 import { describe, expect, it } from "vitest";
-import { type AnswerFormat, answerFormatOf } from "../answer-format.ts";
+import { type AnswerFormat, getAnswerFormat } from "../answer-format.ts";
 import { AnswerReader } from "../answer-reader.ts";
 import { withTemplateIds } from "../call-ids.ts";
 import type { ChatMessage, Tool } from "../messages.ts";
 import { ArgumentSchemas } from "./typed-value.ts";
 
 const glob: Tool = { name: "glob", parameters: { type: "object", properties: { pattern: { type: "string" } } } };
-const hermes = answerFormatOf("{{ tools }}<think></think><tool_call>");
-const coder = answerFormatOf("{{ tools }}<tool_call><function=");
-const harmony = answerFormatOf("<|start|>{{ tools }}<|message|>", (text) => text === "<|channel|>");
-const llama = answerFormatOf('{{ tools }}"parameters": dictionary');
+const hermes = getAnswerFormat("{{ tools }}<think></think><tool_call>");
+const coder = getAnswerFormat("{{ tools }}<tool_call><function=");
+const harmony = getAnswerFormat("<|start|>{{ tools }}<|message|>", (text) => text === "<|channel|>");
+const llama = getAnswerFormat('{{ tools }}"parameters": dictionary');
 
 interface Reading {
   readonly format: AnswerFormat;
@@ -177,8 +177,8 @@ describe("thoughts", () => {
 
   it("are known by the vocabulary where the template does not name them", () => {
     const has = (text: string): boolean => ["<think>", "</think>"].includes(text);
-    expect(answerFormatOf("{{ messages }}", has).reasoning?.open).toBe("<think>");
-    expect(answerFormatOf("{{ messages }}").reasoning).toBeUndefined();
+    expect(getAnswerFormat("{{ messages }}", has).reasoning?.open).toBe("<think>");
+    expect(getAnswerFormat("{{ messages }}").reasoning).toBeUndefined();
   });
 
   it.each([
@@ -189,7 +189,7 @@ describe("thoughts", () => {
     ["<|channel>thought", "\nhm\n", "<channel|>"],
     ["Here is my thought process:", "\nhm\n", "Here is my response:"],
   ])("stand between %s and what closes them", (open, thought, close) => {
-    const format = answerFormatOf(`{{ x }}${open}${close}`);
+    const format = getAnswerFormat(`{{ x }}${open}${close}`);
     expect(read(`${open}${thought}${close}\nYes.`, { format })).toEqual(["reasoning: hm", "text: Yes."]);
   });
 });

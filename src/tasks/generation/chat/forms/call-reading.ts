@@ -1,6 +1,6 @@
 /** What the readers of all forms of calls share. */
 import type { Tool, ToolCall } from "../messages.ts";
-import { compactJson, itemsOf, membersOf, stringOf } from "./json-source.ts";
+import { compactJson, getItems, getMembers, readString } from "./json-source.ts";
 import type { Reading, TextCursor } from "./text-cursor.ts";
 
 /** A call without its id. */
@@ -46,15 +46,15 @@ export function* readFenceEnd(cursor: TextCursor): Reading<void> {
 export function callsFromJson(text: string): readonly CallText[] | undefined {
   const json = compactJson(text);
   if (json === undefined) return undefined;
-  const calls = (itemsOf(json) ?? [json]).map(callFromJson);
+  const calls = (getItems(json) ?? [json]).map(callFromJson);
   return calls.every((call) => call !== undefined) ? calls : undefined;
 }
 
 function callFromJson(json: string): CallText | undefined {
-  const outer = membersOf(json);
+  const outer = getMembers(json);
   const inner = outer?.get("function");
-  const members = inner === undefined ? outer : (membersOf(inner) ?? outer);
-  const name = stringOf(members?.get("name") ?? members?.get("tool_name") ?? inner);
+  const members = inner === undefined ? outer : (getMembers(inner) ?? outer);
+  const name = readString(members?.get("name") ?? members?.get("tool_name") ?? inner);
   const given = members?.get("arguments") ?? members?.get("parameters") ?? members?.get("args") ?? "{}";
   const values = argumentsFromJson(given);
   return name === undefined || values === undefined ? undefined : { name, arguments: values };
@@ -62,7 +62,7 @@ function callFromJson(json: string): CallText | undefined {
 
 /** Arguments are an object, or a string that contains one. */
 function argumentsFromJson(json: string): string | undefined {
-  const text = stringOf(json);
+  const text = readString(json);
   const values = text === undefined ? json : text.trim() === "" ? "{}" : compactJson(text);
   if (values === "null") return "{}";
   return values?.startsWith("{") === true ? values : undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerFormatOf } from "../answer-format.ts";
+import { getAnswerFormat } from "../answer-format.ts";
 import { type AnswerPart, AnswerReader } from "../answer-reader.ts";
 import type { Tool } from "../messages.ts";
 import { callForms } from "./known-forms.ts";
@@ -300,7 +300,7 @@ type Shown = readonly (readonly [string, string, string?])[];
 
 /** Reads an answer cut into pieces of a length, and joins the texts that follow one another. */
 function read(template: string, answer: string, length: number, isCut = false): Shown {
-  const format = answerFormatOf(template);
+  const format = getAnswerFormat(template);
   const reader = new AnswerReader({ format, tools, startsInReasoning: false });
   const parts: AnswerPart[] = [];
   for (let at = 0; at < answer.length; at += length) parts.push(...reader.push(answer.slice(at, at + length)));
@@ -337,7 +337,7 @@ describe.each(Object.entries(families))(
     const template = `{% for t in tools %}{{ t }}{% endfor %}${teaches}`;
 
     it("are known by the template", () => {
-      expect(answerFormatOf(template).calls?.name).toBe(name);
+      expect(getAnswerFormat(template).calls?.name).toBe(name);
     });
 
     it("are read however they are cut, whatever their values contain", () => {

@@ -59,9 +59,9 @@ export function compactJson(text: string): string | undefined {
 }
 
 /** The members of an object by name, each as its text. Undefined for what is no object. `json`: as `compactJson` gives it. */
-export function membersOf(json: string): ReadonlyMap<string, string> | undefined {
+export function getMembers(json: string): ReadonlyMap<string, string> | undefined {
   if (!json.startsWith("{")) return undefined;
-  const members = partsOf(json).map((part): readonly [string, string] => {
+  const members = getParts(json).map((part): readonly [string, string] => {
     const [name = ""] = /^"(?:[^"\\]|\\.)*"/.exec(part) ?? [];
     return [JSON.parse(name) as string, part.slice(name.length + 1)];
   });
@@ -69,17 +69,17 @@ export function membersOf(json: string): ReadonlyMap<string, string> | undefined
 }
 
 /** The items of a list, each as its text. Undefined for what is no list. */
-export function itemsOf(json: string): readonly string[] | undefined {
-  return json.startsWith("[") ? partsOf(json) : undefined;
+export function getItems(json: string): readonly string[] | undefined {
+  return json.startsWith("[") ? getParts(json) : undefined;
 }
 
 /** The text of a string. Undefined for what is no string. */
-export function stringOf(json: string | undefined): string | undefined {
+export function readString(json: string | undefined): string | undefined {
   return json?.startsWith('"') === true ? (JSON.parse(json) as string) : undefined;
 }
 
 /** What stands between the commas of an object or a list. */
-function partsOf(json: string): readonly string[] {
+function getParts(json: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
   let start = 1;

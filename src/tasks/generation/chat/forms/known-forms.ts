@@ -1,4 +1,5 @@
 /** The table of the forms of calls: by what a chat template says, which form its model was trained on. */
+import { omitUndefined } from "../../../../contract/checked.ts";
 import type { CallForm, WrittenCall } from "./call-form.ts";
 import { deepseekV32, glm45, minicpm5, minimaxM2, minimaxM3, qwen3Coder, seedOss } from "./tagged-forms.ts";
 
@@ -73,7 +74,7 @@ function jsonForm(name: string, open: string, close: string, written: WrittenCal
     name,
     opens: [open],
     syntax: { kind: "json", closes, isBare: false },
-    ...(written === undefined ? {} : { written }),
+    ...omitUndefined({ written }),
     markers: [open, ...closes],
   };
 }
@@ -311,7 +312,7 @@ const knownForms: readonly KnownForm[] = [
 export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
 /** The form of the calls that a template teaches. Undefined if it is none of the table. */
-export function callFormOf(template: string): CallForm | undefined {
+export function getCallForm(template: string): CallForm | undefined {
   // In a string of the template quotes may be escaped.
   const text = template.replaceAll('\\"', '"').replaceAll("\\'", "'");
   const has = (sign: string | RegExp): boolean => (typeof sign === "string" ? text.includes(sign) : sign.test(text));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { answerFormatOf, opensReasoning } from "../answer-format.ts";
+import { getAnswerFormat, opensReasoning } from "../answer-format.ts";
 import { AnswerReader } from "../answer-reader.ts";
 import { ChatTemplate } from "../chat-template.ts";
 import type { Tool } from "../messages.ts";
@@ -111,7 +111,7 @@ describe.skipIf(published.length === 0)("published templates", () => {
         () => true,
         () => false,
       );
-      const form = answerFormatOf(template).calls?.name ?? "none";
+      const form = getAnswerFormat(template).calls?.name ?? "none";
       if (place) (found[form] ??= []).push(name);
       else if (/\btools\b/.test(template)) refusing.push(name);
     }
@@ -122,14 +122,14 @@ describe.skipIf(published.length === 0)("published templates", () => {
   it("with a place for tools have the tags of thoughts that are listed, or <think>", () => {
     const others = new Set(Object.values(thoughts).flat());
     for (const name of Object.values(forms).flat()) {
-      const open = answerFormatOf(named(name).template).reasoning?.open ?? "";
+      const open = getAnswerFormat(named(name).template).reasoning?.open ?? "";
       expect(open, name).toBe(others.has(name) ? Object.keys(thoughts).find((tag) => thoughts[tag]?.includes(name)) : "<think>");
     }
   });
 
   it("that open the thoughts in the prompt are told from those that close them", () => {
     for (const { name, template, cases } of published) {
-      const { reasoning } = answerFormatOf(template);
+      const { reasoning } = getAnswerFormat(template);
       if (reasoning === undefined) continue;
       for (const { expected = "" } of cases)
         expect(opensReasoning(expected, reasoning), name).toBe(new RegExp(`${reasoning.open}\\s*$`).test(expected));
@@ -143,7 +143,7 @@ describe.skipIf(published.length === 0)("published templates", () => {
     let count = 0;
     for (const name of Object.values(forms).flat()) {
       const { template, cases } = named(name);
-      const format = answerFormatOf(template);
+      const format = getAnswerFormat(template);
       for (const { name: title, context, expected } of cases) {
         const calls = context.messages.flatMap(({ tool_calls: made = [] }) => made);
         if (expected === undefined || calls.length === 0 || otherwise.has(name) || otherwise.has(`${name}: ${title}`)) continue;

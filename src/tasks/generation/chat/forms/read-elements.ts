@@ -26,13 +26,13 @@ export function* readElements(
     if (delimiter === undefined) return false;
     const members = yield* readMembers({ prefix, schemas: new ArgumentSchemas(tools, name), path: [] }, "invoke", { cursor });
     if (members === undefined) return false;
-    add({ name, arguments: objectOf(members) });
+    add({ name, arguments: toObject(members) });
   }
 }
 
 type Members = readonly (readonly [name: string, json: string])[];
 
-function objectOf(members: Members): string {
+function toObject(members: Members): string {
   return `{${[...new Map(members)].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
 }
 
@@ -62,7 +62,7 @@ function* readElement(place: Place, name: string, reading: Pick<CallReading, "cu
     const members = yield* readMembers(place, name, reading);
     if (members === undefined) return undefined;
     const isList = members.length > 0 && members.every(([each]) => each === "item");
-    return isList && schemas.isList(path) ? `[${members.map(([, json]) => json).join(",")}]` : objectOf(members);
+    return isList && schemas.isList(path) ? `[${members.map(([, json]) => json).join(",")}]` : toObject(members);
   }
   const { text, delimiter } = yield* cursor.until([`${prefix}</${name}>`]);
   return delimiter === undefined ? undefined : schemas.json(text, path);

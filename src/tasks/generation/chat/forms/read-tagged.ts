@@ -105,7 +105,7 @@ function* readValue(
     const { text, delimiter } = yield* cursor.until([cdataClose + valueClose]);
     return delimiter === undefined ? undefined : text;
   }
-  const { ends, behindCall, maybeEnds } = endsOf(syntax);
+  const { ends, behindCall, maybeEnds } = getEnds(syntax);
   let isAmbiguous = false;
   let text = "";
   for (;;) {
@@ -135,7 +135,7 @@ interface ValueEnds {
   readonly behindCall: readonly (readonly string[])[];
 }
 
-function endsOf({ callClose, closes, key, name, opens }: TaggedSyntax): ValueEnds {
+function getEnds({ callClose, closes, key, name, opens }: TaggedSyntax): ValueEnds {
   const further = [...opens, ""];
   const blockEnds = closes.length === 0 ? [[callClose]] : closes.map((word) => [callClose, word]);
   return {

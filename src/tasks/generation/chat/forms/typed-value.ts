@@ -21,11 +21,11 @@ export class ArgumentSchemas {
   /** The JSON text of a value. A text is a string unless the schema allows something else that it is the text of. */
   json(text: string, path: readonly string[]): string {
     const schemas = this.#at(path);
-    const types = this.#typesOf(schemas);
+    const types = this.#getTypes(schemas);
     const isListed = schemas.flatMap(listedStrings).includes(text);
     if (types.has("string") && (types.size === 1 || isListed)) return JSON.stringify(text);
     const json = compactJson(text.trim());
-    const type = json === undefined ? undefined : typeOf(json);
+    const type = json === undefined ? undefined : getType(json);
     // Where anything goes, numbers and words are texts: templates write strings as they are.
     const accepted = types.size === everyType.length ? bracketed : types;
     return json !== undefined && type !== undefined && type !== "string" && accepted.has(type) ? json : JSON.stringify(text);
@@ -33,7 +33,7 @@ export class ArgumentSchemas {
 
   /** Whether a value may be a list, where it is not known to be an object. */
   isList(path: readonly string[]): boolean {
-    const types = this.#typesOf(this.#at(path));
+    const types = this.#getTypes(this.#at(path));
     return types.has("array") && (!types.has("object") || types.size === everyType.length);
   }
 
@@ -61,7 +61,7 @@ export class ArgumentSchemas {
   }
 
   /** The types that one of the schemas allows; without a schema, every type. */
-  #typesOf(schemas: readonly unknown[]): ReadonlySet<JsonType> {
+  #getTypes(schemas: readonly unknown[]): ReadonlySet<JsonType> {
     if (schemas.length === 0) return new Set(everyType);
     return new Set(schemas.flatMap((schema) => this.#types(schema, 0)));
   }
@@ -74,7 +74,7 @@ export class ArgumentSchemas {
     const stated = [schema["type"] ?? []].flat();
     if (stated.length > 0) limits.push(stated.map((type) => (type === "integer" ? "number" : type)) as JsonType[]);
     const listed = "const" in schema ? [schema["const"]] : schema["enum"];
-    if (Array.isArray(listed)) limits.push(listed.map((value) => typeOf(JSON.stringify(value))));
+    if (Array.isArray(listed)) limits.push(listed.map((value) => getType(JSON.stringify(value))));
     if (typeof schema["$ref"] === "string") limits.push(below(this.#target(schema["$ref"])));
     for (const keyword of ["anyOf", "oneOf"]) {
       const options = schema[keyword];
@@ -122,7 +122,7 @@ function listedStrings(schema: unknown): readonly string[] {
 }
 
 /** The type of a value by its JSON text. */
-function typeOf(json: string): JsonType {
+function getType(json: string): JsonType {
   const kinds: Readonly<Record<string, JsonType>> = {
     "{": "object",
     "[": "array",

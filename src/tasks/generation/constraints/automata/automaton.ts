@@ -1,6 +1,6 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { classesOf, commonClasses, countOf, everyByte, representativesOf } from "./byte-classes.ts";
+import { getClasses, commonClasses, getCount, everyByte, getRepresentatives } from "./byte-classes.ts";
 import { stepUtf8, utf8Classes, utf8States } from "./utf8.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */
@@ -47,7 +47,7 @@ export class Dfa implements Automaton {
   /** `next`: the state after each class of bytes, a row for each state. */
   constructor(classes: Uint8Array, next: Int32Array, accepting: Uint8Array) {
     this.classes = classes;
-    this.#classCount = countOf(classes);
+    this.#classCount = getCount(classes);
     this.states = accepting.length;
     this.#next = next;
     this.#accepting = accepting;
@@ -60,7 +60,7 @@ export class Dfa implements Automaton {
 
   /** A byte of each class that neither the automaton nor UTF-8 tells apart. */
   get representatives(): readonly number[] {
-    return representativesOf(commonClasses(this.classes, utf8Classes));
+    return getRepresentatives(commonClasses(this.classes, utf8Classes));
   }
 
   /** Whether no text fits. */
@@ -142,7 +142,7 @@ const tableSteps = 300;
 /** Makes the table of an automaton, of the states from which a text that fits can be reached. Throws what the budget in force throws. */
 export function explore<State>(rules: Rules<State>): Dfa {
   const { classes = everyByte } = rules;
-  const representatives = representativesOf(classes);
+  const representatives = getRepresentatives(classes);
   const states: State[] = [rules.start];
   const numbers = new Map<string | number, number>([[rules.key(rules.start), 0]]);
   const next: number[] = [];
@@ -155,7 +155,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
     chargeSteps(transitionSteps * representatives.length);
     for (const byte of representatives) {
       const target = rules.step(states[number] as State, byte);
-      next.push(target === undefined ? -1 : numberOf(target));
+      next.push(target === undefined ? -1 : getNumber(target));
     }
   }
   return trimmed(
@@ -164,7 +164,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
     states.map((state) => rules.accepts(state)),
   );
 
-  function numberOf(state: State): number {
+  function getNumber(state: State): number {
     const key = rules.key(state);
     const known = numbers.get(key);
     if (known !== undefined) return known;
@@ -176,7 +176,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
 
 /** The table without the states from which no text that fits is reached. */
 function trimmed(classes: Uint8Array, next: readonly number[], accepting: readonly boolean[]): Dfa {
-  const classCount = countOf(classes);
+  const classCount = getCount(classes);
   const isLive = liveStates(next, accepting, classCount);
   if (isLive[0] !== 1) return new Dfa(classes, new Int32Array(), new Uint8Array());
   const numbers = new Int32Array(accepting.length).fill(-1);
@@ -295,7 +295,9 @@ export function wordsDfa(words: readonly string[]): Dfa {
     key: ({ number }) => number,
     step: ({ children }, byte) => children.get(byte),
     accepts: ({ isEnd }) => isEnd,
-    classes: classesOf(words.flatMap((word) => [...encoder.encode(word)].map((byte): readonly [number, number] => [byte, byte]))),
+    classes: getClasses(
+      words.flatMap((word) => [...encoder.encode(word)].map((byte): readonly [number, number] => [byte, byte])),
+    ),
   });
 }
 

@@ -1,7 +1,7 @@
 /** Classes of bytes that an automaton does not tell apart: by byte, the number of its class. */
 
 /** Classes of bytes that ranges do not tell apart. */
-export function classesOf(ranges: readonly (readonly [first: number, last: number])[]): Uint8Array {
+export function getClasses(ranges: readonly (readonly [first: number, last: number])[]): Uint8Array {
   const borders = new Uint8Array(257);
   for (const [first, last] of ranges) {
     borders[first] = 1;
@@ -18,12 +18,12 @@ export function classesOf(ranges: readonly (readonly [first: number, last: numbe
 export const everyByte: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 /** Number of classes of bytes. */
-export function countOf(classes: Uint8Array): number {
+export function getCount(classes: Uint8Array): number {
   return Math.max(...classes) + 1;
 }
 
 /** A byte of each class. */
-export function representativesOf(classes: Uint8Array): readonly number[] {
+export function getRepresentatives(classes: Uint8Array): readonly number[] {
   const bytes: number[] = [];
   for (const [byte, kind] of classes.entries()) bytes[kind] ??= byte;
   return bytes;

@@ -1,7 +1,7 @@
 /** Nondeterministic automata over bytes, and their determinization. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type Dfa, explore } from "./automaton.ts";
-import { classesOf } from "./byte-classes.ts";
+import { getClasses } from "./byte-classes.ts";
 import { type ByteTree, type CodePointRange, anyCodePoint, byteTree } from "./code-points.ts";
 
 /** Estimated memory of a state with an edge, and of a state in a set of states. */
@@ -81,7 +81,7 @@ export class ByteNfa {
     return explore<readonly number[]>({
       start: this.#closure([start], this.#atStart),
       key: (set) => set.join(","),
-      classes: classesOf(ranges),
+      classes: getClasses(ranges),
       step: (set, byte) => {
         const targets: number[] = [];
         for (const state of set) {

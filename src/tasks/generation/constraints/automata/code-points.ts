@@ -49,11 +49,11 @@ export interface CharacterSettings {
 
 /** The code points that a part reads, ascending. Throws INPUT_INVALID for sets of strings and operations on sets (flag v). */
 export function characterSet(element: CharacterElement, settings: CharacterSettings): readonly CodePointRange[] {
-  const ranges = rangesOf(element, settings);
+  const ranges = getRanges(element, settings);
   return normalized(settings.ignoreCase ? withCases(ranges) : ranges);
 }
 
-function rangesOf(element: CharacterElement, settings: CharacterSettings): readonly CodePointRange[] {
+function getRanges(element: CharacterElement, settings: CharacterSettings): readonly CodePointRange[] {
   switch (element.type) {
     case "Character":
       return [[element.value, element.value]];
@@ -62,7 +62,7 @@ function rangesOf(element: CharacterElement, settings: CharacterSettings): reado
     case "CharacterClass": {
       const members = element.elements.flatMap((member): readonly CodePointRange[] => {
         if (member.type === "CharacterClassRange") return [[member.min.value, member.max.value]];
-        if (member.type === "Character" || member.type === "CharacterSet") return rangesOf(member, settings);
+        if (member.type === "Character" || member.type === "CharacterSet") return getRanges(member, settings);
         throw refusal(`${element.raw} in a regular expression is not supported`, "write it without nested sets");
       });
       const all = settings.ignoreCase ? withCases(members) : members;
@@ -103,12 +103,12 @@ function findProperty(source: string): readonly CodePointRange[] {
     if (start >= 0xd800 && start <= 0xdfff) continue;
     const points = Array.from({ length: block }, (_, index) => start + index).filter((point) => point < 0xd800 || point > 0xdfff);
     for (const [run] of String.fromCodePoint(...points).matchAll(new RegExp(`${source}+`, "gu")))
-      ranges.push([run.codePointAt(0) ?? 0, lastPointOf(run)]);
+      ranges.push([run.codePointAt(0) ?? 0, getLastPoint(run)]);
   }
   return normalized(ranges);
 }
 
-function lastPointOf(run: string): number {
+function getLastPoint(run: string): number {
   const last = run.codePointAt(run.length - 2) ?? 0;
   return last > 0xffff ? last : run.charCodeAt(run.length - 1);
 }

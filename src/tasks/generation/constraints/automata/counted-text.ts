@@ -35,7 +35,7 @@ export class CountedText implements Automaton {
     const before = state % states;
     const next = this.#content.step(before, byte);
     if (next < 0) return -1;
-    const count = (state - before) / states + codePointsOf(byte);
+    const count = (state - before) / states + toCodePoints(byte);
     return count + (this.#missing[next] ?? 0) > this.#max ? -1 : count * states + next;
   }
 
@@ -69,7 +69,7 @@ export class CountedText implements Automaton {
       }
       for (const byte of bytes) {
         const next = this.#content.step(state, byte);
-        if (next >= 0) sources[next]?.push(2 * state + codePointsOf(byte));
+        if (next >= 0) sources[next]?.push(2 * state + toCodePoints(byte));
       }
     }
     for (let count = 0; open.length > 0; count += 1) {
@@ -91,6 +91,6 @@ export class CountedText implements Automaton {
 }
 
 /** 1 for the first byte of a code point. */
-function codePointsOf(byte: number): number {
+function toCodePoints(byte: number): number {
   return (byte & 0xc0) === 0x80 ? 0 : 1;
 }

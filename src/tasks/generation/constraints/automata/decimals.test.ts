@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareDecimals, decimalDigits, decimalOf, isWhole } from "./decimals.ts";
+import { compareDecimals, decimalDigits, parseDecimal, isWhole } from "./decimals.ts";
 
 test("equal numbers have one notation", () => {
   const same = ["100", "1e2", "100.0", "1.00E+2", "0.1e3", "1000e-1"];
-  expect(new Set(same.map(decimalOf))).toEqual(new Set(["100"]));
-  expect(["-0", "0.0", "0e5"].map(decimalOf)).toEqual(["0", "0", "0"]);
-  expect(decimalOf("1234567890123456789.50")).toBe("12345678901234567895e-1");
-  expect([decimalOf("1e30"), decimalOf("-1.5e-7")]).toEqual(["1e30", "-15e-8"]);
-  expect([isWhole(decimalOf("1.0")), isWhole(decimalOf("1.5"))]).toEqual([true, false]);
+  expect(new Set(same.map(parseDecimal))).toEqual(new Set(["100"]));
+  expect(["-0", "0.0", "0e5"].map(parseDecimal)).toEqual(["0", "0", "0"]);
+  expect(parseDecimal("1234567890123456789.50")).toBe("12345678901234567895e-1");
+  expect([parseDecimal("1e30"), parseDecimal("-1.5e-7")]).toEqual(["1e30", "-15e-8"]);
+  expect([isWhole(parseDecimal("1.0")), isWhole(parseDecimal("1.5"))]).toEqual([true, false]);
 });
 
 test("digits stand before and behind the point", () => {
@@ -25,8 +25,10 @@ test("decimals compare as doubles do where these are exact, and beyond", () => {
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       (one, other) => {
-        expect(compareDecimals(decimalOf(String(one)), decimalOf(String(other)))).toBe(one < other ? -1 : one > other ? 1 : 0);
-        expect(Number(decimalOf(String(one)))).toBe(one + 0);
+        expect(compareDecimals(parseDecimal(String(one)), parseDecimal(String(other)))).toBe(
+          one < other ? -1 : one > other ? 1 : 0,
+        );
+        expect(Number(parseDecimal(String(one)))).toBe(one + 0);
       },
     ),
   );

@@ -15,8 +15,8 @@ interface Parts {
 const plainDigits = 21;
 
 /** The decimal of a number of JSON, as it is written there. */
-export function decimalOf(text: string): Decimal {
-  const { isNegative, digits, exponent } = partsOf(text);
+export function parseDecimal(text: string): Decimal {
+  const { isNegative, digits, exponent } = getParts(text);
   const sign = isNegative ? "-" : "";
   if (digits === "") return "0";
   if (exponent >= 0 && digits.length + exponent <= plainDigits) return `${sign}${digits}${"0".repeat(exponent)}`;
@@ -25,12 +25,12 @@ export function decimalOf(text: string): Decimal {
 
 /** Whether a decimal is a whole number. */
 export function isWhole(decimal: Decimal): boolean {
-  return partsOf(decimal).exponent >= 0;
+  return getParts(decimal).exponent >= 0;
 }
 
 /** Below 0 if the first is smaller, above 0 if it is greater, 0 if they are equal. Both have at most a few hundred digits, exponents included. */
 export function compareDecimals(left: Decimal, right: Decimal): number {
-  const [one, other] = [partsOf(left), partsOf(right)];
+  const [one, other] = [getParts(left), getParts(right)];
   const exponent = Math.min(one.exponent, other.exponent);
   const [first, second] = [scaled(one, exponent), scaled(other, exponent)];
   return first < second ? -1 : first > second ? 1 : 0;
@@ -38,7 +38,7 @@ export function compareDecimals(left: Decimal, right: Decimal): number {
 
 /** The digits of a decimal before and behind the point, without its sign. */
 export function decimalDigits(decimal: Decimal): { readonly whole: string; readonly fraction: string } {
-  const { digits, exponent } = partsOf(decimal);
+  const { digits, exponent } = getParts(decimal);
   if (exponent >= 0) return { whole: digits === "" ? "0" : digits + "0".repeat(exponent), fraction: "" };
   const all = digits.padStart(1 - exponent, "0");
   return { whole: all.slice(0, exponent), fraction: all.slice(exponent) };
@@ -46,7 +46,7 @@ export function decimalDigits(decimal: Decimal): { readonly whole: string; reado
 
 /** Digits that a decimal has without an exponent, zeros included. */
 export function writtenLength(decimal: Decimal): number {
-  const { digits, exponent } = partsOf(decimal);
+  const { digits, exponent } = getParts(decimal);
   return Math.max(digits.length + exponent, digits.length, -exponent);
 }
 
@@ -55,7 +55,7 @@ function scaled({ isNegative, digits, exponent }: Parts, to: number): bigint {
   return isNegative ? -magnitude : magnitude;
 }
 
-function partsOf(text: string): Parts {
+function getParts(text: string): Parts {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
   const all = (whole + fraction).replace(/^0+/, "");

@@ -1,7 +1,7 @@
 /** Texts up to a delimiter, by the automaton of Knuth, Morris and Pratt (1977). */
 import { chargeStates } from "../constraint-budget.ts";
 import { type Automaton, type Dfa, explore } from "./automaton.ts";
-import { classesOf } from "./byte-classes.ts";
+import { getClasses } from "./byte-classes.ts";
 import { stepUtf8, utf8States } from "./utf8.ts";
 
 /** Finds a word: states are the number of its bytes that the text ends with. */
@@ -61,7 +61,7 @@ export function textsWithout(text: string): Dfa {
   return explore<number>({
     start: 0,
     key: (state) => state,
-    classes: classesOf([...search.word].map((byte): readonly [number, number] => [byte, byte])),
+    classes: getClasses([...search.word].map((byte): readonly [number, number] => [byte, byte])),
     step(state, byte) {
       const next = search.step(state, byte);
       return next === search.word.length ? undefined : next;

@@ -52,7 +52,7 @@ export class JsonString implements Automaton {
 
   step(state: number, byte: number): number {
     const place = state & 15;
-    const content = contentOf(state);
+    const content = getContent(state);
     if (place < behindBackslash) return this.#inText(content, place, byte);
     if (place === beforeQuote) return byte === quote ? 16 * this.#content.start : -1;
     if (place === behindBackslash) return this.#escape(content, byte);
@@ -68,12 +68,12 @@ export class JsonString implements Automaton {
   }
 
   freeCharacters(state: number): number {
-    return (state & 15) === 0 ? this.#content.freeCharacters(contentOf(state)) : 0;
+    return (state & 15) === 0 ? this.#content.freeCharacters(getContent(state)) : 0;
   }
 
   /** The state of the text behind the closing quote; -1 before it. */
   contentAtEnd(state: number): number {
-    return this.accepts(state) ? contentOf(state) : -1;
+    return this.accepts(state) ? getContent(state) : -1;
   }
 
   #escapeState(content: number, place: Place): number {
@@ -124,10 +124,10 @@ export class JsonString implements Automaton {
       const isPossible = high > 0 ? this.#lowPossible(content, high, first, last) : this.#firstPossible(content, first, last);
       return isPossible ? this.#escapeState(content, { kind: "digits", value: next, count: count + 1, high }) : -1;
     }
-    if (high > 0) return next >= 0xdc00 && next <= 0xdfff ? this.#textAfter(content, pointOf(high, next)) : -1;
+    if (high > 0) return next >= 0xdc00 && next <= 0xdfff ? this.#textAfter(content, getPoint(high, next)) : -1;
     if (next >= 0xdc00 && next <= 0xdfff) return -1;
     if (next < 0xd800 || next > 0xdfff) return this.#textAfter(content, next);
-    return this.#anyIn(content, pointOf(next, 0xdc00), pointOf(next, 0xdfff))
+    return this.#anyIn(content, getPoint(next, 0xdc00), getPoint(next, 0xdfff))
       ? this.#escapeState(content, { kind: "low", high: next })
       : -1;
   }
@@ -139,13 +139,13 @@ export class JsonString implements Automaton {
 
   #lowPossible(content: number, high: number, first: number, last: number): boolean {
     const [from, to] = [Math.max(first, 0xdc00), Math.min(last, 0xdfff)];
-    return from <= to && this.#anyIn(content, pointOf(high, from), pointOf(high, to));
+    return from <= to && this.#anyIn(content, getPoint(high, from), getPoint(high, to));
   }
 
   #firstPossible(content: number, first: number, last: number): boolean {
     if (this.#anyIn(content, first, Math.min(last, 0xd7ff)) || this.#anyIn(content, Math.max(first, 0xe000), last)) return true;
     const [from, to] = [Math.max(first, 0xd800), Math.min(last, 0xdbff)];
-    return from <= to && this.#anyIn(content, pointOf(from, 0xdc00), pointOf(to, 0xdfff));
+    return from <= to && this.#anyIn(content, getPoint(from, 0xdc00), getPoint(to, 0xdfff));
   }
 
   /** Whether one of these code points may follow. */
@@ -198,11 +198,11 @@ export class JsonString implements Automaton {
   }
 }
 
-function contentOf(state: number): number {
+function getContent(state: number): number {
   return state < 2 ** 31 ? state >> 4 : Math.floor(state / 16);
 }
 
-function pointOf(high: number, low: number): number {
+function getPoint(high: number, low: number): number {
   return 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00);
 }
 

@@ -1,7 +1,7 @@
 /** Numbers of JSON within bounds. */
 import { chargeSteps } from "../constraint-budget.ts";
 import { type Dfa, explore, intersection } from "./automaton.ts";
-import { classesOf } from "./byte-classes.ts";
+import { getClasses } from "./byte-classes.ts";
 import { type Decimal, decimalDigits } from "./decimals.ts";
 import { regularExpressionDfa } from "./regular-expression.ts";
 
@@ -24,7 +24,7 @@ const fractionDigits = 24;
 const exactDigits = 15;
 /** With the digits above, the number stays finite as a double. */
 const exponent = "(?:[eE][+-]?(?:[0-9]{1,2}|1[0-9]{2}|2[0-7][0-9]))?";
-const classes: Uint8Array = classesOf(
+const classes: Uint8Array = getClasses(
   Array.from("-.0123456789", (character) => [character.charCodeAt(0), character.charCodeAt(0)] as const),
 );
 
@@ -87,7 +87,7 @@ interface Comparison {
 function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
   const { whole, fraction } = decimalDigits(bound);
   const isBoundNegative = bound.startsWith("-");
-  const orderOf = ({ isNegative, place, isFraction, order, isDecided }: Comparison): number => {
+  const getOrder = ({ isNegative, place, isFraction, order, isDecided }: Comparison): number => {
     const isShorter = !isDecided && !isFraction && place < whole.length;
     const rest = isFraction ? fraction.slice(place) : fraction;
     const magnitude = isShorter ? -1 : order !== 0 || isDecided ? order : /[1-9]/.test(rest) ? -1 : 0;
@@ -102,7 +102,7 @@ function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
     key: ({ place, order, isNegative, isFraction, isDecided, isEmpty }) =>
       (place * 3 + order + 1) * 16 + flags(isNegative, isFraction, isDecided, isEmpty),
     classes,
-    accepts: (state) => !state.isEmpty && accepted.includes(orderOf(state)),
+    accepts: (state) => !state.isEmpty && accepted.includes(getOrder(state)),
     step(state, byte) {
       const character = String.fromCharCode(byte);
       if (character === "-") return state.isEmpty && !state.isNegative ? { ...state, isNegative: true } : undefined;

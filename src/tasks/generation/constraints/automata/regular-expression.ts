@@ -1,6 +1,6 @@
 /** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
-import { InferyardError, messageOf } from "../../../../contract/errors.ts";
+import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type Dfa, difference, emptyDfa, intersection, lengthDfa } from "./automaton.ts";
@@ -50,7 +50,7 @@ function parse(source: string): AST.Pattern {
     } catch (other) {
       if (other instanceof InferyardError) throw other;
       throw refusal(
-        `the regular expression ${shortened(JSON.stringify(source))} is invalid: ${shortened(messageOf(error))}`,
+        `the regular expression ${shortened(JSON.stringify(source))} is invalid: ${shortened(getMessage(error))}`,
         "correct it",
       );
     }

@@ -1,5 +1,5 @@
 /** A decoder of UTF-8 as an automaton over bytes. */
-import { classesOf } from "./byte-classes.ts";
+import { getClasses } from "./byte-classes.ts";
 
 /** By state of `stepUtf8`: the ranges of bytes that may follow, and the state after them (Unicode, table 3-7). */
 const utf8Rows: readonly (readonly (readonly [first: number, last: number, next: number])[])[] = [
@@ -36,4 +36,4 @@ export function stepUtf8(state: number, byte: number): number {
 }
 
 /** Classes of bytes that UTF-8 does not tell apart. */
-export const utf8Classes: Uint8Array = classesOf(utf8Rows.flat().map(([first, last]) => [first, last] as const));
+export const utf8Classes: Uint8Array = getClasses(utf8Rows.flat().map(([first, last]) => [first, last] as const));

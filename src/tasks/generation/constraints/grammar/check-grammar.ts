@@ -1,7 +1,7 @@
 /** What is known of the parts of a grammar: which no text fits, and that no rule begins with itself. Takes time linear in the number of references. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type ObjectNode, childrenOf } from "./grammar.ts";
+import { type GrammarNode, type ObjectNode, getChildren } from "./grammar.ts";
 
 /** What is known of the parts of a grammar. */
 export interface GrammarFacts {
@@ -36,7 +36,7 @@ class Graph {
     const [starts, children]: [number[], number[]] = [[], []];
     for (const node of numbers.keys()) {
       starts.push(children.length);
-      const own = childrenOf(node);
+      const own = getChildren(node);
       chargeSteps(20 + 5 * own.length);
       chargeStates(0, nodeBytes + edgeBytes * own.length);
       for (const child of own) {
@@ -56,7 +56,7 @@ class Graph {
     const filled = parentStarts.slice();
     this.#parents = new Int32Array(children.length);
     for (let node = 0; node < this.nodes.length; node += 1) {
-      for (const child of this.childrenOf(node)) {
+      for (const child of this.getChildren(node)) {
         this.#parents[filled[child] ?? 0] = node;
         filled[child] = (filled[child] ?? 0) + 1;
       }
@@ -64,7 +64,7 @@ class Graph {
     this.#parentStarts = parentStarts;
   }
 
-  childrenOf(node: number): Int32Array {
+  getChildren(node: number): Int32Array {
     return this.#children.subarray(this.#childStarts[node], this.#childStarts[node + 1]);
   }
 
@@ -221,7 +221,7 @@ function beginsWithItself(path: readonly GrammarNode[]): Error {
 function nextFirst(graph: Graph, number: number, place: number, nullable: Uint8Array): number | undefined {
   const node = graph.nodes[number];
   if (node === undefined || node.kind === "object" || node.kind === "text" || node.kind === "switch") return undefined;
-  const children = graph.childrenOf(number);
+  const children = graph.getChildren(number);
   if (node.kind === "sequence" && place > 0 && nullable[children[place - 1] ?? 0] !== 1) return undefined;
   return children[place];
 }

@@ -40,7 +40,7 @@ class Parser {
 
   #rule(): void {
     chargeSteps(20);
-    const defined = this.#ruleOf(this.#match(name, "the name of a rule"));
+    const defined = this.#getRule(this.#match(name, "the name of a rule"));
     this.#skip(false);
     this.#expect("::=");
     this.#skip(true);
@@ -49,7 +49,7 @@ class Parser {
     this.#skip(true);
   }
 
-  #ruleOf(ruleName: string): GrammarRule {
+  #getRule(ruleName: string): GrammarRule {
     const known = this.#rules.get(ruleName) ?? rule(ruleName);
     this.#rules.set(ruleName, known);
     return known;
@@ -98,7 +98,7 @@ class Parser {
     const found = name.exec(this.#source)?.[0];
     if (found === undefined) return undefined;
     this.#at += found.length;
-    return this.#ruleOf(found);
+    return this.#getRule(found);
   }
 
   #quantified(item: GrammarNode): GrammarNode {

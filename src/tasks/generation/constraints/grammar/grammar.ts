@@ -118,7 +118,7 @@ export function object({ properties, ...rest }: Omit<ObjectNode, "kind" | "names
 }
 
 /** The parts that a part refers to. */
-export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
+export function getChildren(node: GrammarNode): readonly GrammarNode[] {
   switch (node.kind) {
     case "text":
       return [];

@@ -127,12 +127,12 @@ class Parser {
   }
 
   #define(name: string, line: number): GrammarRule {
-    const rule = this.#ruleOf(name);
+    const rule = this.#getRule(name);
     if (rule.body !== undefined) throw wrong(line, `${name} is defined twice`);
     return rule;
   }
 
-  #ruleOf(name: string): GrammarRule {
+  #getRule(name: string): GrammarRule {
     const known = this.#rules.get(name) ?? rule(name);
     this.#rules.set(name, known);
     return known;
@@ -171,7 +171,7 @@ class Parser {
     if (expression !== undefined) return this.#spaced(regex(expression));
     const name = this.#take("name");
     if (name !== undefined) {
-      const rule = this.#ruleOf(name.value);
+      const rule = this.#getRule(name.value);
       return isTerminal(name.value) ? this.#spaced(rule) : rule;
     }
     for (const [open, close] of ["()", "[]"]) {
@@ -194,7 +194,7 @@ class Parser {
   #string(first: Token): GrammarNode {
     if (this.#take("range") === undefined) return stringNode(first);
     const last = this.#need("string");
-    const [from, to] = [stringOf(first), stringOf(last)].map((part) => part.codePointAt(0) ?? 0) as [number, number];
+    const [from, to] = [readString(first), readString(last)].map((part) => part.codePointAt(0) ?? 0) as [number, number];
     if (to < from) throw wrong(first.line, "a range of characters is the wrong way round");
     return text(regularExpressionDfa(`[\\u{${from.toString(16)}}-\\u{${to.toString(16)}}]`, { whole: true }));
   }
@@ -253,13 +253,13 @@ function tokenize(source: string): readonly Token[] {
 }
 
 function stringNode(token: Token): GrammarNode {
-  if (!token.value.endsWith("i")) return literal(stringOf(token));
-  const escaped = Array.from(stringOf(token), (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).join("");
+  if (!token.value.endsWith("i")) return literal(readString(token));
+  const escaped = Array.from(readString(token), (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).join("");
   return text(regularExpressionDfa(escaped, { whole: true, flags: "i" }));
 }
 
 /** The text of a string, which is written as in JSON. */
-function stringOf({ value, line }: Token): string {
+function readString({ value, line }: Token): string {
   const quoted = value.replace(/i$/, "").replaceAll(/\\x([\dA-Fa-f]{2})/g, "\\u00$1");
   try {
     return JSON.parse(quoted) as string;

@@ -44,7 +44,7 @@ export class LeftFactoring {
         seen.add(option.body);
         continue;
       }
-      const { word, rest } = this.#headOf(option);
+      const { word, rest } = this.#getHead(option);
       if (word === undefined) others.push(option);
       else {
         const known = byWord.get(word);
@@ -64,7 +64,7 @@ export class LeftFactoring {
   }
 
   /** The literal with which a part begins, and what follows it. */
-  #headOf(option: GrammarNode): { readonly word: string | undefined; readonly rest: GrammarNode } {
+  #getHead(option: GrammarNode): { readonly word: string | undefined; readonly rest: GrammarNode } {
     let node = option;
     // From the innermost sequence to the outermost.
     const tails: GrammarNode[] = [];
@@ -73,7 +73,7 @@ export class LeftFactoring {
         return { word: node.automaton.word, rest: sequenceOf(tails.toReversed()) };
       if (node.kind === "rule" && node.body !== undefined) node = node.body;
       else if (node.kind === "sequence" && node.items[0] !== undefined) {
-        tails.push(this.#tailOf(node));
+        tails.push(this.#getTail(node));
         [node] = node.items as [GrammarNode];
       } else break;
     }
@@ -81,7 +81,7 @@ export class LeftFactoring {
   }
 
   /** What follows the first item of a sequence. */
-  #tailOf(node: Sequence): GrammarNode {
+  #getTail(node: Sequence): GrammarNode {
     const tail = this.#tails.get(node) ?? withoutFirst(node);
     this.#tails.set(node, tail);
     return tail;

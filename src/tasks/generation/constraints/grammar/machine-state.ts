@@ -64,7 +64,7 @@ export interface MachineState {
 }
 
 /** What tells parts of one kind and node from each other. */
-export function detailOf(part: StackPart): string | number {
+export function getDetail(part: StackPart): string | number {
   switch (part.kind) {
     case "node":
     case "switch":

@@ -18,7 +18,7 @@ import {
   type Stack,
   type StackPart,
   type Thread,
-  detailOf,
+  getDetail,
 } from "./machine-state.ts";
 import { ObjectMembers } from "./object-members.ts";
 
@@ -58,7 +58,7 @@ export class PushdownMachine {
     this.#factoring = new LeftFactoring(this.#dead);
     const reading = new Reading();
     this.#expand(this.#push({ kind: "node", node: root }, undefined), reading);
-    this.start = this.#stateOf(reading);
+    this.start = this.#getState(reading);
   }
 
   /** Estimated memory in bytes of the states that were computed and are kept. */
@@ -97,7 +97,7 @@ export class PushdownMachine {
       if (automaton.continues(after)) reading.add(this.#positionIn(thread, after));
       if (automaton.accepts(after)) this.#expand(this.#behind(automaton, after, thread.stack), reading);
     }
-    return reading.isEmpty ? undefined : this.#stateOf(reading);
+    return reading.isEmpty ? undefined : this.#getState(reading);
   }
 
   /** What follows where an automaton has read its text. */
@@ -108,7 +108,7 @@ export class PushdownMachine {
     }
     if (stack?.part.kind === "object" && stack.part.place === "property") {
       const { node, remaining } = stack.part;
-      const { property, rest } = this.#membersOf(node).read(automaton as JsonString, state, remaining);
+      const { property, rest } = this.#getMembers(node).read(automaton as JsonString, state, remaining);
       return this.#pushMember(property.value, { ...stack.part, remaining: rest }, stack.rest);
     }
     return stack;
@@ -185,7 +185,7 @@ export class PushdownMachine {
         if (node.body !== undefined) open.push(this.#pushNode(node.body, rest));
         break;
       case "object": {
-        const remaining = this.#membersOf(node).all;
+        const remaining = this.#getMembers(node).all;
         open.push(this.#pushNode(braceOpen, this.#push({ kind: "object", place: "member", node, remaining, count: 0 }, rest)));
         break;
       }
@@ -209,7 +209,7 @@ export class PushdownMachine {
     const { node, remaining, count, place } = part;
     // The required ones need the places that are left.
     const hasPlaces = remaining.required < node.max - count;
-    const { others } = this.#membersOf(node);
+    const { others } = this.#getMembers(node);
     if (place === "name")
       return hasPlaces ? others.map(({ name, value }) => this.#pushNode(name, this.#pushMember(value, part, rest))) : [];
     const isEnd = remaining.required === 0 && count >= node.min;
@@ -226,7 +226,7 @@ export class PushdownMachine {
     const { node, remaining, count } = part;
     const onlyRequired = remaining.required >= node.max - count;
     if ((onlyRequired ? remaining.required : remaining.count) === 0) return;
-    const names = this.#membersOf(node).names(remaining, onlyRequired);
+    const names = this.#getMembers(node).names(remaining, onlyRequired);
     reading.add(this.#position(names, names.start, this.#push({ ...part, place: "property" }, rest)));
   }
 
@@ -238,7 +238,7 @@ export class PushdownMachine {
     return this.#pushAll([colon, afterColon, value], behind);
   }
 
-  #membersOf(node: ObjectNode): ObjectMembers {
+  #getMembers(node: ObjectNode): ObjectMembers {
     const members = this.#members.get(node) ?? new ObjectMembers(node, this.#dead);
     this.#members.set(node, members);
     return members;
@@ -253,7 +253,7 @@ export class PushdownMachine {
   }
 
   #push(part: StackPart, rest: Stack | undefined): Stack {
-    const key = `${part.kind} ${this.#numberOf(part.node)} ${detailOf(part)} ${rest?.number ?? -1}`;
+    const key = `${part.kind} ${this.#getNumber(part.node)} ${getDetail(part)} ${rest?.number ?? -1}`;
     const known = this.#stacks.get(key);
     if (known !== undefined) return known;
     chargeSteps(newLinkSteps);
@@ -265,7 +265,7 @@ export class PushdownMachine {
   }
 
   #position(automaton: Automaton, state: number, stack: Stack | undefined): Position {
-    const key = `${this.#numberOf(automaton)} ${stack?.number ?? -1}`;
+    const key = `${this.#getNumber(automaton)} ${stack?.number ?? -1}`;
     const thread = this.#threads.get(key) ?? {
       automaton,
       stack,
@@ -291,7 +291,7 @@ export class PushdownMachine {
     return position;
   }
 
-  #numberOf(part: object): number {
+  #getNumber(part: object): number {
     const known = this.#numbers.get(part);
     if (known !== undefined) return known;
     this.#numbers.set(part, this.#numbers.size);
@@ -304,7 +304,7 @@ export class PushdownMachine {
     return position.alone;
   }
 
-  #stateOf({ positions, accepts }: Reading): MachineState {
+  #getState({ positions, accepts }: Reading): MachineState {
     const [only] = positions;
     if (positions.size === 1 && only !== undefined && !accepts) return this.#alone(only);
     const sorted = [...positions].toSorted((left, right) => left.number - right.number);

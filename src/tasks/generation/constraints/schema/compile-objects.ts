@@ -1,5 +1,5 @@
 /** Objects of JSON as grammars. */
-import { keysOf } from "../../../../formats/json/exact-json.ts";
+import { getKeys } from "../../../../formats/json/exact-json.ts";
 import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { OtherWords, WordTrie } from "../automata/words.ts";
@@ -7,8 +7,8 @@ import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type GrammarNode, type ObjectProperty, type OtherMember, choice, object, text } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
-import { highest, lowest, mapOf, requiredNames } from "./keywords.ts";
-import { type SchemaPart, type SchemaPlace, placeOf } from "./schema-document.ts";
+import { highest, lowest, getMap, requiredNames } from "./keywords.ts";
+import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
 
 /** Different expressions of `patternProperties` at most: a name may match any of them. */
 const maxPatterns = 5;
@@ -21,7 +21,7 @@ interface Pattern {
 /** The grammar of the objects for which all schemas are valid. */
 export function compileObject(parts: readonly SchemaPart[], schemas: SchemaContext, strings: StringContext): GrammarNode {
   chargeSteps(100);
-  const patterns = patternsOf(parts, strings);
+  const patterns = getPatterns(parts, strings);
   const required = requiredNames(parts);
   const members = new MemberSchemas(parts, schemas);
   const names = new Set([...members.names, ...required]);
@@ -50,7 +50,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     throw refusal(
       "members with names that are not listed are not told apart, so that they cannot be counted",
       "list the names, or require them",
-      placeOf(part, "minProperties"),
+      getPlace(part, "minProperties"),
     );
   }
   if (max < 0) return choice();
@@ -60,7 +60,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
 /** Whether schemas list the members of an object, and do not say what others may be. */
 function listsMembers(parts: readonly SchemaPart[]): boolean {
   return (
-    parts.some((part) => part.keywords["properties"] !== undefined && !isOnlyForbidding(mapOf(part, "properties"))) &&
+    parts.some((part) => part.keywords["properties"] !== undefined && !isOnlyForbidding(getMap(part, "properties"))) &&
     parts.every(({ keywords }) => keywords["additionalProperties"] === undefined)
   );
 }
@@ -82,7 +82,7 @@ class MemberSchemas {
   constructor(parts: readonly SchemaPart[], schemas: SchemaContext) {
     this.#schemas = schemas;
     for (const part of parts) {
-      const names = keysOf(mapOf(part, "properties"));
+      const names = getKeys(getMap(part, "properties"));
       chargeSteps(10 * names.length);
       chargeStates(0, 150 * names.length);
       for (const name of names) {
@@ -105,7 +105,7 @@ class MemberSchemas {
   of(name: string | undefined, matching: readonly Pattern[]): readonly SchemaPlace[] {
     const { document } = this.#schemas;
     const listing = name === undefined ? [] : (this.#listing.get(name) ?? []);
-    const own = listing.map((part) => document.below(part, mapOf(part, "properties")[name ?? ""], "properties", name ?? ""));
+    const own = listing.map((part) => document.below(part, getMap(part, "properties")[name ?? ""], "properties", name ?? ""));
     chargeSteps(5 * this.#general.length);
     const general = this.#general.flatMap((part) => this.#generalPlaces(part, listing.includes(part), matching));
     return [...own, ...general];
@@ -113,7 +113,7 @@ class MemberSchemas {
 
   #generalPlaces(part: SchemaPart, isListed: boolean, matching: readonly Pattern[]): readonly SchemaPlace[] {
     const { document } = this.#schemas;
-    const byPattern = mapOf(part, "patternProperties");
+    const byPattern = getMap(part, "patternProperties");
     const matched = matching
       .filter(({ source }) => Object.hasOwn(byPattern, source))
       .map(({ source }) => document.below(part, byPattern[source], "patternProperties", source));
@@ -123,14 +123,14 @@ class MemberSchemas {
   }
 }
 
-function patternsOf(parts: readonly SchemaPart[], strings: StringContext): readonly Pattern[] {
+function getPatterns(parts: readonly SchemaPart[], strings: StringContext): readonly Pattern[] {
   const found = new Map<string, Pattern>();
   for (const part of parts) {
-    for (const source of Object.keys(mapOf(part, "patternProperties"))) {
+    for (const source of Object.keys(getMap(part, "patternProperties"))) {
       if (!found.has(source)) found.set(source, { source, dfa: strings.pattern(part, "patternProperties", source) });
     }
     if (found.size > maxPatterns) {
-      throw refusal(`has more than ${maxPatterns} expressions`, "list the names", placeOf(part, "patternProperties"));
+      throw refusal(`has more than ${maxPatterns} expressions`, "list the names", getPlace(part, "patternProperties"));
     }
   }
   return [...found.values()];
@@ -156,7 +156,7 @@ function nameDfa(parts: readonly SchemaPart[], schemas: SchemaContext, strings: 
     throw refusal(
       "only keywords of strings are supported there",
       "write it without choices",
-      placeOf(places[0]?.part, "propertyNames"),
+      getPlace(places[0]?.part, "propertyNames"),
     );
   }
   const words = lists.map((list) => wordsDfa(list.filter((word) => typeof word === "string")));

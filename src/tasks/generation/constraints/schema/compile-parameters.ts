@@ -6,7 +6,7 @@ import { chargeSteps } from "../constraint-budget.ts";
 import { type GrammarNode, choice, choiceOf, literal, repeat, sequence, sequenceOf, text } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import { listedValues, stringKeywords } from "./compile-values.ts";
-import { mapOf, requiredNames, typesOf } from "./keywords.ts";
+import { getMap, requiredNames, getTypes } from "./keywords.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
@@ -57,7 +57,7 @@ export class ParameterCompiler {
   }
 
   #members(parts: readonly SchemaPart[]): GrammarNode {
-    if (!typesOf(parts).includes("object")) return choice();
+    if (!getTypes(parts).includes("object")) return choice();
     for (const { keywords, pointer } of parts) {
       const keyword = refusedKeywords.find((each) => keywords[each] !== undefined);
       if (keyword !== undefined)
@@ -68,15 +68,15 @@ export class ParameterCompiler {
         );
     }
     const required = requiredNames(parts);
-    const listed = new Set(parts.flatMap((part) => Object.keys(mapOf(part, "properties"))));
+    const listed = new Set(parts.flatMap((part) => Object.keys(getMap(part, "properties"))));
     const members: GrammarNode[] = [];
     for (const name of new Set([...listed, ...required])) {
       chargeSteps(10 + name.length);
-      const places = parts.flatMap((part) => this.#placesOf(part, name));
+      const places = parts.flatMap((part) => this.#getPlaces(part, name));
       if (!places.includes(false)) members.push(repeat(this.#member(literal(name), places), required.has(name) ? 1 : 0, 1));
       else if (required.has(name)) return choice();
     }
-    const others = parts.flatMap((part) => this.#placesOf(part, undefined));
+    const others = parts.flatMap((part) => this.#getPlaces(part, undefined));
     const areOpen = this.#schemas.unlistedMembers || parts.every(({ keywords }) => keywords["properties"] === undefined);
     if (listed.size === 0 && areOpen && !others.includes(false)) {
       const name = text(regularExpressionDfa(otherName, { whole: true }));
@@ -86,9 +86,9 @@ export class ParameterCompiler {
   }
 
   /** The schemas of a member; `name` undefined: of one that is not listed. */
-  #placesOf(part: SchemaPart, name: string | undefined): readonly SchemaPlace[] {
+  #getPlaces(part: SchemaPart, name: string | undefined): readonly SchemaPlace[] {
     const { document } = this.#schemas;
-    const properties = mapOf(part, "properties");
+    const properties = getMap(part, "properties");
     if (name !== undefined && Object.hasOwn(properties, name))
       return [document.below(part, properties[name], "properties", name)];
     const additional = part.keywords["additionalProperties"];
@@ -104,7 +104,7 @@ export class ParameterCompiler {
 
   /** A value and the tag behind it. */
   #value(parts: readonly SchemaPart[]): GrammarNode {
-    const types = typesOf(parts);
+    const types = getTypes(parts);
     const others = types.filter((type) => type !== "string");
     const options: GrammarNode[] = types.includes("string") ? [this.#string(parts)] : [];
     const [first] = parts;

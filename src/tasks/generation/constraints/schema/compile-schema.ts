@@ -3,12 +3,12 @@ import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
 import { choice, choiceOf, rule } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
-import { listOf, mapOf, refuseUnsupported, textOf } from "./keywords.ts";
+import { listOf, getMap, refuseUnsupported, getText } from "./keywords.ts";
 import { negateSchema } from "./negate-schema.ts";
 import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
 import { SchemaCache } from "./schema-cache.ts";
-import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef, placeOf } from "./schema-document.ts";
+import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef, getPlace } from "./schema-document.ts";
 import { ParameterCompiler, type ParameterTags } from "./compile-parameters.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
@@ -143,7 +143,7 @@ class SchemaCompiler implements SchemaContext {
       chargeSteps(30);
       seen.add(place.keywords);
       const { keywords } = place;
-      const reference = textOf(place, "$ref");
+      const reference = getText(place, "$ref");
       if (reference !== undefined) open.push(this.document.resolve(reference, place));
       if (reference !== undefined && ignoresBesideRef(place.draft)) continue;
       refuseUnsupported(place);
@@ -157,7 +157,7 @@ class SchemaCompiler implements SchemaContext {
     }
     const parts = [...all];
     for (const [index, part] of parts.entries()) {
-      const found = this.#optionsOf(part);
+      const found = this.#getOptions(part);
       if (found === undefined) continue;
       const rest = [...parts.slice(0, index), this.#without(part, found.keywords), ...parts.slice(index + 1)];
       return { parts: rest, options: found.options };
@@ -165,7 +165,7 @@ class SchemaCompiler implements SchemaContext {
     return { parts, options: undefined };
   }
 
-  #optionsOf(part: SchemaPart): Options | undefined {
+  #getOptions(part: SchemaPart): Options | undefined {
     const known = this.#options.get(part.keywords);
     if (known !== undefined || this.#options.has(part.keywords)) return known;
     const options = this.#findOptions(part);
@@ -186,7 +186,7 @@ class SchemaCompiler implements SchemaContext {
       return { keywords: ["not"], options: this.#negation(part, keywords["not"], "not").map((place) => [place]) };
     if (keywords["if"] !== undefined) return { keywords: ["if", "then", "else"], options: this.#conditional(part) };
     for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
-      const [name] = Object.keys(mapOf(part, keyword));
+      const [name] = Object.keys(getMap(part, keyword));
       if (name !== undefined) return this.#dependency(part, keyword, name);
     }
     return undefined;
@@ -205,7 +205,7 @@ class SchemaCompiler implements SchemaContext {
       const known = negated.get(index);
       if (known !== undefined) return known;
       const anyOf = this.#negation(part, schemas[index], "oneOf").map((each) => (each === false ? false : each.keywords));
-      const place = this.document.place({ anyOf }, { ...part, negatedBy: placeOf(part, "oneOf") });
+      const place = this.document.place({ anyOf }, { ...part, negatedBy: getPlace(part, "oneOf") });
       negated.set(index, place);
       return place;
     };
@@ -224,8 +224,8 @@ class SchemaCompiler implements SchemaContext {
   }
 
   #dependency(part: SchemaPart, keyword: string, name: string): Options {
-    chargeSteps(20 * Object.keys(mapOf(part, keyword)).length);
-    const { [name]: needed, ...others } = mapOf(part, keyword);
+    chargeSteps(20 * Object.keys(getMap(part, keyword)).length);
+    const { [name]: needed, ...others } = getMap(part, keyword);
     const beside = this.#derive(part, [keyword, name], { ...part.keywords, [keyword]: others });
     const needs = Array.isArray(needed) || typeof needed === "string" ? { required: [name, ...[needed].flat()] } : undefined;
     const present: readonly SchemaPlace[] =
@@ -251,9 +251,9 @@ class SchemaCompiler implements SchemaContext {
       const why = keyword === "oneOf" ? "its schemas are not known to exclude each other" : "what it negates is not supported";
       const remedy =
         keyword === "oneOf" ? "use anyOf, or give each a property with a const of its own" : "write it without this keyword";
-      throw refusal(why, remedy, placeOf(part, keyword));
+      throw refusal(why, remedy, getPlace(part, keyword));
     }
-    const places = negated.map((each) => this.document.place(each, { ...part, negatedBy: placeOf(part, keyword) }));
+    const places = negated.map((each) => this.document.place(each, { ...part, negatedBy: getPlace(part, keyword) }));
     if (key !== undefined) this.#negated.set(key, places);
     return places;
   }

@@ -9,9 +9,9 @@ import {
   lengthDfa,
   wordsDfa,
 } from "../automata/automaton.ts";
-import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
+import { JsonNumber, getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { CountedText } from "../automata/counted-text.ts";
-import { compareDecimals, decimalOf, isWhole } from "../automata/decimals.ts";
+import { compareDecimals, parseDecimal, isWhole } from "../automata/decimals.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
@@ -35,13 +35,13 @@ import {
   listOf,
   lowerBound,
   lowest,
-  textOf,
-  typeOf,
-  typesOf,
+  getText,
+  getType,
+  getTypes,
   upperBound,
 } from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
-import { type SchemaPart, type SchemaPlace, placeOf } from "./schema-document.ts";
+import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
 
 /** Behind an item of a list that another follows. */
 const itemEnd = sequence(literal(","), lineBreak);
@@ -77,7 +77,7 @@ export class ValueCompiler implements StringContext {
   /** The grammar of the values for which all schemas are valid. */
   node(parts: readonly SchemaPart[]): GrammarNode {
     chargeSteps(40 * parts.length);
-    const types = typesOf(parts);
+    const types = getTypes(parts);
     const listed = listedValues(parts);
     if (listed !== undefined) return this.#listed(listed, types, parts);
     return choice(...types.map((type) => this.#ofType(type, parts)));
@@ -110,7 +110,7 @@ export class ValueCompiler implements StringContext {
   /** Values of `enum` and `const` that the other keywords allow. */
   #listed(values: readonly unknown[], types: readonly JsonType[], parts: readonly SchemaPart[]): GrammarNode {
     const ofType = values.filter((value) => {
-      const type = typeOf(value);
+      const type = getType(value);
       return types.includes(type) || (type === "integer" && types.includes("number"));
     });
     const beside = parts.map((part): SchemaPart => ({ ...part, keywords: withoutKeywords(part.keywords, ["enum", "const"]) }));
@@ -138,7 +138,7 @@ export class ValueCompiler implements StringContext {
       return list(value.length === 0 ? sequence() : sequence(lineBreak, ...items, lineBreak));
     }
     if (!isJsonObject(value)) return literal(jsonText(value));
-    const properties = entriesOf(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
+    const properties = getEntries(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
     return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY });
   }
 
@@ -212,7 +212,7 @@ export class ValueCompiler implements StringContext {
     const excluded = parts.flatMap((part) => listOf(part, excludedKeyword)).filter((value) => typeof value === "string");
     return [
       ...parts.flatMap((part) => {
-        const pattern = textOf(part, "pattern");
+        const pattern = getText(part, "pattern");
         return pattern === undefined ? [] : [this.pattern(part, "pattern", pattern)];
       }),
       ...parts.flatMap(({ keywords }) => {
@@ -266,9 +266,9 @@ function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
 }
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
-  if (!excluded.some((value) => types.includes(typeOf(value)))) return;
+  if (!excluded.some((value) => types.includes(getType(value)))) return;
   const part = parts.find(({ keywords }) => keywords[excludedKeyword] !== undefined);
-  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", placeOf(part, "not"));
+  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", getPlace(part, "not"));
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
@@ -310,15 +310,15 @@ function acceptedBy(node: GrammarNode): (value: unknown) => boolean {
 
 /** A value whose numbers are written without a fraction of zeros or an exponent, as grammars of integers have them. */
 function plainNumbers(value: unknown): unknown {
-  if (value instanceof JsonNumber) return new JsonNumber(decimalOf(value.text));
+  if (value instanceof JsonNumber) return new JsonNumber(parseDecimal(value.text));
   if (Array.isArray(value)) return value.map(plainNumbers);
-  return isJsonObject(value) ? Object.fromEntries(entriesOf(value).map(([name, each]) => [name, plainNumbers(each)])) : value;
+  return isJsonObject(value) ? Object.fromEntries(getEntries(value).map(([name, each]) => [name, plainNumbers(each)])) : value;
 }
 
 /** What `compile` returns. What it refuses is said of the first of these keywords that a schema has. */
 function naming<Result>(parts: readonly SchemaPart[], keywords: readonly string[], compile: () => Result): Result {
   const [found] = keywords.flatMap((keyword) =>
-    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [placeOf(part, keyword)])),
+    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [getPlace(part, keyword)])),
   );
   if (found === undefined) return compile();
   try {

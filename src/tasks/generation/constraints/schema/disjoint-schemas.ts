@@ -10,10 +10,10 @@ import {
   isNumber,
   lowerBound,
   lowest,
-  mapOf,
+  getMap,
   requiredNames,
-  typeOf,
-  typesOf,
+  getType,
+  getTypes,
   upperBound,
 } from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
@@ -47,14 +47,14 @@ export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: 
   if (other.options !== undefined)
     return other.options.every((option) => isDisjointWith(context, [...other.parts, ...option], one, depth));
   const [first, second] = [one.parts, other.parts];
-  const shared = typesOf([...first, ...second]);
+  const shared = getTypes([...first, ...second]);
   if (shared.length === 0) return true;
-  const values = [valuesOf(first), valuesOf(second)];
+  const values = [getValues(first), getValues(second)];
   if (values[0] !== undefined && values[1] !== undefined)
     return [...values[0].keys()].every((key) => values[1]?.has(key) !== true);
   for (const [index, list] of values.entries()) {
-    const types = typesOf(index === 0 ? second : first);
-    const isOfType = (value: unknown): boolean => types.includes(typeOf(value)) || (isNumber(value) && types.includes("number"));
+    const types = getTypes(index === 0 ? second : first);
+    const isOfType = (value: unknown): boolean => types.includes(getType(value)) || (isNumber(value) && types.includes("number"));
     if (list !== undefined && [...list.values()].every((value) => !isOfType(value))) return true;
   }
   return shared.every((type) => {
@@ -77,7 +77,7 @@ function isDisjointWith(context: DisjointContext, list: readonly SchemaPlace[], 
 }
 
 /** The values that `const` or `enum` list, by their canonical text; undefined if neither is there. */
-export function valuesOf(parts: readonly SchemaPart[]): ReadonlyMap<string, unknown> | undefined {
+export function getValues(parts: readonly SchemaPart[]): ReadonlyMap<string, unknown> | undefined {
   const listed = parts.flatMap(({ keywords }) =>
     "const" in keywords ? [[keywords["const"]]] : Array.isArray(keywords["enum"]) ? [keywords["enum"]] : [],
   );
@@ -103,14 +103,14 @@ function objectsDisjoint(
   const required = new Set([...requiredNames(first), ...requiredNames(second)]);
   chargeSteps(required.size);
   return [...required].some((name) =>
-    alwaysDisjoint(context, membersOf(context.schemas, first, name), membersOf(context.schemas, second, name), depth - 1),
+    alwaysDisjoint(context, getMembers(context.schemas, first, name), getMembers(context.schemas, second, name), depth - 1),
   );
 }
 
 /** The schemas of the member of a name, as far as its name alone says. */
-export function membersOf({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
+export function getMembers({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
   return parts.flatMap((part): readonly SchemaPlace[] => {
-    const properties = mapOf(part, "properties");
+    const properties = getMap(part, "properties");
     if (Object.hasOwn(properties, name)) return [document.below(part, properties[name], "properties", name)];
     return isClosed(part) ? [false] : [];
   });

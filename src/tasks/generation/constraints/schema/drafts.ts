@@ -53,7 +53,7 @@ const spans: ReadonlyMap<string, readonly [first: Draft, last: Draft]> = new Map
  * The draft that `$schema` names; undefined if it names none: then the keywords of all drafts count. `otherwise`: of the schema around it. Throws INPUT_INVALID for the address of
  * another dialect.
  */
-export function draftOf(schema: Readonly<Record<string, unknown>>, otherwise?: Draft): Draft | undefined {
+export function getDraft(schema: Readonly<Record<string, unknown>>, otherwise?: Draft): Draft | undefined {
   const { $schema: address } = schema;
   if (typeof address !== "string" || address === "") return otherwise;
   if (/^https?:/.test(address) && !/^https?:\/\/json-schema\.org\//.test(address)) {
@@ -72,7 +72,7 @@ export function hasKeyword(draft: Draft | undefined, keyword: string): boolean {
 }
 
 /** The keywords of a schema that a draft has: the schema itself if it has no others. */
-export function keywordsOf(
+export function getKeywords(
   schema: Readonly<Record<string, unknown>>,
   draft: Draft | undefined,
 ): Readonly<Record<string, unknown>> {

@@ -1,8 +1,8 @@
 /** Keywords of JSON Schema: which are supported, and reading their values. */
-import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
-import { type Decimal, compareDecimals, decimalOf, isWhole, writtenLength } from "../automata/decimals.ts";
+import { JsonNumber, getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
+import { type Decimal, compareDecimals, parseDecimal, isWhole, writtenLength } from "../automata/decimals.ts";
 import { refusal } from "../refusal.ts";
-import { type SchemaPart, placeOf } from "./schema-document.ts";
+import { type SchemaPart, getPlace } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
 const refused: ReadonlyMap<string, string> = new Map([
@@ -34,19 +34,19 @@ export function refuseUnsupported(part: SchemaPart): void {
 }
 
 function unsupported(part: SchemaPart, keyword: string, why: string): Error {
-  return refusal(why, "leave it out, and check the value when it is there", placeOf(part, keyword));
+  return refusal(why, "leave it out, and check the value when it is there", getPlace(part, keyword));
 }
 
 /** INPUT_INVALID for a keyword. */
 export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
-  return refusal(problem, "correct it", placeOf(part, keyword));
+  return refusal(problem, "correct it", getPlace(part, keyword));
 }
 
 /** Digits of a bound at most, written without an exponent. */
 const maxDigits = 400;
 
 /** The number that a keyword states. */
-function numberOf(part: SchemaPart, keyword: string): number | undefined {
+function getNumber(part: SchemaPart, keyword: string): number | undefined {
   const decimal = decimalAt(part, keyword);
   return decimal === undefined ? undefined : Number(decimal);
 }
@@ -55,7 +55,7 @@ function numberOf(part: SchemaPart, keyword: string): number | undefined {
 export function decimalAt(part: SchemaPart, keyword: string): Decimal | undefined {
   const value = part.keywords[keyword];
   if (value === undefined || typeof value === "boolean") return undefined;
-  const decimal = isNumber(value) ? decimalOf(jsonText(value)) : undefined;
+  const decimal = isNumber(value) ? parseDecimal(jsonText(value)) : undefined;
   if (decimal === undefined || !Number.isFinite(Number(decimal)))
     throw invalidKeyword(part, keyword, `is ${jsonText(value)}, and must be a number`);
   if (writtenLength(decimal) > maxDigits) throw invalidKeyword(part, keyword, `has more than ${maxDigits} digits`);
@@ -68,7 +68,7 @@ export function isNumber(value: unknown): value is number | JsonNumber {
 }
 
 /** The text that a keyword states. */
-export function textOf(part: SchemaPart, keyword: string): string | undefined {
+export function getText(part: SchemaPart, keyword: string): string | undefined {
   const value = part.keywords[keyword];
   if (value === undefined) return undefined;
   if (typeof value !== "string") throw invalidKeyword(part, keyword, `is ${JSON.stringify(value)}, and must be a string`);
@@ -84,13 +84,13 @@ export function listOf(part: SchemaPart, keyword: string): readonly unknown[] {
 }
 
 /** The names that a keyword lists. A boolean, as draft 3 has it, lists none. */
-function namesOf(part: SchemaPart, keyword: string): readonly string[] {
+function getNames(part: SchemaPart, keyword: string): readonly string[] {
   if (typeof part.keywords[keyword] === "boolean") return [];
   return listOf(part, keyword).filter((name) => typeof name === "string");
 }
 
 /** The schemas, by name, that a keyword states. */
-export function mapOf(part: SchemaPart, keyword: string): Readonly<Record<string, unknown>> {
+export function getMap(part: SchemaPart, keyword: string): Readonly<Record<string, unknown>> {
   const value = part.keywords[keyword];
   if (value === undefined) return {};
   if (!isJsonObject(value)) throw invalidKeyword(part, keyword, "must be an object");
@@ -99,12 +99,12 @@ export function mapOf(part: SchemaPart, keyword: string): Readonly<Record<string
 
 /** The greatest of the lower bounds that several schemas state. */
 export function highest(parts: readonly SchemaPart[], keyword: string, otherwise: number): number {
-  return parts.reduce((most, part) => Math.max(most, numberOf(part, keyword) ?? otherwise), otherwise);
+  return parts.reduce((most, part) => Math.max(most, getNumber(part, keyword) ?? otherwise), otherwise);
 }
 
 /** The smallest of the upper bounds that several schemas state. */
 export function lowest(parts: readonly SchemaPart[], keyword: string): number {
-  return parts.reduce((least, part) => Math.min(least, numberOf(part, keyword) ?? least), Number.POSITIVE_INFINITY);
+  return parts.reduce((least, part) => Math.min(least, getNumber(part, keyword) ?? least), Number.POSITIVE_INFINITY);
 }
 
 /** As `highest`, as it is written. Undefined: there is none. */
@@ -130,7 +130,7 @@ export type JsonType = "object" | "array" | "string" | "number" | "integer" | "b
 const everyType: readonly JsonType[] = ["object", "array", "string", "number", "boolean", "null"];
 
 /** The types that all of several schemas allow. */
-export function typesOf(parts: readonly SchemaPart[]): readonly JsonType[] {
+export function getTypes(parts: readonly SchemaPart[]): readonly JsonType[] {
   return parts.reduce<readonly JsonType[]>((types, part) => {
     const { type } = part.keywords;
     if (type === undefined || type === "any") return types;
@@ -146,23 +146,23 @@ export function typesOf(parts: readonly SchemaPart[]): readonly JsonType[] {
 }
 
 /** The type of a value. */
-export function typeOf(value: unknown): JsonType {
+export function getType(value: unknown): JsonType {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (isNumber(value)) return isWhole(decimalOf(jsonText(value))) ? "integer" : "number";
+  if (isNumber(value)) return isWhole(parseDecimal(jsonText(value))) ? "integer" : "number";
   return typeof value as JsonType;
 }
 
 /** The names that several schemas require. */
 export function requiredNames(parts: readonly SchemaPart[]): ReadonlySet<string> {
-  return new Set(parts.flatMap((part) => namesOf(part, "required")));
+  return new Set(parts.flatMap((part) => getNames(part, "required")));
 }
 
 /** Equal values have the same text, whatever the order of their members. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (isNumber(value)) return decimalOf(jsonText(value));
+  if (isNumber(value)) return parseDecimal(jsonText(value));
   if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = entriesOf(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  const members = getEntries(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
   return `{${members.toSorted().join()}}`;
 }

@@ -1,7 +1,7 @@
 /** Which of many schemas may have a value in common: by what tells them apart, such as a member with a constant, before they are compared one by one. */
 import { chargeSteps } from "../constraint-budget.ts";
-import { type DisjointContext, flatsDisjoint, membersOf, valuesOf } from "./disjoint-schemas.ts";
-import { isClosed, mapOf, requiredNames, typesOf } from "./keywords.ts";
+import { type DisjointContext, flatsDisjoint, getMembers, getValues } from "./disjoint-schemas.ts";
+import { isClosed, getMap, requiredNames, getTypes } from "./keywords.ts";
 import type { FlatSchema } from "./schema-context.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
@@ -22,7 +22,7 @@ export function overlappingSchemas(
   lists: readonly (readonly SchemaPlace[])[],
 ): readonly (readonly number[])[] {
   const flats = lists.map((list) => context.schemas.flatten(list));
-  const facets = flats.map((flat) => (flat === undefined ? new Map() : facetsOf(context, flat)));
+  const facets = flats.map((flat) => (flat === undefined ? new Map() : getFacets(context, flat)));
   const index = new FacetIndex(facets);
   const names = new NameIndex(flats);
   return flats.map((flat, number) => {
@@ -40,13 +40,13 @@ export function overlappingSchemas(
   });
 }
 
-function facetsOf(context: DisjointContext, flat: FlatSchema): Facets {
+function getFacets(context: DisjointContext, flat: FlatSchema): Facets {
   const facets = new Map<string, ReadonlySet<string>>();
   if (flat.options !== undefined) return facets;
   const { parts } = flat;
-  const types = typesOf(parts).map((type) => (type === "integer" ? "number" : type));
+  const types = getTypes(parts).map((type) => (type === "integer" ? "number" : type));
   facets.set("type", new Set(types));
-  const values = valuesOf(parts);
+  const values = getValues(parts);
   if (values !== undefined) facets.set("value", new Set(values.keys()));
   if (types.includes("object")) {
     const otherTypes = types.filter((type) => type !== "object").map((type) => `type ${type}`);
@@ -66,16 +66,16 @@ interface Collecting {
 function addMembers(collecting: Collecting, parts: readonly SchemaPart[], path: string, depth: number, always: boolean): void {
   const { context, facets, otherTypes } = collecting;
   const required = requiredNames(parts);
-  const names = new Set(parts.flatMap((part) => Object.keys(mapOf(part, "properties"))));
+  const names = new Set(parts.flatMap((part) => Object.keys(getMap(part, "properties"))));
   chargeSteps(5 * names.size);
   for (const name of names) {
     const isThere = always && required.has(name);
-    const flat = context.schemas.flatten(membersOf(context.schemas, parts, name));
+    const flat = context.schemas.flatten(getMembers(context.schemas, parts, name));
     if (flat === undefined || flat.options !== undefined) continue;
     const facet = `${path}/${JSON.stringify(name)}`;
-    const values = valuesOf(flat.parts);
+    const values = getValues(flat.parts);
     if (values !== undefined) facets.set(facet, new Set([...values.keys(), ...(isThere ? [] : [absent]), ...otherTypes]));
-    else if (depth > 1 && isThere && typesOf(flat.parts).every((type) => type === "object"))
+    else if (depth > 1 && isThere && getTypes(flat.parts).every((type) => type === "object"))
       addMembers(collecting, flat.parts, facet, depth - 1, true);
   }
 }
@@ -157,7 +157,8 @@ class NameIndex {
   constructor(flats: readonly (FlatSchema | undefined)[]) {
     this.#count = flats.length;
     this.#required = flats.map((flat) => {
-      const isObject = flat !== undefined && flat.options === undefined && typesOf(flat.parts).every((type) => type === "object");
+      const isObject =
+        flat !== undefined && flat.options === undefined && getTypes(flat.parts).every((type) => type === "object");
       return isObject ? requiredNames(flat.parts) : new Set();
     });
     for (const [number, flat] of flats.entries()) {
@@ -166,7 +167,7 @@ class NameIndex {
         this.#open.push(number);
         continue;
       }
-      for (const name of Object.keys(mapOf(closed, "properties"))) {
+      for (const name of Object.keys(getMap(closed, "properties"))) {
         chargeSteps(1);
         const known = this.#allowing.get(name);
         if (known === undefined) this.#allowing.set(name, [number]);

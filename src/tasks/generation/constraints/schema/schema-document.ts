@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
-import { type Draft, draftOf, keywordsOf } from "./drafts.ts";
+import { type Draft, getDraft, getKeywords } from "./drafts.ts";
 
 /** Keywords of a schema, and where it is. */
 export interface SchemaPart {
@@ -19,7 +19,7 @@ export interface SchemaPart {
 }
 
 /** Where in the document a keyword of a schema is: for a negation, the keyword that negates. */
-export function placeOf(part: SchemaPart | undefined, keyword: string): ConstraintPlace {
+export function getPlace(part: SchemaPart | undefined, keyword: string): ConstraintPlace {
   return part?.negatedBy ?? { keyword, pointer: part?.pointer ?? "" };
 }
 
@@ -56,14 +56,14 @@ export class SchemaDocument {
       throw refusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part = this.#partOf(schema, location);
+    const part = this.#getPart(schema, location);
     this.#places.set(schema, part);
     return part;
   }
 
-  #partOf(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
-    const { base, draft } = this.scopeOf(schema, location);
-    const keywords = keywordsOf(schema, draft);
+  #getPart(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
+    const { base, draft } = this.getScope(schema, location);
+    const keywords = getKeywords(schema, draft);
     if (keywords !== schema) this.#sources.set(keywords, schema);
     return { keywords, pointer: location.pointer, base, draft, negatedBy: location.negatedBy };
   }
@@ -91,7 +91,7 @@ export class SchemaDocument {
       throw refusal(
         `${JSON.stringify(reference)} is not in the schema`,
         "put what it refers to into $defs",
-        placeOf(from, "$ref"),
+        getPlace(from, "$ref"),
       );
     }
     return target;
@@ -103,18 +103,18 @@ export class SchemaDocument {
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isJsonObject(value)) scope = this.scopeOf(value, scope);
+      if (isJsonObject(value)) scope = this.getScope(value, scope);
     }
     if (!isJsonObject(value) && typeof value !== "boolean") return undefined;
     return this.place(value, { pointer: start.pointer + fragment, base: scope.base, draft: scope.draft });
   }
 
   /** The draft of a schema, and the URI that its references are relative to. `around`: of the schema that contains it. */
-  scopeOf(
+  getScope(
     schema: Readonly<Record<string, unknown>>,
     around: Pick<SchemaPart, "base" | "draft">,
   ): Pick<SchemaPart, "base" | "draft"> {
-    const draft = draftOf(schema, around.draft);
+    const draft = getDraft(schema, around.draft);
     const id = schema[idKeyword(draft)];
     if (typeof id !== "string" || id.startsWith("#") || (ignoresBesideRef(draft) && "$ref" in schema))
       return { base: around.base, draft };
@@ -127,7 +127,7 @@ export class SchemaDocument {
     if (!isContainer(value) || depth > 500) return;
     let own = location;
     if (isJsonObject(value)) {
-      const part = this.#places.get(value) ?? this.#partOf(value, location);
+      const part = this.#places.get(value) ?? this.#getPart(value, location);
       own = { ...part, pointer: location.pointer };
       if (own.base !== location.base || depth === 0) {
         this.#places.set(value, part);

@@ -1,5 +1,5 @@
 /** Numbers of schemas, equal for those that say the same: what they list often stands in a document many times. */
-import { entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
+import { getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
 
@@ -57,7 +57,7 @@ export class SchemaIdentities {
   of({ keywords, base, draft }: Omit<SchemaPart, "pointer">, document: SchemaDocument, depth: number = maxDepth): number {
     const known = this.#byObject.get(keywords);
     if (known !== undefined) return known;
-    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, draft, document }, depth));
+    const number = depth === 0 ? this.#count++ : this.#byContent(this.#getText({ keywords, base, draft, document }, depth));
     this.#byObject.set(keywords, number);
     return number;
   }
@@ -71,9 +71,9 @@ export class SchemaIdentities {
     return this.#count++;
   }
 
-  #textOf(schema: Schema, depth: number): string {
+  #getText(schema: Schema, depth: number): string {
     let text = schema.draft === undefined ? "" : `${schema.draft} `;
-    for (const [keyword, value] of entriesOf(schema.keywords)) {
+    for (const [keyword, value] of getEntries(schema.keywords)) {
       chargeSteps(5);
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
@@ -92,7 +92,7 @@ export class SchemaIdentities {
     const known = this.#byObject.get(value);
     if (known !== undefined) return `=${known}`;
     let text = isList ? "list " : "map ";
-    for (const [name, each] of entriesOf(value))
+    for (const [name, each] of getEntries(value))
       text += `${isList ? "" : JSON.stringify(name)}:${this.#schemaText(schema, each, depth)},`;
     const number = this.#byContent(text);
     this.#byObject.set(value, number);
@@ -101,7 +101,7 @@ export class SchemaIdentities {
 
   #schemaText({ base, draft, document }: Schema, keywords: unknown, depth: number): string {
     if (!isJsonObject(keywords)) return jsonText(keywords);
-    return `#${this.of({ keywords, ...document.scopeOf(keywords, { base, draft }) }, document, depth - 1)}`;
+    return `#${this.of({ keywords, ...document.getScope(keywords, { base, draft }) }, document, depth - 1)}`;
   }
 
   #documentNumber(document: SchemaDocument): number {

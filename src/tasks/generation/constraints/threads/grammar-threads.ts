@@ -3,7 +3,7 @@
  * exceeds a limit is ended, and what else lived there is compiled again in another when it is needed; so is what waits behind a long call.
  */
 import { addAbortListener, removeAbortListener } from "../../../../concurrency/abort-listeners.ts";
-import { InferyardError, abortError, messageOf, throwIfAborted } from "../../../../contract/errors.ts";
+import { InferyardError, abortError, getMessage, throwIfAborted } from "../../../../contract/errors.ts";
 import { parseDuration } from "../../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings } from "../../../../runtime/options/runtime-settings.ts";
 import { type ConstraintLimits, defaultConstraintLimits } from "../constraint-budget.ts";
@@ -121,7 +121,7 @@ export class GrammarThreads implements GrammarHost {
       if (!(error instanceof ThreadFailure)) throw error;
       if (this.#isDisposed) throw disposedError();
       if (error.kind === "ended") throw threadError(error);
-      throw new InferyardError("LIMIT_EXCEEDED", `reading the model's vocabulary for constraints: ${messageOf(error)}`, {
+      throw new InferyardError("LIMIT_EXCEEDED", `reading the model's vocabulary for constraints: ${getMessage(error)}`, {
         remedy: "leave the constraint out",
       });
     } finally {
@@ -311,7 +311,7 @@ export class GrammarThreads implements GrammarHost {
     } catch (error) {
       const tookMs = performance.now() - started;
       this.#time.add(call.client, tookMs);
-      call.reject(this.#failureOf(call, { error, tookMs, hasGuests: this.#hadGuests.has(thread) }));
+      call.reject(this.#getFailure(call, { error, tookMs, hasGuests: this.#hadGuests.has(thread) }));
     } finally {
       clearTimeout(longTimer);
       this.#slow.delete(thread);
@@ -320,12 +320,12 @@ export class GrammarThreads implements GrammarHost {
     }
   }
 
-  #failureOf(
+  #getFailure(
     { home, isAlone }: Call,
     { error, tookMs, hasGuests }: { readonly error: unknown; readonly tookMs: number; readonly hasGuests: boolean },
   ): Error {
     if (this.#isDisposed) return disposedError();
-    if (!(error instanceof ThreadFailure)) return new InferyardError("CONTRACT_VIOLATION", messageOf(error), { cause: error });
+    if (!(error instanceof ThreadFailure)) return new InferyardError("CONTRACT_VIOLATION", getMessage(error), { cause: error });
     // What others hold in the thread may be what fills it.
     if (error.kind === "memory" && !isAlone && hasGuests) return new Moved(true);
     const isCompiled = home !== undefined;

@@ -1,6 +1,7 @@
 /** Entry point of a worker thread that compiles grammars and computes masks: one call at a time. */
 import { getHeapStatistics } from "node:v8";
-import { InferyardError, messageOf } from "../../../../contract/errors.ts";
+import { omitUndefined } from "../../../../contract/checked.ts";
+import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
 import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
@@ -36,7 +37,7 @@ async function perform(operation: ThreadOperation, args: CallMessage["args"]): P
   try {
     return { ok: true, result: await operations[operation](args) };
   } catch (error) {
-    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", messageOf(error));
+    const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", getMessage(error));
     return { ok: false, error: failure.toJSON() };
   }
 }
@@ -60,7 +61,7 @@ const onGrammar =
 const handlers: Handlers = {
   vocabulary: async ({ settings, size, kept }) => {
     const tokenizer = await loadTextTokenizer(settings);
-    return readVocabulary(tokenizer, { kept, isShared: true, ...(size === undefined ? {} : { size }) });
+    return readVocabulary(tokenizer, { kept, isShared: true, ...omitUndefined({ size }) });
   },
   compile: ({ grammar, text, vocabulary: number, limits, tables }) => {
     const known = vocabularies.get(number) ?? (tables === undefined ? undefined : new TokenVocabulary(tables));

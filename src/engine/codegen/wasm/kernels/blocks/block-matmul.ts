@@ -114,16 +114,16 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
           return;
         }
         (isTernary ? widenTernaryPanel : widenPanel)(f, layout, k, weights, scratch);
-        const activationsOf = (row: I32): I32 => offsetBy(a, row, activationRowBytes(layout, k));
+        const getActivations = (row: I32): I32 => offsetBy(a, row, activationRowBytes(layout, k));
         if (rowBlocks > 0) {
           f.range(i32.const(0), blocks, 1, (block) => {
             const row = f.value(i32.mul(block, i32.const(tileRows)));
-            finish(emit(f, { layout, k, rows: tileRows, activations: activationsOf(row), weights }, scratch), row);
+            finish(emit(f, { layout, k, rows: tileRows, activations: getActivations(row), weights }, scratch), row);
           });
         }
         if (tailRows > 0) {
           const row = f.value(i32.mul(blocks, i32.const(tileRows)));
-          finish(emit(f, { layout, k, rows: tailRows, activations: activationsOf(row), weights }, scratch), row);
+          finish(emit(f, { layout, k, rows: tailRows, activations: getActivations(row), weights }, scratch), row);
         }
       });
     },
@@ -178,9 +178,9 @@ function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }:
     f.repeat(elements / activationGroup, () => {
       for (const half of indices(halves)) {
         const sums = products(f, { layout, rows, rowBytes, half, a, b, group });
-        const scaleOf = (vector: number): V128 =>
+        const getScale = (vector: number): V128 =>
           hasGroupScales ? int8Lanes(group, vector, "signed") : v128.load(header, vector * 16);
-        const scales = vectors.map((vector) => f.value(scaleOf(vector)));
+        const scales = vectors.map((vector) => f.value(getScale(vector)));
         const minimums = hasMins
           ? vectors.map((vector) =>
               f.value(hasGroupScales ? int8Lanes(group, vector, "unsigned") : v128.load(header, tileColumns * 4 + vector * 16)),

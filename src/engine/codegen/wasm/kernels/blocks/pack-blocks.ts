@@ -63,7 +63,7 @@ interface Field {
 }
 
 /** Byte offset of the byte that holds a code, and the position of the code in it. */
-function placeOf({ bits, depth, column, element }: Omit<Field, "value">): readonly [at: number, shift: number] {
+function getPlace({ bits, depth, column, element }: Omit<Field, "value">): readonly [at: number, shift: number] {
   const laneBits = 32 / depth;
   const fields = laneBits / bits;
   const step = Math.floor(element / depth);
@@ -73,7 +73,7 @@ function placeOf({ bits, depth, column, element }: Omit<Field, "value">): readon
 }
 
 function orField(view: DataView, start: number, field: Field): void {
-  const [at, shift] = placeOf(field);
+  const [at, shift] = getPlace(field);
   view.setUint8(start + at, view.getUint8(start + at) | (field.value << shift));
 }
 
@@ -105,7 +105,7 @@ function codeAt(view: DataView, codes: number, layout: BlockLayout, column: numb
   const { lowBits, highBits, depth, smallestCode } = layout;
   if (lowBits === 8) return view.getInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1));
   const field = (start: number, bits: 1 | 2 | 4): number => {
-    const [at, shift] = placeOf({ bits, depth, column, element });
+    const [at, shift] = getPlace({ bits, depth, column, element });
     return (view.getUint8(start + at) >> shift) & (2 ** bits - 1);
   };
   const low = field(codes, lowBits);

@@ -81,7 +81,7 @@ function packedSums(f: FunctionBuilder, superElements: number, a: Local<"i32">, 
       const factor = f.value(v128.load32Splat(factors, step * depth));
       for (const vector of vectors) {
         const sum = item(sums, vector);
-        f.set(sum, i16x8.add(sum, f.pairDot(factor, f.value(codesOf(item(packed, vector), step, mask)))));
+        f.set(sum, i16x8.add(sum, f.pairDot(factor, f.value(getCodes(item(packed, vector), step, mask)))));
       }
     }
     f.increase(codes, packedBytes);
@@ -136,7 +136,7 @@ export function widenTernaryPanel(f: FunctionBuilder, layout: BlockLayout, k: nu
       for (const vector of vectors) {
         const packed = f.value(v128.load(source, vector * 16));
         for (const step of indices(codesPerByte))
-          f.run(v128.store(target, codesOf(packed, step, mask), step * wideBytes + vector * 16));
+          f.run(v128.store(target, getCodes(packed, step, mask), step * wideBytes + vector * 16));
       }
       f.increase(source, packedBytes);
       f.increase(target, codesPerByte * wideBytes);
@@ -150,6 +150,6 @@ function codeMask(): V128 {
 }
 
 /** The codes of one step, a byte for each. */
-function codesOf(packed: Local<"v128">, step: number, mask: Local<"v128">): V128 {
+function getCodes(packed: Local<"v128">, step: number, mask: Local<"v128">): V128 {
   return v128.and(step === 0 ? packed : i16x8.shrU(packed, i32.const(2 * step)), mask);
 }

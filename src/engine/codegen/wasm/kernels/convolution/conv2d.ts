@@ -65,7 +65,7 @@ export function conv2d(request: Conv2dRequest): Kernel {
   };
   const [height, width] = shape.output;
   const panels = Math.ceil(width / tileColumns);
-  const depth = depthOf(layer);
+  const depth = getDepth(layer);
   const [inPlanes, outPlanes] = [deep?.input ?? 1, deep?.output ?? 1];
   const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
   return defineKernel({
@@ -127,7 +127,7 @@ interface PanelAddresses {
 }
 
 /** Number of multiply-adds per output element: input channels of one group times taps of the window. */
-function depthOf({ channels, window, deep }: Layer): number {
+function getDepth({ channels, window, deep }: Layer): number {
   return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
 }
 
@@ -145,7 +145,7 @@ function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
 
 function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns: number): void {
   const { window, channels, outputs, activation, deep, type } = layer;
-  const depth = depthOf(layer);
+  const depth = getDepth(layer);
   const vectors = Math.ceil(columns / laneCount);
   const rowBytes = (deep?.output ?? 1) * window.output[0] * window.output[1] * floatBytes;
   if (layer.isPointwise) {

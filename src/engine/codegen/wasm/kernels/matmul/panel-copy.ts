@@ -27,16 +27,16 @@ export function copyPanel(f: FunctionBuilder, panel: Panel): void {
   else gather(f, panel);
 }
 
-const vectorsOf = (panel: Panel): number => Math.ceil(panel.columns / laneCount);
+const getVectors = (panel: Panel): number => Math.ceil(panel.columns / laneCount);
 
 function copyRows(f: FunctionBuilder, panel: Panel): void {
   const source = f.value(panel.from);
   const target = f.value(panel.to);
   f.repeat(panel.depth, () => {
-    for (const vector of indices(vectorsOf(panel)))
+    for (const vector of indices(getVectors(panel)))
       f.run(v128.store(target, v128.load(source, vector * vectorBytes), vector * vectorBytes));
     f.increase(source, panel.rowStride * floatBytes);
-    f.increase(target, vectorsOf(panel) * vectorBytes);
+    f.increase(target, getVectors(panel) * vectorBytes);
   });
 }
 
@@ -44,11 +44,11 @@ function copyRows(f: FunctionBuilder, panel: Panel): void {
 function transpose(f: FunctionBuilder, panel: Panel): void {
   const source = f.value(panel.from);
   const target = f.value(panel.to);
-  const rowBytes = vectorsOf(panel) * vectorBytes;
+  const rowBytes = getVectors(panel) * vectorBytes;
   const { depth } = panel;
   const fours = typeof depth === "number" ? Math.ceil(depth / laneCount) : i32.shrU(i32.add(depth, i32.const(3)), i32.const(2));
   f.repeat(fours, () => {
-    for (const vector of indices(vectorsOf(panel))) {
+    for (const vector of indices(getVectors(panel))) {
       const columns = indices(laneCount).map((lane) => {
         const column = Math.min(vector * laneCount + lane, panel.columns - 1); // lanes beyond the last column are never used
         return f.value(v128.load(source, column * panel.columnStride * floatBytes));
@@ -83,6 +83,6 @@ function gather(f: FunctionBuilder, panel: Panel): void {
     for (const column of indices(panel.columns))
       f.run(i32.store(target, i32.load(source, column * panel.columnStride * floatBytes), column * floatBytes));
     f.increase(source, panel.rowStride * floatBytes);
-    f.increase(target, vectorsOf(panel) * vectorBytes);
+    f.increase(target, getVectors(panel) * vectorBytes);
   });
 }

@@ -31,13 +31,13 @@ export const onesOffset = 4;
 export const columnSumsOffset = 16;
 
 /** Number of steps of `stepDepth` neighbouring k that cover k; the last step is padded with zeros. */
-export function stepsOf(k: number): number {
+export function getSteps(k: number): number {
   return Math.ceil(k / stepDepth);
 }
 
 /** Bytes of a packed panel of 8 columns, header included. Each run begins with the sums of its weights, 16 times int16. */
 export function panelBytes(k: number): number {
-  const steps = stepsOf(k);
+  const steps = getSteps(k);
   return panelHeaderBytes + Math.ceil(steps / runSteps) * stepBytes + steps * stepBytes;
 }
 
@@ -46,7 +46,7 @@ export function panelBytes(k: number): number {
  * the zero point, follows it.
  */
 export function normOffset(k: number): number {
-  return stepsOf(k) * stepDepth;
+  return getSteps(k) * stepDepth;
 }
 
 /** Bytes of a row of k quantized activations: the padded elements, the norm and the zero-point factor. */

@@ -24,7 +24,7 @@ import {
   runSteps,
   stepBytes,
   stepDepth,
-  stepsOf,
+  getSteps,
 } from "./byte-layout.ts";
 
 /** Shapes and output form of one matrix product of uint8 activations and int8 weights. */
@@ -149,7 +149,7 @@ type EachStep = (use: (products: V128, row: number, vector: number) => void) => 
 /** Generates the loop over the runs of a panel. `run` generates the body of the loop and is given the generator of the inner loop over the steps of a run. */
 function forRuns(f: FunctionBuilder, { tile, weights, bytes }: StepCursor, run: (eachStep: EachStep) => void): void {
   const { sums, k, panel } = tile;
-  const steps = stepsOf(k);
+  const steps = getSteps(k);
   const end = f.value(i32.add(panel, i32.const(panelBytes(k))));
   const runEnd = f.local("i32");
   const columns = f.locals("v128", at(sums, 0).length);

@@ -8,7 +8,7 @@ import {
   runSteps,
   stepBytes,
   stepDepth,
-  stepsOf,
+  getSteps,
 } from "./byte-layout.ts";
 
 /** Unpacked weights [k, n] from which the zero point has been subtracted. */
@@ -49,7 +49,7 @@ export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): vo
   const halves = new Int16Array(buffer, byteOffset, byteLength / 2);
   const words = new Int32Array(buffer, byteOffset, byteLength / 4);
   packed.fill(0);
-  const steps = stepsOf(k);
+  const steps = getSteps(k);
   for (let first = 0, panel = 0; first < n; first += tileColumns, panel += panelBytes(k)) {
     const columns = Math.min(tileColumns, n - first);
     let largest = 0;

@@ -142,7 +142,7 @@ export function subtractZeroPoint({ rows, columns, type, zeroPoint }: SubtractZe
 
 /** Quantizes four float32 lanes: round(x / divisor) + shift, half to even, clamped to 0 to 255. Returns int32 lanes. */
 export function quantizedLanes(x: V128, divisor: V128, shift: V128): V128 {
-  return lowBitsOf(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
+  return getLowBits(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }
 
 function clampQuantum(x: V128): V128 {
@@ -150,7 +150,7 @@ function clampQuantum(x: V128): V128 {
 }
 
 /** Converts float32 lanes that hold small integers to int32: adding 2^23 + 2^22 puts the integer in the low bits. Faster than the conversion instruction. */
-function lowBitsOf(whole: V128): V128 {
+function getLowBits(whole: V128): V128 {
   const base = f32x4.const(12_582_912);
   return i32x4.sub(f32x4.add(whole, base), base);
 }

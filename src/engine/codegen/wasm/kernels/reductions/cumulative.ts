@@ -132,7 +132,7 @@ function scanColumns(
   const groups = indices(Math.ceil(columns / laneCount)).map((group) => ({
     offset: group * laneCount * bytes,
     lanes: Math.min(laneCount, columns - group * laneCount),
-    totals: (type === "int32" ? ["whole"] : ["low", "high"]).map(() => f.value(identityOf(type, name))),
+    totals: (type === "int32" ? ["whole"] : ["low", "high"]).map(() => f.value(getIdentity(type, name))),
   }));
   const combine = name === "sum" ? "add" : "mul";
   const lanesOf = { float32: f64x2, int32: i32x4, int64: i64x2 }[type];
@@ -146,7 +146,7 @@ function scanColumns(
   };
 }
 
-function identityOf(type: CumulativeType, name: "sum" | "product"): V128 {
+function getIdentity(type: CumulativeType, name: "sum" | "product"): V128 {
   if (name === "sum") return v128.zero;
   if (type === "float32") return f64x2.const(1);
   return type === "int32" ? i32x4.const(1) : i64x2.splat(i64.const(1n));

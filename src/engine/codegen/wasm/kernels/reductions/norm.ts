@@ -35,9 +35,9 @@ export function norm({ rows, columns, epsilon, gamma, beta }: NormRequest): Kern
     pieceNanoseconds: columns * 0.7 + 10,
     emit(f, offsets, from, to) {
       f.range(from, to, 1, (row) => {
-        const rowOf = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));
-        const x = rowOf(offsets.x);
-        const y = rowOf(offsets.y);
+        const getRow = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));
+        const x = getRow(offsets.x);
+        const y = getRow(offsets.y);
         const { mean, factor } = statistics(f, columns, epsilon, x);
         forVectors(f, columns, (offset, lanes) => {
           const scaled = f32x4.mul(f32x4.sub(loadVector(x, offset), mean), factor);
