@@ -23,6 +23,7 @@ import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-set
 import {
   type GenerateCall,
   type PrepareCall,
+  type PreparedPrompts,
   type Prompt,
   type TextGenerator,
   getPromptTokens,
@@ -75,10 +76,6 @@ type Open<Result, Event> = (
   call: PrepareCall,
 ) => Promise<OpenedGeneration<Result, Event>>;
 
-interface Texts {
-  readonly results: readonly GeneratedText[];
-}
-
 /** Chat templates that are kept for manifests that are read again. */
 const maxKeptTemplates = 16;
 
@@ -113,11 +110,7 @@ export class Generation {
         const given = omitUndefined({ addSpecialTokens, fillIn });
         const ends = request.ignoreEndTokens === true ? [] : (fillIn?.tokens.ends ?? []);
         const options = ends.length === 0 ? request : { ...request, stopTokens: [...(request.stopTokens ?? []), ...ends] };
-        const prepared = await generator.prepare(list, options, given, forCall);
-        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-          results: await generator.generate(prepared, call),
-        });
-        return { promptTokens: getPromptTokens(prepared), run };
+        return openTexts(generator, await generator.prepare(list, options, given, forCall));
       },
     );
   }
@@ -134,11 +127,7 @@ export class Generation {
       { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireEncoder },
       async (generator, { manifest }, forCall) => {
         const rewriting = { texts: list, options: toOptions(rewriteOptions, request), call: forCall };
-        const prepared = await prepareRewrite(generator, manifest, rewriting);
-        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-          results: await generator.generate(prepared, call),
-        });
-        return { promptTokens: getPromptTokens(prepared), run };
+        return openTexts(generator, await prepareRewrite(generator, manifest, rewriting));
       },
     );
   }
@@ -258,6 +247,17 @@ export class Generation {
     const tokenizer = text && (await this.#tokenizers.get(text));
     return { handle, generator: this.#generators.of(model, handle, tokenizer), target, decision, started };
   }
+}
+
+/** Texts that follow checked prompts. */
+function openTexts(
+  generator: TextGenerator,
+  prepared: PreparedPrompts,
+): OpenedGeneration<{ readonly results: readonly GeneratedText[] }, GenerationEvent> {
+  return {
+    promptTokens: getPromptTokens(prepared),
+    run: async (call) => ({ results: await generator.generate(prepared, call) }),
+  };
 }
 
 type Release = () => Promise<void> | void;

@@ -88,19 +88,15 @@ export type ZeroShotPipelineOptions = Omit<ClassifyOptions, "labels" | "activati
 /** A task that `pipeline` supports. */
 export type PipelineTask = keyof PipelineCalls;
 
-/** Aliases of tasks in transformers.js. */
-export interface PipelineAliases {
-  readonly embeddings: "feature-extraction";
-  readonly "sentiment-analysis": "text-classification";
-  readonly ner: "token-classification";
-}
-
 /** For each alias of a task in transformers.js (such as "ner") the name of the task that `pipeline` runs for it. */
-export const pipelineAliases: PipelineAliases = {
+export const pipelineAliases = {
   embeddings: "feature-extraction",
   "sentiment-analysis": "text-classification",
   ner: "token-classification",
-};
+} as const;
+
+/** Aliases of tasks in transformers.js. */
+export type PipelineAliases = typeof pipelineAliases;
 
 type PipelineFactories = {
   readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task] | Promise<PipelineCalls[Task]>;

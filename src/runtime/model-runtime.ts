@@ -72,31 +72,27 @@ export class ModelRuntime {
     this.#backends = [...validateBackends(backends)];
     this.#settings = settings;
     this.#platform = platform;
-    const facts = new FactsReader(this.#backends, platform.machine);
-    this.#facts = facts;
-    const limits = parseMemoryLimits(settings, this.#backends);
-    this.#limits = limits;
-    const circuits = this.#circuits;
-    const digests = createDigestCache();
-    this.#selector = new ModelSelector({ settings, platform, facts, circuits, limits, digests });
-    const loader = new ModelLoader({
+    this.#facts = new FactsReader(this.#backends, platform.machine);
+    this.#limits = parseMemoryLimits(settings, this.#backends);
+    const parts = {
       backends: this.#backends,
       settings,
-      checkAnswers,
       platform,
-      facts,
-      circuits,
-      digests,
-      selector: this.#selector,
-      loadLimits: parseLoadLimits(settings),
-    });
+      facts: this.#facts,
+      circuits: this.#circuits,
+      limits: this.#limits,
+      digests: createDigestCache(),
+    };
+    const selector = new ModelSelector(parts);
+    const loader = new ModelLoader({ ...parts, selector, checkAnswers, loadLimits: parseLoadLimits(settings) });
+    this.#selector = selector;
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
-      ...omitUndefined({ limits }),
+      ...omitUndefined({ limits: this.#limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
     });
-    this.#models = new SharedModels({ residency: this.#residency, settings, selector: this.#selector, loader });
-    this.#reloaderParts = { backends: this.#backends, facts, loader, settings, residency: this.#residency };
+    this.#models = new SharedModels({ settings, selector, loader, residency: this.#residency });
+    this.#reloaderParts = { ...parts, loader, residency: this.#residency };
     // Validates constraints when the runtime is created, not at the first load.
     mergeConstraints(settings, ...Object.values(settings.models ?? {}));
     refuseUnknownNames(settings, this.#backends);

@@ -3,6 +3,7 @@
  * evicted, the least recently used first. Memory is booked before a load begins, so that loads in progress count.
  */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { deferred } from "../../concurrency/deferred.ts";
 import { InferyardError, abortError } from "../../contract/errors.ts";
 import {
   type MemoryAmounts,
@@ -78,20 +79,20 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
       throw this.#budgetError(consumer, estimated); // no eviction can make it fit
     }
     const need = known ? estimated : initialBooking(estimated, this.#limits, staying);
-    let settle: (() => void) | undefined;
-    await new Promise<void>((resolve, reject) => {
-      const waiting: QueuedLoad<Item> = { consumer, need, grant: resolve, refuse: reject };
-      const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
-      const abort = (): void => this.#reject(waiting, abortError(signal));
-      addAbortListener(signal, abort);
-      settle = () => {
-        clearTimeout(timer);
-        removeAbortListener(signal, abort);
-        waiting.endDraining?.();
-      };
-      this.#queue.push(waiting);
-      this.admitNext();
-    }).finally(() => settle?.());
+    const admitted = deferred<void>();
+    const waiting: QueuedLoad<Item> = { consumer, need, grant: admitted.resolve, refuse: admitted.reject };
+    const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
+    const abort = (): void => this.#reject(waiting, abortError(signal));
+    addAbortListener(signal, abort);
+    this.#queue.push(waiting);
+    this.admitNext();
+    try {
+      await admitted.promise;
+    } finally {
+      clearTimeout(timer);
+      removeAbortListener(signal, abort);
+      waiting.endDraining?.();
+    }
   }
 
   /** Books additional memory if it fits now. Evicts nothing. Returns whether it was booked. */

@@ -3,20 +3,17 @@ import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.t
 import { omitUndefined } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type DigestCache, type ModelReference, computeDigest } from "../../models/index.ts";
-import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
-import type { Platform } from "../platform.ts";
+import { type ModelReference, computeDigest } from "../../models/index.ts";
+import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { SupervisionFactory } from "../supervision/supervisor.ts";
 import { type MemoryAmounts, heldMemory } from "../selection/memory-budget.ts";
 import { replicaCount } from "./replica-count.ts";
 import type { MemoryBooking } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
-import type { FactsReader } from "../selection/facts-reader.ts";
-import type { ModelSelector } from "../selection/model-selector.ts";
+import type { ModelSelector, ModelSelectorParts } from "../selection/model-selector.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { formatTarget, placementKey } from "../targets/target.ts";
-import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import { trialSupervision } from "../supervision/trial-supervision.ts";
 import { makeDecision } from "../decision/decision.ts";
 import { getFallbacks } from "../decision/fallbacks.ts";
@@ -31,15 +28,10 @@ import {
 import type { AnswerCheck } from "../loading/verification.ts";
 
 /** The parts of a runtime that loading needs. */
-export interface ModelLoaderParts {
+export interface ModelLoaderParts extends ModelSelectorParts {
   readonly backends: readonly Backend[];
-  readonly settings: RuntimeSettings;
   readonly loadLimits: LoadLimits;
   readonly checkAnswers: AnswerCheck;
-  readonly platform: Platform;
-  readonly facts: FactsReader;
-  readonly circuits: CircuitBreakers;
-  readonly digests: DigestCache;
   readonly selector: ModelSelector;
 }
 

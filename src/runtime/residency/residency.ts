@@ -11,6 +11,7 @@ import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts"
 import type { LoadOutcome } from "../loading/loading.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 import { abortable } from "../../concurrency/abortable.ts";
+import { type Deferred, deferred } from "../../concurrency/deferred.ts";
 
 /** An item that residency manages. */
 export interface Resident {
@@ -70,16 +71,11 @@ interface Entry<Item> extends MemoryConsumer {
   keepAliveMs: number;
   /** When it became unused, by `Date.now()`. Undefined while it is loading or in use. */
   idleSince: number | undefined;
-  /** Set while the entry accepts no new lease. */
-  draining: Draining | undefined;
+  /** Set while the entry accepts no new lease; resolves when it does again, or is gone. */
+  draining: Deferred<void> | undefined;
   unloading: Promise<void> | undefined;
   /** Called when the last lease is released. */
   readonly whenIdle: (() => void)[];
-}
-
-interface Draining {
-  readonly ended: Promise<void>;
-  readonly end: () => void;
 }
 
 const defaultWaitMs = 30_000;
@@ -123,7 +119,7 @@ export class Residency<Item extends Resident> {
       if (this.#closed) throw disposed();
       const known = this.#entries.get(key);
       if (known?.draining !== undefined) {
-        await abortable(known.draining.ended, signal);
+        await abortable(known.draining.promise, signal);
         continue;
       }
       const entry = known ?? this.#begin(key, reservation, load);
@@ -326,7 +322,7 @@ export class Residency<Item extends Resident> {
   #forget(entry: Entry<Item>): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
     for (const notify of entry.whenIdle.splice(0)) notify();
-    entry.draining?.end();
+    entry.draining?.resolve();
     entry.draining = undefined;
     this.#admission?.release(entry);
   }
@@ -369,14 +365,12 @@ function getState(entry: Entry<unknown>): string {
  */
 function startDraining(entry: Entry<unknown>): () => void {
   if (entry.draining !== undefined) return () => {};
-  let end = (): void => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const draining: Draining = { ended, end };
+  const draining = deferred<void>();
   entry.draining = draining;
   return () => {
     if (entry.draining !== draining || entry.unloading !== undefined) return;
     entry.draining = undefined;
-    draining.end();
+    draining.resolve();
   };
 }
 
