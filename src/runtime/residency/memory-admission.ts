@@ -12,6 +12,7 @@ import {
   machineMemory,
   addAmounts,
   findShortage,
+  formatMegabytes,
 } from "../selection/memory-budget.ts";
 
 /** Factor by which measured memory may exceed the limit before models are evicted for it. */
@@ -208,7 +209,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     const headline =
       shortage === undefined
         ? `${consumer.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can be unloaded`
-        : `${consumer.reference} needs about ${megabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${megabytes(shortage.limit)} has ${megabytes(shortage.left)} left`;
+        : `${consumer.reference} needs about ${formatMegabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${formatMegabytes(shortage.limit)} has ${formatMegabytes(shortage.left)} left`;
     const pool = shortage?.pool ?? machineMemory;
     const holders = [...this.#bookings]
       .filter(([other]) => other !== consumer)
@@ -217,7 +218,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
         bytes: amounts[pool] ?? 0,
         state: this.#manager.getState(other),
       }));
-    const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${megabytes(bytes)}   ${state}`);
+    const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${formatMegabytes(bytes)}   ${state}`);
     return new InferyardError("MEMORY_BUDGET", [headline, ...lines].join("\n"), {
       remedy:
         shortage === undefined
@@ -235,10 +236,6 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
 
 function poolSuffix(pool: string): string {
   return pool === machineMemory ? "" : ` on ${pool}`;
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
 /** null for Infinity, which JSON cannot represent. */

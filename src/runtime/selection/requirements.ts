@@ -1,7 +1,7 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
 import type { Capabilities } from "../../contract/backend.ts";
 import type { Variant } from "../../models/manifest.ts";
-import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "./memory-budget.ts";
+import { estimateMemory, findShortage, formatMegabytes, machineMemory, memoryDeviceType } from "./memory-budget.ts";
 import { selectHost } from "./host-selection.ts";
 import type { CandidateContext, DeviceFacts } from "./selection-facts.ts";
 import { weightBytes } from "./variant-selection.ts";
@@ -30,7 +30,7 @@ function deviceFacts({ target: { device }, facts }: CandidateContext): DeviceFac
 const memoryProblem: RequirementCheck = ({ manifest: { requirements }, target, variant, capabilities, facts }) => {
   const needed = requirements.memoryBytes ?? weightBytes(variant);
   if (needed > facts.availableMemory) {
-    return `needs ${inMegabytes(needed)} of memory, and ${inMegabytes(facts.availableMemory)} is available`;
+    return `needs ${formatMegabytes(needed)} of memory, and ${formatMegabytes(facts.availableMemory)} is available`;
   }
   if (facts.budget === undefined) return undefined;
   const { limits, host } = facts.budget;
@@ -38,7 +38,7 @@ const memoryProblem: RequirementCheck = ({ manifest: { requirements }, target, v
   const shortage = findShortage(limits, [], need);
   if (shortage === undefined) return undefined;
   const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;
-  return `needs about ${inMegabytes(shortage.need)}, and ${limit} is ${inMegabytes(shortage.limit)}`;
+  return `needs about ${formatMegabytes(shortage.need)}, and ${limit} is ${formatMegabytes(shortage.limit)}`;
 };
 
 const deviceMemoryProblem: RequirementCheck = (candidate) => {
@@ -47,9 +47,9 @@ const deviceMemoryProblem: RequirementCheck = (candidate) => {
   if (deviceMemoryBytes === undefined || target.device.type === "cpu") return undefined;
   const device = deviceFacts(candidate);
   if (device?.memoryBytes === undefined)
-    return `needs ${inMegabytes(deviceMemoryBytes)} on the device, whose memory is not known`;
+    return `needs ${formatMegabytes(deviceMemoryBytes)} on the device, whose memory is not known`;
   if (deviceMemoryBytes <= device.memoryBytes) return undefined;
-  return `needs ${inMegabytes(deviceMemoryBytes)} on the device, which has ${inMegabytes(device.memoryBytes)}`;
+  return `needs ${formatMegabytes(deviceMemoryBytes)} on the device, which has ${formatMegabytes(device.memoryBytes)}`;
 };
 
 const cudaProblem: RequirementCheck = (candidate) => {
@@ -67,7 +67,3 @@ const precisionProblem: RequirementCheck = ({ manifest, target, capabilities }) 
   if (precision === undefined || capabilities.precisions.includes(precision)) return undefined;
   return `needs ${precision}, which ${target.backend} does not compute on ${target.device.type}`;
 };
-
-function inMegabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`;
-}
