@@ -19,14 +19,9 @@ import { prepareRewrite, requireEncoder } from "../tasks/generation/rewrite/rewr
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
-import {
-  type GenerateCall,
-  type PrepareCall,
-  type Prompt,
-  type TextGenerator,
-  getPromptTokens,
-} from "../tasks/generation/text-generator.ts";
+import { type GenerateCall, type PrepareCall, type TextGenerator, getPromptTokens } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";

@@ -7,7 +7,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import { parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
-import type { Prompt } from "../tasks/generation/text-generator.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { Backend } from "../contract/backend.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import type { RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";

@@ -2,7 +2,8 @@
 import { withConfiguredTokens } from "../config/configured-tokens.ts";
 import { numberAddedTokens } from "../config/number-added-tokens.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import { type TokenizerJson, isObject } from "../config/tokenizer-json.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import { type TokenId, template } from "./components.ts";
 
 /** What is in tokenizer_config.json. */
