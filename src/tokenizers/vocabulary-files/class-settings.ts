@@ -4,7 +4,7 @@ import { numberAddedTokens } from "../config/number-added-tokens.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
-import { type TokenId, template } from "./components.ts";
+import { type TokenId, template } from "../config/components.ts";
 
 /** What is in tokenizer_config.json. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;
