@@ -176,7 +176,7 @@ export class LoadedGrammar {
   /** The tokens that may follow, a bit for each; end tokens are not among them. */
   #mask(state: MachineState): Uint32Array<ArrayBuffer> {
     const free = state.positions.reduce(
-      (most, { automaton, state: place }) => Math.max(most, automaton.freeCharacters(place)),
+      (most, { automaton, state: place }) => Math.max(most, automaton.freeCharacters?.(place) ?? 0),
       0,
     );
     const { mask: plain, isComplete } = this.#vocabulary.plainTokens(free);
