@@ -3,6 +3,7 @@ import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFile
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
 import { getCapabilities } from "../contract/shapes/held-contract.ts";
+import { findSupport } from "../contract/supported-models.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
@@ -51,7 +52,7 @@ async function queueFor(
 ): Promise<CallQueue> {
   const { signal: _signal, ...settings } = options;
   const load = { operation: "load", kind, entry: getEntry(backend), model, device, settings } as const;
-  const { interruptible = false } = getCapabilities(backend, device);
+  const interruptible = findSupport(getCapabilities(backend, device), model, kind)?.runsIn === "interruptible-thread";
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
   const { queue } = await replicas.start((sharedState) => {

@@ -16,7 +16,7 @@ function backendOf(path: string | undefined): ReloadableBackend {
     name: "library",
     contractVersion: 1,
     probe: async () => ({ present: false, reason: "not probed" }),
-    capabilities: () => ({ formats: {}, precisions: [], options: [], blocking: true }),
+    capabilities: () => ({ models: [], precisions: [], options: [] }),
     load: async () => {
       throw new Error("not loaded");
     },

@@ -1,5 +1,6 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
-import type { Capabilities } from "../../contract/backend.ts";
+import type { Capabilities, SupportedModels } from "../../contract/backend.ts";
+import { findSupport } from "../../contract/supported-models.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "./memory-budget.ts";
 import { selectHost } from "./host-selection.ts";
@@ -14,6 +15,7 @@ interface RequirementContext {
   readonly target: Target;
   readonly variant: Variant;
   readonly capabilities: Capabilities;
+  readonly kind: SupportedModels["kind"] | undefined;
   readonly facts: SelectionFacts;
   /** Facts about the target's device; undefined if there are none. */
   readonly device: SelectionFacts["deviceFacts"][number] | undefined;
@@ -28,23 +30,25 @@ export function requirementProblem(
   target: Target,
   variant: Variant,
   capabilities: Capabilities,
+  kind: SupportedModels["kind"] | undefined,
   facts: SelectionFacts,
 ): string | undefined {
   const type = memoryDeviceType(target.device.type);
   const device = facts.deviceFacts.find(({ device }) => device.type === type && device.index === target.device.index);
-  const context = { requirements, target, variant, capabilities, facts, device };
+  const context = { requirements, target, variant, capabilities, kind, facts, device };
   const problems = [memoryProblem, deviceMemoryProblem, cudaProblem, precisionProblem].flatMap((check) => check(context) ?? []);
   return problems.length === 0 ? undefined : problems.join("; ");
 }
 
-function memoryProblem({ requirements, target, variant, capabilities, facts }: RequirementContext): string | undefined {
+function memoryProblem({ requirements, target, variant, capabilities, kind, facts }: RequirementContext): string | undefined {
   const needed = requirements.memoryBytes ?? weightBytes(variant);
   if (needed > facts.availableMemory) {
     return `needs ${inMegabytes(needed)} of memory, and ${inMegabytes(facts.availableMemory)} is available`;
   }
   if (facts.budget === undefined) return undefined;
   const { limits, host } = facts.budget;
-  const need = estimateMemory(target, variant, requirements, capabilities, selectHost(host, capabilities, variant, true));
+  const hostName = selectHost(host, findSupport(capabilities, variant, kind), true);
+  const need = estimateMemory(target, variant, requirements, capabilities, hostName);
   const shortage = findShortage(limits, [], need);
   if (shortage === undefined) return undefined;
   const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;
