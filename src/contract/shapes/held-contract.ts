@@ -109,8 +109,8 @@ const languageModel = object({
   decode: callable,
   forkSequence: callable,
   truncateSequence: callable,
-  saveSequence: callable,
-  restoreSequence: callable,
+  saveSequence: optional(callable),
+  restoreSequence: optional(callable),
   releaseSequence: callable,
 });
 const cacheEstimate = optional(object({ contextLength: optional(positive), bytesPerToken: amount, computeBytes: amount }));

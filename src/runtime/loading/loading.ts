@@ -7,7 +7,7 @@ import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
-import { findSupport } from "../../contract/supported-models.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";

@@ -1,6 +1,6 @@
 /** Whether a language model fits into the memory with the cache of a sequence as long as its context, and how long one may be that fits. */
 import type { CacheEstimate } from "../../contract/backend.ts";
-import { findSupport } from "../../contract/supported-models.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { selectHost } from "./host-selection.ts";

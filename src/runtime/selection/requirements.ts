@@ -1,6 +1,6 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
 import type { Capabilities, SupportedModels } from "../../contract/backend.ts";
-import { findSupport } from "../../contract/supported-models.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "./memory-budget.ts";
 import { selectHost } from "./host-selection.ts";

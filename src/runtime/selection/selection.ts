@@ -9,7 +9,7 @@
  */
 import type { Capabilities, Device, DeviceAvailability, Library } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { findSupport } from "../../contract/supported-models.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";

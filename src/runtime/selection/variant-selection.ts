@@ -1,7 +1,7 @@
 /** The variant (set of weights) that a load requests: one of the model's files, or one that a backend packs from a file while loading. */
 import type { Capabilities, PackedPrecision, Precision } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { findSupport } from "../../contract/supported-models.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { ModelKind } from "../../hosts/host-name.ts";
 import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";

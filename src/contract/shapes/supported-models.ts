@@ -1,5 +1,5 @@
 /** Finds what a backend's capabilities say of a model. */
-import type { Capabilities, ModelFiles, SupportedModels } from "./backend.ts";
+import type { Capabilities, ModelFiles, SupportedModels } from "../backend.ts";
 
 /** The facts of a model that decide whether a backend loads it. */
 export type ModelFacts = Pick<ModelFiles, "format" | "architecture">;
