@@ -19,6 +19,7 @@ import {
   refuseUnknown,
   refuseUnlisted,
 } from "./options/options.ts";
+import { runtimeDefaults } from "./options/runtime-options.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -40,8 +41,6 @@ import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 
 /** Time for which a target that failed while running is not tried, in milliseconds. */
 const circuitCooldownMs = 60_000;
-const defaultKeepAlive = "5m";
-const defaultMemoryWait = "30s";
 const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
@@ -96,14 +95,14 @@ export class ModelRuntime {
       onUnloaded: (resident) => this.#models.forget(resident),
     });
     this.#residency = new Residency({
-      keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
+      keepAliveMs: parseDuration(settings.keepAlive ?? runtimeDefaults.keepAlive),
       ...omitUndefined({ limits }),
-      waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
+      waitMs: parseDuration(settings.memoryWait ?? runtimeDefaults.memoryWait),
     });
     this.#models = new SharedModels({
       residency: this.#residency,
-      failover: settings.failover ?? false,
-      whileCompiling: settings.whileCompiling ?? "wait",
+      failover: settings.failover ?? runtimeDefaults.failover,
+      whileCompiling: settings.whileCompiling ?? runtimeDefaults.whileCompiling,
       reservationFor: (reference) => selector.reservationFor(reference),
       choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
       load: (load) => loader.load(load),

@@ -1,14 +1,14 @@
 /** Options of tasks that generate text. */
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 import {
-  type TaskOptions,
+  type OptionTable,
   boolean,
   number,
   positiveInteger,
   strings,
   unchecked,
   zeroOrMore,
-} from "../../definition/task-option.ts";
+} from "../../../runtime/options/option.ts";
 
 /**
  * How text is generated. What is left out is as generation_config.json of the model says, and otherwise as stated here. Names are those of transformers in
@@ -92,7 +92,7 @@ export interface GenerationOptions {
 }
 
 /** Everything about the options in `GenerationOptions`. */
-export const generationOptions: TaskOptions<GenerationOptions> = {
+export const generationOptions: OptionTable<GenerationOptions> = {
   maxNewTokens: {
     type: zeroOrMore,
     flag: ["--max-new-tokens <number>", "longest answer in tokens"],
