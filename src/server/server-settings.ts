@@ -19,7 +19,7 @@ export interface ServerSettings extends HandlerSettings {
   readonly variant?: string;
 }
 
-/** Limits of one model besides those of the server. They hold under each name of the model. */
+/** Limits of one model in addition to the server's. They hold under each name of the model. */
 export interface ModelLimits {
   /** Default: the server's. */
   readonly maxConcurrentRequests?: number;

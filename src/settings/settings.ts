@@ -105,7 +105,7 @@ export function environmentName(name: string): string {
 /** Settings that are sections: maps in the file, whose settings have a variable each, and are merged one by one. */
 export type SectionName = "xla" | "server";
 
-/** All of them. */
+/** Names of all sections. */
 export const sectionNames: readonly SectionName[] = ["xla", "server"];
 
 /** The environment variable of a setting of a section: maxQueue of `server` is INFERYARD_SERVER_MAX_QUEUE, buckets.batch of `xla` INFERYARD_XLA_BUCKETS_BATCH. */

@@ -15,7 +15,7 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, Runtim
 export interface ProgramSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
-  /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
+  /** References of models that are loaded when the runtime is created, in addition to models whose strategy requires it. Default: none. */
   readonly preload?: readonly string[];
   /**
    * Whether texts of concurrent calls share batches, for servers. Many small calls take less time in total. A vector then
@@ -82,7 +82,7 @@ export interface ModelSettings extends ConstraintOptions, LoadSettings {
 /** When a model is loaded and unloaded; see `ModelSettings.strategy`. */
 export type Strategy = "lazy" | "eager" | "pinned";
 
-/** What happens to the models of a runtime. */
+/** An event of a runtime's models. */
 export type RuntimeEvent =
   /** A load of `bytes` of weights begins on a target. */
   | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
@@ -153,10 +153,7 @@ export interface RuntimeDisposeOptions {
 export interface ModelOptions extends ConstraintOptions, LoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
-  /**
-   * What the model is loaded as: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default:
-   * "tensor".
-   */
+  /** Interface of the model: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default: "tensor". */
   readonly kind?: ModelKind;
   readonly signal?: AbortSignal;
 }
