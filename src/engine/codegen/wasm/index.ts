@@ -27,6 +27,8 @@ export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolut
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export { supportsElementwise } from "./kernels/elementwise/support.ts";
+export { registerType } from "./kernels/elementwise/registers.ts";
+export { elementBytes } from "./kernels/elementwise/request.ts";
 export type { ElementwiseType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
 export { type GatherRequest, gather } from "./kernels/movement/gather.ts";
 export { gatherBlocks, scatterBlocks } from "./kernels/movement/gather-scatter-nd.ts";
@@ -64,4 +66,3 @@ export { softmaxColumns } from "./kernels/reductions/softmax-columns.ts";
 export { type SoftmaxRequest, softmax } from "./kernels/reductions/softmax.ts";
 export { type StridedCopyRequest, stridedCopy } from "./kernels/movement/strided-copy.ts";
 export { type TopKType, topK } from "./kernels/reductions/top-k.ts";
-export type { Activation } from "./math/activation.ts";
