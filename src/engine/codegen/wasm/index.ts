@@ -41,13 +41,7 @@ export { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./ker
 export { type QuantizeRowsRequest, quantizeRows } from "./kernels/quantized/quantize-rows.ts";
 export { type IntegerMatmulRequest, integerMatmul } from "./kernels/quantized/integer-matmul.ts";
 export type { FloatOutput, IntegerOutput } from "./kernels/quantized/integer-epilogue.ts";
-export {
-  type IntegerWeights,
-  type WeightBytes,
-  integerWeightBytes,
-  packDifferences,
-  packedIntegerLength,
-} from "./kernels/quantized/integer-packing.ts";
+export { type IntegerWeightsShape, packIntegerWeights, packedIntegerLength } from "./kernels/quantized/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";
 export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul/weight-packing.ts";
 export { type NormRequest, norm } from "./kernels/reductions/norm.ts";
@@ -56,7 +50,6 @@ export {
   type QuantizationRangeRequest,
   type QuantizeRequest,
   subtractZeroPoint,
-  int16RowStride,
   quantizationRange,
   quantize,
 } from "./kernels/quantized/quantize.ts";
