@@ -33,7 +33,7 @@ export interface KernelCapabilities {
   readonly kernels: readonly KernelCapability[];
   /** Bytes that one thread reads from memory each second at best, in units of 1e9, measured in the same run. Set with `bench`. */
   readonly memoryGigabytesPerSecond?: number;
-  /** For each format that was asked for and that no kernel multiplies: the closest that there is, for a matrix of 4096 x 4096. */
+  /** For each requested format that no kernel multiplies: the closest supported format, for a matrix of 4096 x 4096. */
   readonly closest: Readonly<Record<string, ClosestFormat>>;
 }
 

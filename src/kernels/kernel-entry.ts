@@ -1,7 +1,7 @@
 /** An entry of the kernel registry. */
 import type { KernelLevel, X64Level } from "./simd-levels.ts";
 
-/** How a kernel is implemented, or that it is not. */
+/** Implementation of a kernel, or none. */
 export type KernelImplementation =
   /** Generated WebAssembly; weights are packed for it. */
   | { readonly kind: "wasm" }
@@ -29,8 +29,8 @@ export interface KernelEntry {
   /** Columns whose activations share a scale when the kernel quantizes them; 1 if it does not. */
   readonly activationGroup: number;
   /**
-   * Largest difference that its self-test accepts, as a fraction of sqrt(sum((weight * largest activation of its group)^2)): five standard deviations of what
-   * rounding the activations changes.
+   * Largest difference that its self-test accepts, as a fraction of sqrt(sum((weight * largest activation of its group)^2)): five standard deviations of the
+   * error from rounding the activations.
    */
   readonly tolerance: number;
   /** Whether selection takes it only if it is preferred. Default: false. */
@@ -45,7 +45,7 @@ export type KernelSelfTest =
 
 /** The weights that a kernel is selected for. */
 export interface KernelRequest {
-  /** Name of the format: a GGUF type, or that of packed blocks such as "int4 of 32". */
+  /** Name of the format: a GGUF type, or packed blocks such as "int4 of 32". */
   readonly format: string;
   /** Rows as stored: N of the product. */
   readonly rows: number;

@@ -30,7 +30,10 @@ const packedShapes: readonly ScaledBlockShape[] = [
   { bits: 4, elements: 32, hasMins: false },
 ];
 
-/** Formats whose weights `native` multiplies as they lie, by name. TL1 and TL2 are packed to blocks of 2 bits, whose length depends on that of the rows. */
+/**
+ * Formats whose weights `native` multiplies without unpacking, by name. TL1 and TL2 are packed to blocks of 2 bits, whose length depends on the length of the
+ * rows.
+ */
 export const multipliedFormats: Readonly<Record<string, BlockFormat>> = {
   I2_S: i2s,
   TL1: ternaryFormat(32),
@@ -128,7 +131,7 @@ export function kernelById(id: string, kernels: readonly KernelEntry[] = kernelR
   return kernels.find((kernel) => kernel.id === id);
 }
 
-/** The kernels that a name stands for, as users write it: see `namesKernel`. */
+/** The kernels that a name written by a user matches: see `namesKernel`. */
 export function kernelsNamed(name: string, kernels: readonly KernelEntry[] = kernelRegistry): readonly KernelEntry[] {
   return kernels.filter(({ id }) => namesKernel(name, id));
 }

@@ -2,8 +2,8 @@
 import type { MachineFacts } from "../contract/backend.ts";
 
 /**
- * What a kernel needs of the machine, from the least to the most. "scalar" needs nothing. Those of x86-64 and WebAssembly are one order, since both run
- * there; NEON is that of arm64. "CUDA" is a GPU.
+ * Instruction sets that kernels require, in ascending order. "scalar" requires none. The levels of x86-64 and WebAssembly form one order, since both are
+ * available on x86-64; NEON belongs to arm64. "CUDA" is a GPU.
  */
 export const kernelLevels = [
   "scalar",
@@ -27,7 +27,7 @@ export type X64Level = (typeof x64Levels)[number];
 /** A level of `kernelLevels`. */
 export type KernelLevel = (typeof kernelLevels)[number];
 
-/** What selection knows about a machine. Plain data. */
+/** Facts about a machine for the selection. Plain data. */
 export interface KernelMachine {
   /** Processor architecture as Node.js names it: "x64", "arm64". */
   readonly architecture: string;

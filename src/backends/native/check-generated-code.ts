@@ -8,11 +8,11 @@ import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import { openCheckRecord } from "./check-record.ts";
 
-/** What all models of one backend share. */
+/** State shared by all models of one backend. */
 export interface NativeState {
   /** Name and version of the engine. */
   readonly library: Library;
-  /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
+  /** Results of the checks made until now. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
   /** Calls of machine code, once a model prefers it. */
   machineCode?: MachineCodeSource;

@@ -28,7 +28,7 @@ export interface NativeLoadOptions extends LoadOptions {
   readonly isUnprepared?: boolean;
 }
 
-/** What a model of this backend exports to its replicas. `version` is that of the package. */
+/** Exported state of a model of this backend for its replicas. `version`: the version of the package. */
 export interface NativeReplicaState extends SharedReplicaState {
   readonly backend: "native";
   /** Identity of the model's files; see `OpenModelFiles`. */

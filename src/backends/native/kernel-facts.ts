@@ -27,7 +27,7 @@ import { multiplyScalar } from "../../kernels/scalar-product.ts";
 import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
 import { openMachineCode } from "./machine-code.ts";
 
-/** How fast a kernel multiplies a matrix with a vector. */
+/** Speed of a kernel that multiplies a matrix by a vector. */
 export interface KernelSpeed {
   /** Median milliseconds of one product. */
   readonly milliseconds: number;
@@ -76,7 +76,7 @@ export class KernelFacts {
     return this.#checks.selfTests.get(id);
   }
 
-  /** Measures a kernel on one thread with weights that lie in memory, not in caches. Undefined if it cannot be called here. */
+  /** Measures a kernel on one thread with weights in main memory, not in caches. Undefined if it cannot be called here. */
   measure(entry: KernelEntry): KernelSpeed | undefined {
     const [, format] = getFormat(entry.formats);
     const kernel = this.#checks.blockKernels.getKernel(entry);

@@ -6,7 +6,7 @@ import type { KernelMachine } from "../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 
-/** What a selection depends on besides the weights. */
+/** State that a selection depends on besides the weights. */
 export interface BlockKernelState {
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
   readonly preference?: readonly string[] | undefined;
@@ -19,7 +19,7 @@ export interface BlockKernelSettings {
   readonly registry?: readonly KernelEntry[];
 }
 
-/** Selects kernels for quantized weights, and says how each is called. */
+/** Selects kernels for quantized weights, and knows how each is called. */
 export class BlockKernels {
   #machine: KernelMachine;
   readonly #registry: readonly KernelEntry[];
@@ -29,7 +29,7 @@ export class BlockKernels {
     this.#registry = registry;
   }
 
-  /** What selection knows about the machine. */
+  /** Facts about the machine for the selection. */
   get machine(): KernelMachine {
     return this.#machine;
   }
@@ -44,7 +44,7 @@ export class BlockKernels {
     this.#machine = { ...this.#machine, machineCode: reason };
   }
 
-  /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
+  /** Selects a kernel for weights. Formats that the registry does not list (packed blocks) have the two kernels of every format. */
   select({ type, format, rows, columns }: Omit<QuantizedBlocks, "read">, state: BlockKernelState): KernelSelection {
     const { selfTests, preference = [] } = state;
     const kernels = this.#kernelsFor({ type, format });

@@ -38,7 +38,7 @@ import {
 /** Elements of k that share the scale of quantized activations. */
 const activationGroup = 32;
 
-/** The quantized form of a constant matrix [k, n], if kernels can multiply it as it lies. */
+/** The quantized form of a constant matrix [k, n], if kernels can multiply it without unpacking. */
 export function multipliableBlocks(source: Literal | undefined): QuantizedBlocks | undefined {
   const blocks = source?.storage?.blocks;
   if (blocks === undefined || blocks.transposed !== undefined || blocks.columns % activationGroup !== 0) return undefined;

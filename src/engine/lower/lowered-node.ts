@@ -36,11 +36,11 @@ export type LoweredCall = GeneratedCall | HostCall;
 
 /** One call of a generated kernel. */
 export interface GeneratedCall {
-  /** Id under which calls are counted. Default: that of the kernel's family, see `familyKernelId`. */
+  /** Id under which calls are counted. Default: the id of the kernel's family, see `familyKernelId`. */
   readonly id?: string;
   /** The kernel to call. */
   readonly kernel: Kernel;
-  /** In the order of `kernel.parameters`, without the scratch parameter. */
+  /** Operands in the order of `kernel.parameters`, without the scratch parameter. */
   readonly operands: readonly Operand[];
 }
 
@@ -61,7 +61,7 @@ export interface HostKernel {
   run(operands: readonly Uint8Array[]): void;
 }
 
-/** How quantized weights are multiplied. */
+/** Kernel that multiplies quantized weights, and its arguments. */
 export type BlockKernel =
   /** By generated code, with weights that are packed for it: machine code if a level is given, for the requests that it has, otherwise WebAssembly. */
   | { readonly id: string; readonly kind: "generated"; readonly level?: X64Level }

@@ -3,7 +3,7 @@ import type { Value } from "../ir/graph.ts";
 import { isClose, eitherOrder, getFactors, getOperand, getOperands, getScalar } from "./patterns.ts";
 import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
-/** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". Factors may stand in any order. */
+/** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". The factors may be in any order. */
 export const recognizeGelu: Pass = valuePass(({ operation, inputs }, rewriter) => {
   if (operation.kind !== "binary" || operation.function !== "mul") return undefined;
   const factors = inputs.flatMap((input) => getFactors(rewriter, input));

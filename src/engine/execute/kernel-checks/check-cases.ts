@@ -53,7 +53,7 @@ export const checkedFamilies: readonly string[] = [
   ...new Set([...lines.flatMap((line) => checkedName(line)?.split(" ", 1) ?? []), ...Object.keys(makers)]),
 ];
 
-/** The families that are checked even where all passed before: those that a transformer spends its time in. */
+/** The families that are checked even if all passed before: the ones with the largest share of a transformer's time. */
 export const sampleFamilies: readonly string[] = ["elementwise", "matmul", "softmax", "norm"];
 
 /** Check cases by family, and by the function that creates cases of several families. */

@@ -18,7 +18,7 @@ const rowCounts: Readonly<Record<KernelEntry["implementation"]["kind"], readonly
 /** Columns at least: several groups of activations. */
 const minColumns = 256;
 
-/** The self-test of a kernel for weights of a format. The right results are those of the reference decoder, summed in float64. */
+/** The self-test of a kernel for weights of a format. The expected results come from the reference decoder, summed in float64. */
 export function knownAnswerCases(
   { type, format }: Pick<QuantizedBlocks, "type" | "format">,
   { id, implementation, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,
