@@ -123,7 +123,6 @@ function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compu
 
 /** The functions of bool, whose lanes have all bits set or clear. */
 export const boolFunctions: FunctionTable = {
-  ...bitwise,
   not: (_f, x) => v128.not(x),
   and: (_f, a, b) => v128.and(a, b),
   or: (_f, a, b) => v128.or(a, b),
