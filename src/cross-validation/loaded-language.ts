@@ -19,7 +19,7 @@ import { loadTokenizer, type Tokenizer } from "../tokenizers/index.ts";
 import type { ComparedRun } from "./cross-validation.ts";
 import type { PromptTokens, TestedModel } from "./language-run.ts";
 
-/** What a model's files say of its tokens. */
+/** Special tokens according to a model's files. */
 export interface TokenFacts {
   /** Undefined if the model has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
@@ -61,7 +61,7 @@ export async function withLanguage<Result>(
   }
 }
 
-/** What ran a loaded model. */
+/** Target, engine and model of a loaded model. */
 export function runFacts({ reference, target, decision }: ModelHandle): ComparedRun {
   const { variant, digest = "" } = decision.model;
   return {

@@ -60,17 +60,14 @@ export async function sizeOfFile(path: string, displayName: string, remedy: stri
   return status.size;
 }
 
-/**
- * Whether there is a regular file at the path. Throws MODEL_INVALID if the file system refuses to tell; `displayName` is the path in
- * the message.
- */
+/** Whether there is a regular file at the path. Throws MODEL_INVALID for other errors of the file system; `displayName` is the path in the message. */
 export async function isFile(path: string, displayName: string): Promise<boolean> {
   return (await readStatus(path, displayName))?.isFile() ?? false;
 }
 
 /**
- * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if the file system refuses to
- * tell; `displayName` is the path in the message.
+ * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID for other errors of the file system; `displayName` is the path
+ * in the message.
  */
 export async function readStatus(path: string, displayName: string): Promise<FileStatus | undefined> {
   try {

@@ -25,7 +25,7 @@ export interface RegexAutomaton {
   readonly states: readonly State[];
   /** Index of the start state. */
   readonly start: number;
-  /** Indices of all states except "read" in topological order: every state after those it continues in. Exists because empty loops are excluded. */
+  /** Indices of all states except "read" in topological order: every state follows the states that it continues in. Exists because empty loops are excluded. */
   readonly emptyOrder: readonly number[];
   /** The character sets that states refer to. */
   readonly sets: readonly CharacterSetNode[];

@@ -44,8 +44,8 @@ function betweenCharacters(text: string): readonly number[] {
 }
 
 /**
- * Pattern of a JavaScript regular expression with the flag g, and u or v. Only for expressions in this source: JavaScript's engine backtracks,
- * which takes exponential time for some expressions, so that those of a model's file must not run on it.
+ * Pattern of a JavaScript regular expression with the flag g, and u or v. Only for expressions in this source: JavaScript's engine backtracks, which takes
+ * exponential time for some expressions, so expressions of a model's file must not run on it.
  */
 export function regexPattern(regex: RegExp): Pattern {
   return (text) => {

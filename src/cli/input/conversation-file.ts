@@ -5,7 +5,7 @@ import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../tasks/generation/chat/messages.ts";
 
-/** What such a file says. */
+/** Content of a conversation file. */
 export interface ConversationFile {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];

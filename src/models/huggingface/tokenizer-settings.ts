@@ -7,7 +7,7 @@ import { isObject } from "../../contract/shapes/shape.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, displayNameIn, readJsonObject } from "../model-folder.ts";
 
-/** The content of tokenizer_config.json with that of the older files; empty if there is none of them. */
+/** The content of tokenizer_config.json and of the older files; empty if none of them exists. */
 export async function readTokenizerSettings(folder: Folder): Promise<JsonObject> {
   const config = (await readJsonObject(folder, "tokenizer_config.json")) ?? {};
   if (isObject(config["added_tokens_decoder"])) return config;

@@ -5,7 +5,7 @@ import type { MethodContext } from "./text-methods.ts";
 
 /** One rendering, as built-in functions see it. */
 export interface Environment extends MethodContext {
-  /** The moment that `strftime_now` tells. */
+  /** Time that `strftime_now` returns. */
   readonly now: Date;
   /** Throws TemplateFailure for a filter that Jinja2 has not. */
   readonly callFilter: (name: string, value: Value, given: Arguments) => Value;

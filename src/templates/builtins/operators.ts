@@ -40,7 +40,7 @@ function toFloatNumber(value: Integer | Float): number {
   return value instanceof Float ? value.value : toFloat(value);
 }
 
-/** A text behind another. The result shares them, so no more is counted than the shorter one, and its length is bounded. */
+/** Concatenates two texts. The result shares them, so only the length of the shorter one is charged, and its length is bounded. */
 export function joined(left: string, right: string, budget: Budget): string {
   budget.text(16 + Math.min(left.length, right.length));
   budget.length(left.length + right.length);
@@ -112,7 +112,7 @@ export function signed(value: Value, isNegative: boolean): Value {
   return typeof integer === "bigint" ? -integer : 0 - integer;
 }
 
-/** A text of a value that is joined with Markup: what is not safe is escaped. */
+/** A text of a value that is joined with Markup: escaped unless it is safe. */
 export function markupText(value: Value, budget: Budget): string {
   return value instanceof Markup ? value.text : escapeHtml(getText(value) ?? "", budget);
 }

@@ -293,7 +293,7 @@ function lazily(value: Value, { budget }: Environment, change: (item: Value) => 
   });
 }
 
-/** Whether a value has `len` and items by index, as the test `sequence` asks. */
+/** Whether a value has `len` and items by index, as the test `sequence` checks. */
 export function isSequence(value: Value): boolean {
   if (value instanceof View) return false;
   return (

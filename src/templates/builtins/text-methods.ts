@@ -1,4 +1,4 @@
-/** Methods of str. Those whose result a template can make large count it before they make it. */
+/** Methods of str. Methods with a result of any size charge it before they make it. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";
@@ -9,7 +9,7 @@ import { type Arguments, Dict, List, Tuple, type Value, getText, typeName } from
 import { Bound } from "./arguments.ts";
 import { capitalize, isCased, splitLines, swapCase, titleCase } from "./letter-case.ts";
 
-/** What methods need besides their text and arguments. */
+/** Services for methods besides their text and arguments. */
 export interface MethodContext {
   readonly budget: Budget;
   readonly lookup: Lookup;

@@ -9,8 +9,8 @@ import { type AddedToken, type TokenizerJson, addedTokenFrom } from "./tokenizer
 const roles = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
 
 /**
- * Adds the tokens of `added_tokens_decoder`, and the special tokens that the settings name, to those of the file. A token of the decoder replaces one of the same content;
- * a named one is added only if its content is not among them. Throws Error for a malformed entry.
+ * Adds the tokens of `added_tokens_decoder`, and the special tokens in the settings, to the tokens of the file. A token of the decoder replaces one of the same
+ * content; a named one is added only if its content is not among them. Throws Error for a malformed entry.
  */
 export function withConfiguredTokens(json: TokenizerJson, config: Readonly<Record<string, unknown>>): TokenizerJson {
   const tokens = new Map(json.added_tokens.map((token) => [token.content, token]));

@@ -6,7 +6,7 @@
 import type { ComponentConfig } from "../config/component-config.ts";
 import { byteLevel, sequence, splitRegex } from "../config/components.ts";
 
-/** A way to split text. */
+/** A rule that splits text. */
 export interface PreTokenization {
   readonly pre_tokenizer: ComponentConfig;
   /** Whether a piece that is a token as a whole is not merged from its bytes. */
@@ -159,10 +159,10 @@ const known: ReadonlyMap<string, PreTokenization> = new Map(
   ways.flatMap(([names, way]) => names.split(" ").map((name) => [name, way] as const)),
 );
 
-/** The names of all ways to split text that are known. */
+/** The names of all known rules that split text. */
 export const preTokenizerNames: readonly string[] = [...known.keys()];
 
-/** The way to split text of this name. Throws Error for an unknown name, since any other way would give other tokens. */
+/** The rule of this name. Throws Error for an unknown name, since any other rule would give other tokens. */
 export function getPreTokenization(name: string): PreTokenization {
   const found = known.get(name);
   if (found !== undefined) return found;

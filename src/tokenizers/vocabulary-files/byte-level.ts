@@ -18,7 +18,7 @@ export interface BpeFiles {
   readonly merges: string;
 }
 
-/** Kinds of these tokenizers, by what is around the model. */
+/** Kinds of these tokenizers, by the components around the model. */
 export type BpeKind = "gpt2" | "roberta" | "deberta" | "qwen2" | "clip";
 
 const qwen2Words =
@@ -75,7 +75,7 @@ function around(
   }
 }
 
-/** The ids by token of a vocab.json, validated as those of a tokenizer.json. Throws TOKENIZER_INVALID. */
+/** The ids by token of a vocab.json, validated as in a tokenizer.json. Throws TOKENIZER_INVALID. */
 export function parseIds(text: string): ReadonlyMap<string, number> {
   const whole = `{"model":{"type":"BPE","vocab":${text.trim()},"merges":[]}}`;
   return parseTokenizerJson(whole, "vocab.json").model["vocab"] as ReadonlyMap<string, number>;

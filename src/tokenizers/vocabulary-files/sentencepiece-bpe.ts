@@ -45,7 +45,7 @@ export function gemmaTokenizer(model: SentencePieceModel, settings: ClassSetting
   return settings.withSpecialTokens(specialPieces(model)).finish(parts, (idOf) => settings.bosAndEos(idOf));
 }
 
-/** A tokenizer by what the model file itself states (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
+/** A tokenizer from the statements of the model file alone (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
 export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
   const { byteFallback: hasBytes, addsSpace, pieces, unknown } = model;
   const legacy = settings.flag("legacy", true);
@@ -75,7 +75,10 @@ export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings)
   return settings.withSpecialTokens(specialPieces(model, ["control"])).finish(parts, (idOf) => settings.bosAndEos(idOf));
 }
 
-/** What SentencePiece does to a text before it looks for pieces. `legacy`: a text that begins with "▁" gets one more. `isLongest`: the longest text in the map is replaced, as by SentencePiece itself and not by the Rust library. */
+/**
+ * Normalizations of SentencePiece before it looks for pieces. `legacy`: a text that begins with "▁" gets one more. `isLongest`: the longest text in the map is
+ * replaced, as in SentencePiece itself; the Rust library does not.
+ */
 export function ownNormalizers(
   { addsSpace, removesSpaces, escapesSpaces, characterMap }: SentencePieceModel,
   legacy: boolean,

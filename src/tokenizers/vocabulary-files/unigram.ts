@@ -189,7 +189,7 @@ function extraIds(settings: ClassSettings): readonly string[] {
   );
 }
 
-/** The tokenizer of a class. Throws Error if the model is of another algorithm, or lacks a special token that frames texts. */
+/** The tokenizer of a class. Throws Error if the model has another algorithm, or lacks a special token that frames texts. */
 export function unigramTokenizer(name: UnigramName, model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
   const kind: UnigramClass = classes[name];
   const vocabulary = kind.vocabulary(
@@ -212,7 +212,7 @@ export function unigramTokenizer(name: UnigramName, model: SentencePieceModel, s
   return settings.withSpecialTokens(listed).finish(parts, (idOf) => kind.frame(idOf));
 }
 
-/** The control tokens of a model, which are special, and those that its author defined. */
+/** The control tokens of a model, which are special, and the tokens that its author defined. */
 export function specialPieces(
   { pieces }: SentencePieceModel,
   types: readonly Piece["type"][] = ["control", "user-defined"],

@@ -14,7 +14,7 @@ type GeneratePrompt = (
   | { readonly prompt: Prompt; readonly options: Pick<GenerateRequest, "suffix"> }
 ) & { readonly context?: readonly number[] };
 
-/** Throws INPUT_INVALID for what is not built. */
+/** Throws INPUT_INVALID for fields of features that are not built. */
 export function refuseUnbuilt({ template = "", images = [] }: OllamaGenerateRequest): void {
   if (template !== "")
     throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");

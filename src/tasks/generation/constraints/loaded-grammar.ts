@@ -17,10 +17,10 @@ export interface StateFacts {
   readonly isDone: boolean;
 }
 
-/** Where a constrained text begins: with the first token, or with the rest of the token that ended what precedes it. */
+/** Where a constrained text begins: with the first token, or with the remainder of the token that ended the text before it. */
 export type TextStart = { readonly rest?: string };
 
-/** What is done with a loaded grammar. A result of undefined: the state is not known any more, and is found again with `open`. */
+/** Operations on a loaded grammar. A result of undefined: the state has been dropped, and is computed again with `open`. */
 export interface GrammarOperations {
   /** The state behind some tokens. */
   readonly open: {

@@ -1,18 +1,18 @@
 /** Looks for stop strings in a text that arrives in parts. */
 import { findDelimiter, getHeldLength } from "./delimiters.ts";
 
-/** What can be shown of a text so far. */
+/** The part of a text that can be shown. */
 export interface StoppedText {
   readonly text: string;
-  /** The stop string that was found. Undefined: none so far. */
+  /** The stop string that was found. Undefined: none. */
   readonly stop?: string;
-  /** What follows the stop string in the part that it ends in. */
+  /** The text after the stop string in the part with its end. */
   readonly rest?: string;
 }
 
 /**
- * Passes a text on without what may be the beginning of a stop string. The stop string that ends first counts; of those that end together the longest.
- * Neither it nor what follows is part of the text.
+ * Passes a text on and holds back the beginning of a possible stop string. The stop string that ends first applies; if several end at the same place, the
+ * longest. Neither it nor the text after it is part of the result.
  */
 export class StopStrings {
   readonly #stops: readonly string[];
@@ -22,7 +22,7 @@ export class StopStrings {
     this.#stops = stops;
   }
 
-  /** Adds a part, and returns what can be shown. */
+  /** Adds a part, and returns the text that can be shown. */
   push(part: string): StoppedText {
     this.#held += part;
     const found = findDelimiter(this.#held, this.#stops);
@@ -39,7 +39,7 @@ export class StopStrings {
     return { text };
   }
 
-  /** What was held back, once the text has ended. */
+  /** The text that was held back, once the input has ended. */
   end(): string {
     const text = this.#held;
     this.#held = "";

@@ -1,7 +1,7 @@
 /** A text that arrives in parts, read by generators that pause where they need more of it. */
 import { findDelimiter, getHeldLength } from "../../text/delimiters.ts";
 
-/** Reads from a cursor; yields where the text so far does not decide. */
+/** Reads from a cursor; yields when more text is needed to decide. */
 export type Reading<Result> = Generator<undefined, Result, undefined>;
 
 /** A text that was read up to a delimiter. */
@@ -11,7 +11,7 @@ export interface Delimited {
   readonly delimiter: string | undefined;
 }
 
-/** A position in a text that grows. What was read since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
+/** A position in a growing text. The text since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
 export class TextCursor {
   /** What is not read yet. */
   #rest = "";
@@ -25,7 +25,7 @@ export class TextCursor {
     this.#rest += text;
   }
 
-  /** Says that no text follows. `isCut`: the limit of tokens ended it, so that what is open is incomplete. */
+  /** Marks the end of the text. `isCut`: the limit of tokens ended it, so that open parts are incomplete. */
   finish(isCut: boolean): void {
     this.#hasEnded = true;
     this.#isCut = isCut;

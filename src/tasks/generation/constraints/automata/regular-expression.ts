@@ -19,7 +19,7 @@ export interface RegularExpressionOptions {
 }
 
 /**
- * The texts that a regular expression matches. Throws INPUT_INVALID for an invalid one, and for what is not regular or not supported: references to
+ * The texts that a regular expression matches. Throws INPUT_INVALID for an invalid one, and for constructs that are not regular or not supported: references to
  * groups, lookbehind, word boundaries, lookahead other than at the start.
  */
 export function regularExpressionDfa(source: string, options: RegularExpressionOptions = {}): Dfa {

@@ -34,8 +34,8 @@ export class Literal implements Automaton {
 }
 
 /**
- * A trie of texts. Its nodes are numbered in the order of a walk, parents before their children, and the texts in the order in which the walk meets them: the texts that
- * begin with the bytes of a node have consecutive numbers.
+ * A trie of texts. Nodes are numbered in the order of a walk, parents before their children, and texts in the order in which the walk meets them: the texts
+ * that begin with the bytes of a node have consecutive numbers.
  */
 export class WordTrie implements Automaton {
   readonly start = 0;
@@ -48,7 +48,7 @@ export class WordTrie implements Automaton {
   /** By node: number of texts that end at nodes before it. One more element than nodes. */
   readonly #firstWords: Int32Array;
 
-  /** The bytes of texts, without duplicates, those that begin alike beside each other. */
+  /** The bytes of texts, without duplicates; texts with the same first bytes are adjacent. */
   constructor(words: readonly Uint8Array[]) {
     const most = words.reduce((sum, word) => sum + word.length, 1);
     chargeStates(Math.ceil(most / 16), most * bytesPerNode + 300);
@@ -126,7 +126,7 @@ export class WordTrie implements Automaton {
   }
 }
 
-/** Texts without duplicates, in an order in which those that begin with the same bytes are beside each other. */
+/** Texts without duplicates, sorted so that texts with the same first bytes are adjacent. */
 export function sortedWords(words: readonly string[]): readonly string[] {
   chargeSteps(words.length * (10 + Math.ceil(Math.log2(words.length + 2))));
   // What JavaScript has and UTF-8 has not is the replacement character there.
