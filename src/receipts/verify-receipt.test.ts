@@ -5,7 +5,7 @@ import { digest, good, goodKernels as kernels, verifiedAt as now, ownLibrary } f
 import { amount } from "../../test/fixtures/slow.ts";
 import { namesKernel } from "../kernels/kernel-ids.ts";
 import { getComputePath, expectedKernel } from "./kernel-class.ts";
-import { sha256 } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
 import { signReceipt } from "./signature.ts";

@@ -1,7 +1,7 @@
 /** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { LruMap } from "../contract/lru-map.ts";
+import { LruMap } from "../concurrency/lru-map.ts";
 import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal, TemplateUnsupported } from "./errors.ts";
 import { type Template, parseTemplate, renderTemplate } from "./template.ts";
 

@@ -1,6 +1,6 @@
 /** Sequences of llama.cpp as bytes. */
-import { createHash } from "node:crypto";
 import { InferyardError } from "../../contract/errors.ts";
+import { toSha256 } from "../../storage/sha256.ts";
 
 /** The state of a sequence, and the number of sequences of the context that it is from. Only a context with equally many reads it. */
 export interface SequenceState {
@@ -31,7 +31,7 @@ const newline = 0x0a;
 /** A sequence as bytes: a line of JSON, then the state. */
 export function encodeSequence(model: string, { tokens, state }: SavedSequence): Uint8Array {
   const { bytes, group } = state ?? { bytes: new Uint8Array(), group: 0 };
-  const header: Header = { format, model, tokens, group, sha256: sha256(bytes) };
+  const header: Header = { format, model, tokens, group, sha256: toSha256(bytes) };
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), bytes]);
 }
 
@@ -43,7 +43,7 @@ export function decodeSequence(model: string, bytes: Uint8Array): SavedSequence 
     throw invalid("they are of another model or version, or damaged");
   }
   const state = bytes.subarray(end + 1);
-  if (sha256(state) !== header.sha256) throw invalid("they are damaged");
+  if (toSha256(state) !== header.sha256) throw invalid("they are damaged");
   const { tokens, group } = header;
   return { tokens, state: state.length === 0 ? undefined : { bytes: state, group } };
 }
@@ -59,10 +59,6 @@ function parse(line: string): Header | undefined {
 
 function isTokens(tokens: unknown): tokens is readonly number[] {
   return Array.isArray(tokens) && tokens.every((token) => Number.isSafeInteger(token) && token >= 0);
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 function invalid(reason: string): InferyardError {

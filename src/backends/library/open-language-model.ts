@@ -10,7 +10,8 @@ import { batchTokens, getCachePrecision, getPrecision, unknownBytesPerToken } fr
 import { usualKind } from "../gguf/self-test-model.ts";
 import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
 import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
-import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
+import { median } from "../../platform/statistics.ts";
+import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
 import { type LibraryDeviceType, getDeviceType } from "./device-types.ts";

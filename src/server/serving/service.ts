@@ -1,6 +1,6 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { LruMap } from "../../contract/lru-map.ts";
+import { LruMap } from "../../concurrency/lru-map.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";

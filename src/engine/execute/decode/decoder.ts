@@ -13,7 +13,7 @@
  */
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { LruMap } from "../../../contract/lru-map.ts";
+import { LruMap } from "../../../concurrency/lru-map.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../contract/tensor.ts";
 import { decodeInputs, type DecodeSizes, withLastLogits } from "./decode-graph.ts";
 import type { DecoderCache, DecoderEngine, DecoderProgram, SourceStates } from "./decoder-engine.ts";
