@@ -152,7 +152,7 @@ describe("a receipt", () => {
         ...good,
         determinism: {
           deterministic: true,
-          runs: [...good.determinism.runs, { tokensSha256: sha256("[4,5,6]"), logitsSha256: digest("3") }],
+          runs: [...good.determinism.runs, { tokensSha256: toSha256("[4,5,6]"), logitsSha256: digest("3") }],
         },
       },
       ["nondeterministic"],
