@@ -44,6 +44,7 @@ import type {
   RewriteRequest,
   RewriteResult,
   TaskRun,
+  Texts,
 } from "./task-requests.ts";
 
 /** How language models are called in one runtime. */
@@ -117,7 +118,7 @@ export class Generation {
 
   /** Summarizes, translates or otherwise rewrites texts. */
   async rewrite(
-    texts: string | readonly string[],
+    texts: Texts,
     request: RewriteRequest & Pick<RewriteOptions, "stream">,
   ): Promise<GenerationStream<RewriteResult>> {
     checkRequest(request);
