@@ -105,7 +105,7 @@ export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, Q
 /** Options of `embed` with `outputs`. */
 export type EmbedOutputsRequest = DefaultedRequest<EmbedOutputsOptions>;
 
-/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, as far as they were asked for. */
+/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, if they were requested. */
 export interface EmbedOutputsResult extends EmbeddingOutputs, TaskRun {}
 
 /** Options of `classify`. */
@@ -170,7 +170,7 @@ export interface ExtractRequest extends ExtractOptions, ModelOptions {
   readonly questionModel?: string | ModelHandle;
 }
 
-/** Result of `extract`. `model`, `target` and `decision` are those of the token-classification model, or of the question-answering model if there is no other. */
+/** Result of `extract`. `model`, `target` and `decision` describe the token-classification model, or the question-answering model if there is no other. */
 export interface ExtractResult extends TaskRun {
   /** One result per text, in order. */
   readonly results: readonly ExtractedFields[];
@@ -213,11 +213,11 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
   readonly model: string | ModelHandle;
   /** A chat template (Jinja) instead of the model's own. */
   readonly template?: string;
-  /** The moment that the template is told. Default: now. */
+  /** Date and time that the template gets as the current one. Default: now. */
   readonly date?: Date;
-  /** Whether the prompt ends with the content of the last message, for the model to go on with, instead of where an answer begins. Default: false. */
+  /** Whether the prompt ends with the content of the last message, so that the model continues it, and not with the beginning of an answer. Default: false. */
   readonly continueFinalMessage?: boolean;
-  /** Whether the tokenizer adds its special tokens to those that the template writes. Default: false. */
+  /** Whether the tokenizer adds special tokens in addition to those in the template's text. Default: false. */
   readonly addSpecialTokens?: boolean;
 }
 

@@ -179,8 +179,8 @@ export class ModelRuntime {
   }
 
   /**
-   * The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. `full`, beside `run`: repeats self-tests that
-   * passed before and are remembered, and tries devices that this machine does not have.
+   * The availability of each backend. `run`: runs a tiny graph on each device instead of only looking for its presence. `full`, together with `run`: repeats
+   * self-tests whose earlier success is remembered, and tries devices that this machine does not have.
    */
   async backends(
     options: { readonly run?: boolean; readonly full?: boolean; readonly signal?: AbortSignal } = {},
@@ -210,9 +210,10 @@ export class ModelRuntime {
   }
 
   /**
-   * Replaces the native library of the backend `library` by that at `path` while models serve; without a path by the file in use, which was built anew. The new library is validated in a child process; every model that runs on
-   * the old one is loaded with it beside the old one, and must answer alike. Then new requests go to the new library, requests in progress finish on the
-   * old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if any of that fails before the switch. Reloads run one after the other.
+   * Replaces the native library of the backend `library` by the one at `path` while models serve; without a path by the file in use, which was rebuilt. The new
+   * library is validated in a child process; every model that runs on the old one is loaded with it as well, and must give the same answers. Then new requests
+   * go to the new library, requests in progress finish on the old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if
+   * any of that fails before the switch. Reloads run one after the other.
    */
   async reloadLibrary(path?: string, options: ReloadOptions = {}): Promise<ReloadReport> {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this runtime was disposed");

@@ -343,7 +343,7 @@ describe("when no candidate holds", () => {
     expect(error.code).toBe("BACKEND_UNAVAILABLE");
     expect(error.message).toBe("onnx:cpu cannot run m\n  load: no driver");
     expect(error.remedy).toContain(
-      "mend no driver; you required this target, so nothing else was tried; --prefer onnx would fall back",
+      'mend no driver; you required this target, so nothing else was tried; `prefer: ["onnx"]` would fall back',
     );
   });
 

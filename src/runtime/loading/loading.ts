@@ -22,7 +22,7 @@ import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, unprovenRefusal, verify } from "./verification.ts";
 import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
 
-/** What the load loop needs from the runtime. */
+/** Services of the runtime that the load loop needs. */
 export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
@@ -184,7 +184,7 @@ const variantErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "VERIFICATION_FAILED",
 ]);
 
-/** The other variants of candidates that failed: first those with the precision of the one that failed, then in the order of the variants. */
+/** The other variants of candidates that failed: first variants with the precision of the one that failed, then in the order of the variants. */
 function otherVariants(failed: readonly FailedCandidate[]): readonly EligibleCandidate[] {
   return failed
     .filter(({ error }) => variantErrors.has(error.code))

@@ -92,10 +92,9 @@ export function unprovenRefusal(
 const ran = "a probe input ran, and its output is finite";
 
 /**
- * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence that says what was run.
- * If no input can be synthesized, or if the model refuses all inputs whose lengths are guessed, the sentence says so: that
- * proves nothing about the model. Throws VERIFICATION_FAILED for outputs that are not finite, and what a run with known shapes
- * throws.
+ * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence about the input. If no input can be synthesized, or if
+ * the model refuses all inputs whose lengths are guessed, the sentence says so: that proves nothing about the model. Throws VERIFICATION_FAILED for outputs
+ * that are not finite, and errors of a run with known shapes.
  */
 export async function runProbe(
   model: Pick<TensorModel, "inputs" | "outputs" | "run">,

@@ -181,7 +181,7 @@ export class LibraryReloader {
     }
   }
 
-  /** Makes the new backend and its models those of all requests from now on. */
+  /** Uses the new backend and its models for all requests from now on. */
   #switch(
     old: Backend,
     fresh: ReloadableBackend,

@@ -25,7 +25,7 @@ export interface MemoryConsumer {
   readonly pinned: boolean;
 }
 
-/** What admission needs of the component that owns the models. */
+/** Interface of the component that owns the models, as admission needs it. */
 export interface MemoryManager<Item extends MemoryConsumer> {
   /** Unused models that may be evicted, least recently used first. */
   evictable(): readonly Item[];
@@ -105,7 +105,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     return true;
   }
 
-  /** Replaces a booking by what the consumer really holds. If the budget is exceeded, unused models are evicted. */
+  /** Replaces a booking by the amount that the consumer really holds. If the budget is exceeded, unused models are evicted. */
   update(consumer: Item, amounts: MemoryAmounts): void {
     if (!this.#bookings.has(consumer)) return;
     this.#bookings.set(consumer, amounts);

@@ -106,8 +106,8 @@ export class ModelLoader {
   }
 
   /**
-   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from that of the model in
-   * what runs it.
+   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from the model's decision only in
+   * `selected`.
    */
   async loadBeside(resident: ResidentModel, backend: Backend, signal: AbortSignal | undefined): Promise<TrialModel> {
     const load = this.#loads.get(resident);

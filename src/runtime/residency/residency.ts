@@ -22,13 +22,13 @@ export interface Resident {
 /** Books memory for a load. Without a budget every booking is granted. */
 export interface MemoryBooking {
   /**
-   * Waits until `need` fits beside the other models. A second call replaces the first booking. `known`: `need` was measured,
-   * not estimated. Throws MEMORY_BUDGET.
+   * Waits until `need` fits into memory together with the other models. A second call replaces the first booking. `known`: `need` was measured, not estimated.
+   * Throws MEMORY_BUDGET.
    */
   book(need: MemoryAmounts, known: boolean): Promise<void>;
   /** Books additional memory. Returns false if it does not fit now. */
   grow(extra: MemoryAmounts): boolean;
-  /** Replaces the booking by what the model really holds. */
+  /** Replaces the booking by the amount that the model really holds. */
   correct(amounts: MemoryAmounts): void;
 }
 
@@ -45,7 +45,7 @@ export interface Lease<Item> {
   release(): void;
 }
 
-/** How residency behaves. */
+/** Options of residency. */
 export interface ResidencyOptions {
   /** Milliseconds for which an unused item stays. 0: until it is unloaded or evicted, or residency is closed. */
   readonly keepAliveMs: number;
@@ -165,7 +165,7 @@ export class Residency<Item extends Resident> {
     return this.#getLease(entry, entry.item, leaseKind, false);
   }
 
-  /** All items, once those that are loading have loaded. Failed loads are left out. */
+  /** All items, after current loads have ended. Failed loads are left out. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));
     return settled.flatMap((result) => (result.status === "fulfilled" && result.value.ok ? [result.value.item] : []));

@@ -18,7 +18,7 @@ import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
 
-/** How a resident model runs. */
+/** Options of a resident model. */
 export interface ResidentModelOptions {
   /** Number of single-threaded replicas; 0 or 1: none. */
   readonly replicas: number;

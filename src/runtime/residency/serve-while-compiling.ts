@@ -30,7 +30,7 @@ export interface CompilingRequest {
   readonly onLoading: () => void;
   /** Whether the model of a candidate is loaded. */
   readonly isLoaded: (candidate: EligibleCandidate) => boolean;
-  /** Called when the model was compiled beside the request. */
+  /** Called when the background compilation of the model has ended successfully. */
   readonly onCompiled: () => void;
 }
 

@@ -90,7 +90,7 @@ interface ResolvedRequest {
 /** Maximum number of cached requests, since clients may write any number of different ones. The least recently used are dropped. */
 const maxResolvedRequests = 1000;
 
-/** Resolves requests to loaded models and merges those that resolve to the same one. */
+/** Resolves requests to loaded models. Requests that resolve to the same model share it. */
 export class SharedModels {
   readonly #parts: SharedModelsParts;
   /** By request key, least recently used first. */
@@ -101,7 +101,7 @@ export class SharedModels {
     this.#parts = parts;
   }
 
-  /** A lease on the loaded model of this request; loads it if necessary. Throws what loading throws. */
+  /** A lease on the loaded model of this request; loads it if necessary. Throws errors of loading. */
   async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {

@@ -7,7 +7,7 @@ import { estimateMemory, machineMemory, memoryDeviceType } from "./memory-budget
 import type { CandidateContext } from "./selection-facts.ts";
 import { weightBytes } from "./variant-selection.ts";
 
-/** Memory that a model may take, and what it takes. */
+/** Memory that a model needs, and the limit. */
 export interface ContextNeed {
   readonly cache: CacheEstimate;
   /** Bytes of the weights and of the engine. */
@@ -16,16 +16,16 @@ export interface ContextNeed {
   readonly availableBytes: number;
   /** Whose memory that is, for messages: "memory", "maxMemory", "the memory of cuda:0". */
   readonly pool: string;
-  /** Maximum number of tokens that is asked for. Default: the model's own. */
+  /** Requested maximum number of tokens. Default: the model's own. */
   readonly contextLength: number | undefined;
   /** Whether the context may be shortened. */
   readonly allowSmallerContext: boolean;
 }
 
-/** A context that is shorter than what was asked for. */
+/** A context that is shorter than requested. */
 export interface ShortenedContext {
   readonly contextLength: number;
-  /** What was given up and why, without a full stop. */
+  /** The reduction and its reason, without a full stop. */
   readonly sentence: string;
 }
 

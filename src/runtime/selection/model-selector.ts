@@ -103,7 +103,7 @@ export class ModelSelector {
     return { reference: text, location: canonical, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
   }
 
-  /** How hosts are chosen: with a memory budget, blocking backends get the host that returns its memory to the system. */
+  /** Policy for hosts: with a memory budget, blocking backends get the host that returns its memory to the system. */
   hostPolicy(): HostPolicy {
     const { settings, limits, platform } = this.#parts;
     const isLimited = limits !== undefined || settings.maxProcessMemory !== undefined;

@@ -3,7 +3,7 @@
 /** "handle": the lease lasts until the caller releases it, perhaps never. "work": it lasts for one piece of work that ends by itself. */
 export type LeaseKind = "handle" | "work";
 
-/** What a caller asks of residency: which model, and how long it stays. */
+/** Request of a caller to residency: which model, and how long it stays. */
 export interface Reservation {
   /** The reference as the user wrote it. */
   readonly reference: string;

@@ -9,7 +9,7 @@ import type { HostPolicy } from "./host-selection.ts";
 import type { LoadRequest } from "./load-request.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
-/** What selection knows about backends, the machine and failures. */
+/** Facts about backends, the machine and failures for the selection. */
 export interface SelectionFacts {
   readonly backends: readonly BackendFacts[];
   /** Memory of the machine that is free, in bytes. */
@@ -23,7 +23,7 @@ export interface SelectionFacts {
   readonly measurements?: MeasurementFacts;
 }
 
-/** One registered backend: what its presence probe found, and its capabilities on each device. */
+/** One registered backend: results of its presence probe, and its capabilities on each device. */
 export interface BackendFacts {
   readonly name: string;
   readonly availability: Availability;
@@ -32,7 +32,7 @@ export interface BackendFacts {
   readonly estimateCache?: Backend["estimateCache"];
 }
 
-/** What is known about an accelerator. */
+/** Facts about an accelerator. */
 export interface DeviceFacts {
   readonly device: Device;
   readonly memoryBytes?: number;

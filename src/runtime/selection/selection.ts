@@ -19,6 +19,7 @@ import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import {
   type Target,
   type TargetPattern,
@@ -197,7 +198,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
       named.length === 0
         ? 'the policy is "manifest", and the manifest names no preferred target'
         : `the policy is "manifest", which names only ${named.map(formatPattern).join(", ")}`;
-    return { stage: "manifest", reason, remedy: "--policy priority" };
+    return { stage: "manifest", reason, remedy: quoteOption("policy", "priority") };
   },
   function registered({ target, backend }) {
     if (backend !== undefined) return undefined;

@@ -78,10 +78,9 @@ export interface Constraints {
 }
 
 /**
- * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy`
- * or `priority` wins; `prefer` of a later level comes before that of an earlier one; `exclude` and `target` accumulate, so that
- * no level loosens what another one demands; `gpu` is one more required target. Throws INPUT_INVALID for an unknown policy or
- * mode and for a malformed target.
+ * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy` or `priority` wins; `prefer` of
+ * a later level precedes `prefer` of an earlier one; `exclude` and `target` accumulate, so that no level loosens the demands of another; `gpu` is one more
+ * required target. Throws INPUT_INVALID for an unknown policy or mode and for a malformed target.
  */
 export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;

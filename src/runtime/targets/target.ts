@@ -134,12 +134,12 @@ export function formatPattern(pattern: TargetPattern): string {
 }
 
 /**
- * Map key of a variant on a target: its file of weights, and what they are packed to. Circuit breakers of one model, crash histories and measured memory are kept
- * under it.
+ * Map key of a variant on a target: its file of weights, and the type to which they are packed. Circuit breakers of one model, crash histories and measured
+ * memory are kept under it.
  */
 export function placementKey(target: Target, { path, packing }: PlacedFiles): string {
   return `${formatTarget(target)} ${path}${packing === undefined ? "" : ` as ${packing.to}`}`;
 }
 
-/** What `placementKey` reads of a variant. */
+/** Fields of a variant that `placementKey` reads. */
 export type PlacedFiles = Pick<ModelFiles, "path" | "packing">;

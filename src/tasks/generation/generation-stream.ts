@@ -17,7 +17,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
   readonly #result: Promise<Result>;
   /** Number of tokens of each prompt. */
   readonly promptTokens: readonly number[];
-  /** Called whenever an event was read. Default: nobody is told. */
+  /** Called whenever an event was read. Default: no call. */
   onRead: (() => void) | undefined;
   #wake: (() => void) | undefined;
   #ended = false;
@@ -36,7 +36,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     this.#result.catch(() => undefined); // thrown to the reader
   }
 
-  /** The next event. Rejects with what ended the generation before its end. */
+  /** The next event. Rejects with the error that ended the generation early. */
   async next(): Promise<IteratorResult<Event, undefined>> {
     for (;;) {
       const offer = this.#offers.shift();
@@ -55,7 +55,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     }
   }
 
-  /** Cancels what is not finished. */
+  /** Cancels unfinished texts. */
   async return(): Promise<IteratorResult<Event, undefined>> {
     await this.cancel();
     return { done: true, value: undefined };
@@ -65,12 +65,12 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     return this;
   }
 
-  /** The whole result, once the stream was read to its end. Rejects with what ended the generation before its end. */
+  /** The whole result, once the stream was read to its end. Rejects with the error that ended the generation early. */
   get result(): Promise<Result> {
     return this.#result;
   }
 
-  /** Reads the rest, and returns the whole result. Rejects with what ended the generation before its end. */
+  /** Reads the remaining events, and returns the whole result. Rejects with the error that ended the generation early. */
   finish(): Promise<Result> {
     this.#isDraining = true;
     for (const { taken } of this.#offers.splice(0)) taken();

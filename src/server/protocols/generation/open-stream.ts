@@ -12,11 +12,11 @@ export interface OpenedCall<Result, Event> {
   readonly stream: GenerationStream<Result, Event>;
   /** The outcome, once the stream was read to its end. */
   readonly outcome: Promise<ModelCallResult<Result>>;
-  /** The model's name as the client wrote it, or that of the default model. */
+  /** The model's name as the client wrote it, or the name of the default model. */
   readonly model: string;
 }
 
-/** What `start` gets. */
+/** Arguments of `start`. */
 export interface StartedCall {
   readonly model: ModelHandle;
   readonly signal: AbortSignal;
