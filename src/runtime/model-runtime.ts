@@ -279,6 +279,7 @@ export class ModelRuntime {
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
           contextLength: contextLength ?? null,
+          restarts: item.restarts,
           ...omitUndefined({ programs: item.programs }),
         };
       }),
