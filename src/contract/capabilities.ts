@@ -3,7 +3,7 @@ import type { LoadSettings } from "./load-settings.ts";
 import type { ModelFormat, Precision } from "./model-files.ts";
 import type { PackedPrecision } from "./weight-packing.ts";
 
-/** What a backend supports on a device. */
+/** Models and options that a backend supports on a device. */
 export interface Capabilities {
   /** File formats that it loads. For each, the architectures (config.json `architectures`) that it supports, or "any". */
   readonly formats: Readonly<Partial<Record<ModelFormat, readonly string[] | "any">>>;
@@ -40,17 +40,17 @@ export interface Capabilities {
   readonly interruptible?: boolean;
   /** true: a load compiles the model for seconds to minutes, so that other targets may serve meanwhile (`RuntimeSettings.whileCompiling`). Default: false. */
   readonly compiles?: boolean;
-  /** true: a damaged model can abort the process, so models run in a process of their own unless the user asks otherwise. Default: false. */
+  /** true: a damaged model can abort the process, so models run in separate processes unless the user asks otherwise. Default: false. */
   readonly needsProcess?: boolean;
 }
 
-/** What the cache of a language model takes. */
+/** Memory that the cache of a language model needs. */
 export interface CacheEstimate {
   /** Maximum number of tokens of a sequence, as the model states it. Undefined: it states none. */
   readonly contextLength?: number | undefined;
   /** Bytes that each token takes: its keys and values in all layers, and buffers that grow with the length. */
   readonly bytesPerToken: number;
-  /** Bytes that the engine needs besides, whatever the length of the sequence. */
+  /** Bytes that the engine needs in addition, independent of the length of the sequence. */
   readonly computeBytes: number;
 }
 

@@ -4,16 +4,16 @@ import { compareVectors, type VectorDifference } from "./compare-vectors.ts";
 
 /** The token with the highest logit of one position. */
 export interface TopToken {
-  /** Its id; of equal logits the lowest. */
+  /** Id of the token; of equal logits the lowest id. */
   readonly token: number;
   readonly logit: number;
-  /** How much its logit exceeds the second highest. 0: two tokens are equally likely. */
+  /** Difference between its logit and the second highest. 0: two tokens are equally likely. */
   readonly margin: number;
 }
 
-/** How far the logits of one position are from those of the reference. */
+/** Differences between the logits of one position and the reference. */
 export interface LogitsComparison extends Pick<VectorDifference, "maxError" | "rmsError" | "cosine"> {
-  /** Kullback-Leibler divergence of the tested distribution of tokens from that of the reference, in nats, at temperature 1. */
+  /** Kullback-Leibler divergence of the tested distribution of tokens from the reference's, in nats, at temperature 1. */
   readonly klDivergence: number;
   readonly reference: TopToken;
   readonly tested: TopToken;

@@ -108,7 +108,7 @@ function* disagreementsOfCalls({ kernels, figures, computePath }: Receipt): Gene
 }
 
 /** Checks the kernel ids. llama.cpp is listed as one kernel per device; a kernel for quantized blocks must multiply a type of the model's weights. */
-function* disagreementsOfKernels({ kernels, computePath, model, decision, library }: Receipt): Generator<string> {
+function* disagreementsOfKernels({ kernels, computePath, model, decision }: Receipt): Generator<string> {
   const [backend = "", type = "cpu"] = computePath.target.split(":");
   const isWhole = backend === "llamacpp" || backend === "library";
   const whole = llamaKernelId({ type, index: 0 });
@@ -119,10 +119,8 @@ function* disagreementsOfKernels({ kernels, computePath, model, decision, librar
     if (isWhole && id !== whole) yield `it ran on ${computePath.target}, whose kernel is ${whole}, and lists ${id}`;
     if (backend !== "native") continue;
     if (id.startsWith("Llama_")) yield `it ran on ${computePath.target}, and lists ${id}, which is llama.cpp`;
-    else if (kernel === undefined || kernel.formats === "any") continue;
-    else if (kernel.implementation.kind === "ggml" && library.files === undefined)
-      yield `it lists ${id}, and names no file of ggml`;
-    else if (!isPacked && !kernel.formats.some((format) => types.includes(format)))
+    else if (kernel === undefined || kernel.formats === "any" || isPacked) continue;
+    else if (!kernel.formats.some((format) => types.includes(format)))
       yield `it lists ${id} for weights in ${kernel.formats.join(" or ")}, and its model has ${types.join(", ")}`;
   }
 }

@@ -35,7 +35,7 @@ export function encodeSequence(model: string, { tokens, state }: SavedSequence):
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), bytes]);
 }
 
-/** Reads the bytes of `encodeSequence`. Throws INPUT_INVALID for damaged bytes and for those of another model or version. */
+/** Reads the bytes of `encodeSequence`. Throws INPUT_INVALID for damaged bytes and for bytes of another model or version. */
 export function decodeSequence(model: string, bytes: Uint8Array): SavedSequence {
   const end = bytes.indexOf(newline);
   const header = parse(Buffer.from(bytes.subarray(0, Math.max(0, end))).toString());

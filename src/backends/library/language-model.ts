@@ -25,7 +25,7 @@ import type { LlamaFunctions } from "./llama-functions.ts";
 import type { NativeLog } from "./native-log.ts";
 import type { BatchToken, TokenBatch } from "./token-batch.ts";
 
-/** What a language model is made of. */
+/** Constructor arguments of the language model. */
 export interface LibraryModelParts {
   readonly ffi: ForeignFunctions;
   readonly functions: LlamaFunctions;
@@ -37,7 +37,7 @@ export interface LibraryModelParts {
   readonly limits: LanguageModelLimits;
   /** Bytes of the weights. */
   readonly bytes: number;
-  /** What saved sequences belong to. */
+  /** Identity of the model in saved sequences, which other models refuse. */
   readonly identity: string;
   /** Sentences about where the model computes. */
   readonly evidence: readonly string[];

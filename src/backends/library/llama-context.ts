@@ -5,7 +5,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 
-/** How contexts of a model are made. */
+/** Settings of a context. */
 export interface ContextSettings {
   readonly functions: LlamaFunctions;
   /** Creates a context with this many cells. Throws OUT_OF_MEMORY. */
@@ -86,7 +86,7 @@ export class LlamaContext {
     this.#used.set(to, this.#used.get(from) ?? 0);
   }
 
-  /** Makes room for so many more cells, in a larger context if need be. Returns whether there is room. */
+  /** Makes room for this many more cells, if necessary in a larger context. Returns whether there is room. */
   async reserve(extra: number): Promise<boolean> {
     const needed = this.#usedCells + extra;
     if (needed <= this.#cells) return true;
@@ -95,7 +95,7 @@ export class LlamaContext {
     return true;
   }
 
-  /** Makes the context anew, so that free cells lie together. */
+  /** Replaces the context by a new one in which the free cells are contiguous. */
   async compact(): Promise<void> {
     await this.#remake(this.#cells);
   }

@@ -22,13 +22,13 @@ import { decodeSequence, encodeSequence, type SequenceState } from "../gguf/save
 import { copyState, readState, writeState } from "./sequence-file.ts";
 import type { SequenceSlots, Slot } from "./sequence-slots.ts";
 
-/** What a language model is made of. */
+/** Constructor arguments of the language model. */
 export interface LlamaParts {
   readonly model: LlamaModel;
   readonly slots: SequenceSlots;
   readonly library: Library;
   readonly limits: LanguageModelLimits;
-  /** What saved sequences belong to. */
+  /** Identity of the model in saved sequences, which other models refuse. */
   readonly identity: string;
   readonly device: Device;
   /** Sentences about where the model computes. */
@@ -170,7 +170,7 @@ export class LlamaLanguageModel implements LanguageModel {
     return this.#parts.evidence;
   }
 
-  /** Calls are those that node-llama-cpp is given: one for each sequence and each 512 tokens. llama.cpp may compute several together. */
+  /** Counts calls of node-llama-cpp: one for each sequence and each 512 tokens. llama.cpp may compute several together. */
   async kernelCounts(): Promise<readonly KernelCount[]> {
     this.#refuseDisposed();
     return this.#tally.counts;
@@ -189,7 +189,7 @@ export class LlamaLanguageModel implements LanguageModel {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
   }
 
-  /** Gives a sequence a place for `tokens` tokens, with the cache of those that it has. `used`: sequences that keep theirs. */
+  /** Gives a sequence a slot for `tokens` tokens, with the cache of its present tokens. `used`: sequences that keep theirs. */
   async #place(held: Sequence, tokens: number, used: ReadonlySet<Sequence>, signal: AbortSignal | undefined): Promise<void> {
     const { slot: old } = held;
     if (old !== undefined && old.size >= tokens) return await this.#complete(held, old, signal);

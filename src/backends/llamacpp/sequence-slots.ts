@@ -11,13 +11,13 @@ import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from ".
 /** A place for one sequence. */
 export interface Slot {
   readonly sequence: LlamaSequence;
-  /** Tokens that fit. */
+  /** Capacity in tokens. */
   readonly size: number;
   /** Sequences of its context. llama.cpp copies states only between contexts with equally many. */
   readonly group: number;
 }
 
-/** Limits of the places. */
+/** Limits of the slots. */
 export interface SlotLimits {
   /** Maximum number of tokens of a sequence. */
   readonly contextLength: number;

@@ -3,7 +3,7 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount, zeros } from "../../contract/tensor.ts";
 import type { CacheInput } from "./decoder-graph.ts";
 
-/** What is kept of a sequence. */
+/** Saved state of a sequence. */
 export interface SavedSequence {
   readonly length: number;
   /** Cached tensors of one row without unused positions, by the name of the input. */
@@ -43,7 +43,7 @@ export function writeSequence({ length, tensors, source, tokens }: SavedSequence
   return bytes;
 }
 
-/** Reads the bytes of `writeSequence`. Throws INPUT_INVALID unless they are of a sequence of a model with these cached tensors. */
+/** Reads the bytes of `writeSequence`. Throws INPUT_INVALID unless they belong to a sequence of a model with these cached tensors. */
 export function readSequence(bytes: Uint8Array, caches: readonly CachedTensor[], hasSource: boolean): SavedSequence {
   const end = bytes.indexOf(newline);
   const header = readHeader(bytes.subarray(0, Math.max(end, 0)));

@@ -90,7 +90,7 @@ export class KvCache implements DecoderCache {
     return Object.fromEntries(tensors);
   }
 
-  /** Sets the keys and values of the first `count` tokens to those that `read` returned. */
+  /** Sets the keys and values of the first `count` tokens to values from `read`. */
   write(tensors: TensorMap, count: number): void {
     for (const rows of this.#rows) {
       const tensor = required(tensors[rows.past.info.name], `the state "${rows.past.info.name}"`);
