@@ -5,7 +5,7 @@ import type { LanguageModel } from "./language-model.ts";
 import type { TensorModel } from "./tensor-model.ts";
 import type { PackedPrecision } from "./weight-packing.ts";
 
-/** What a backend supports on a device. */
+/** Models and options that a backend supports on a device. */
 export interface Capabilities {
   /** Models that it loads. Of entries that a model fits, the first counts. */
   readonly models: readonly SupportedModels[];
@@ -51,12 +51,12 @@ export interface SupportedModels {
  */
 export type ModelPlace = "caller" | "thread" | "interruptible-thread" | "process";
 
-/** What the cache of a language model takes. */
+/** Memory that the cache of a language model needs. */
 export interface CacheEstimate {
   /** Maximum number of tokens of a sequence, as the model states it. Undefined: it states none. */
   readonly contextLength?: number | undefined;
   /** Bytes that each token takes: its keys and values in all layers, and buffers that grow with the length. */
   readonly bytesPerToken: number;
-  /** Bytes that the engine needs besides, whatever the length of the sequence. */
+  /** Bytes that the engine needs in addition, independent of the length of the sequence. */
   readonly computeBytes: number;
 }

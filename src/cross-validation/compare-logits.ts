@@ -3,14 +3,14 @@ import { InferyardError } from "../contract/errors.ts";
 
 /** The token with the highest logit of one position. */
 export interface TopToken {
-  /** Its id; of equal logits the lowest. */
+  /** Id of the token; of equal logits the lowest id. */
   readonly token: number;
   readonly logit: number;
-  /** How much its logit exceeds the second highest. 0: two tokens are equally likely. */
+  /** Difference between its logit and the second highest. 0: two tokens are equally likely. */
   readonly margin: number;
 }
 
-/** How far the logits of one position are from those of the reference. */
+/** Differences between the logits of one position and the reference. */
 export interface LogitsComparison {
   /** Maximum absolute difference of a logit. */
   readonly maxError: number;
@@ -18,7 +18,7 @@ export interface LogitsComparison {
   readonly rmsError: number;
   /** Cosine of the angle between the two vectors; 1 if both are zero, 0 if one is. */
   readonly cosine: number;
-  /** Kullback-Leibler divergence of the tested distribution of tokens from that of the reference, in nats, at temperature 1. */
+  /** Kullback-Leibler divergence of the tested distribution of tokens from the reference's, in nats, at temperature 1. */
   readonly klDivergence: number;
   readonly reference: TopToken;
   readonly tested: TopToken;

@@ -7,7 +7,7 @@ import { requireFinite, topToken } from "./compare-logits.ts";
 /** The part of a language model that is run. */
 export type TestedModel = Pick<LanguageModel, "limits" | "createSequence" | "decode" | "releaseSequence">;
 
-/** What a model reads first. */
+/** Token ids that a model reads first. */
 export interface PromptTokens {
   /** Tokens of the decoder, at least one. */
   readonly tokens: readonly number[];
@@ -17,13 +17,13 @@ export interface PromptTokens {
 
 /** Tokens per second of a run; null if nothing was measured. */
 export interface TokensPerSecond {
-  /** Of the prompt, read in one call. */
+  /** Speed of reading the prompt in one call. */
   readonly prefill: number | null;
-  /** Of the tokens behind it, one in each call. */
+  /** Speed of the tokens after the prompt, one in each call. */
   readonly decode: number | null;
 }
 
-/** What a run is made with. */
+/** Options of a run. */
 export interface RunOptions {
   /** Name of the run in messages, for example "native:cpu". */
   readonly name: string;
@@ -34,8 +34,8 @@ export interface RunOptions {
 const maxBytesOfCall = 64 * 1024 * 1024;
 
 /**
- * Feeds a prompt and then one token after the other, and hands over the logits behind each token. `next` chooses the token that follows the logits of
- * the last position: undefined ends the run. Throws VERIFICATION_FAILED for logits that are not finite.
+ * Decodes a prompt and then one token after the other, and passes the logits after each token to the caller. `next` chooses the token that follows the logits
+ * of the last position: undefined ends the run. Throws VERIFICATION_FAILED for logits that are not finite.
  */
 export async function feedTokens(
   model: TestedModel,
@@ -88,8 +88,8 @@ export async function greedyTokens(
 }
 
 /**
- * Reads a prompt, then the given tokens one by one, as greedy decoding does, and measures both. The prompt is read once before without a measurement,
- * so that what engines prepare for its length does not count.
+ * Reads a prompt, then the given tokens one by one, as greedy decoding does, and measures both. The prompt is read once before without a measurement, so that
+ * preparations of the engine for its length are excluded.
  */
 export async function measureSpeed(
   model: TestedModel,

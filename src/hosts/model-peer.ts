@@ -23,8 +23,8 @@ interface Owner {
 }
 
 /**
- * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED and the next call starts another peer, which has loaded
- * the model anew.
+ * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED, and the next call starts another peer, which loads the model
+ * again.
  */
 export class ModelPeer {
   readonly #memory: LoadedModel["memory"];

@@ -20,7 +20,7 @@ import type {
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Reads the state that is already queued in a port. Undefined if there is none. */
+/** Reads the state that is queued in a port. Undefined if there is none. */
 export type ReceiveSharedState = (port: PeerPort) => SharedReplicaState | undefined;
 
 type LoadCall = Extract<Call, { operation: "load" }>;

@@ -9,7 +9,7 @@ import { readModelFacts } from "./model-facts.ts";
 import type { Receipt, ReceiptModel } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
-/** What a check of files found. */
+/** Result of checking files. */
 export interface FileCheck {
   readonly refusals: readonly Refusal[];
   readonly held: readonly string[];

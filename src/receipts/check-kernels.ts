@@ -8,7 +8,7 @@ import { getComputePath, expectedKernel, isSlowKernel } from "./kernel-class.ts"
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
-/** Refusals about kernels. `required`: patterns of ids that must have run, in which * stands for any characters. */
+/** Refusals about kernels. `required`: patterns of ids that must have run, in which * matches any characters. */
 export function checkKernels(receipt: Receipt, required: readonly string[]): readonly Refusal[] {
   const { kernels, computePath, decision } = receipt;
   const refusals: Refusal[] = [];
@@ -53,7 +53,7 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
   return refusals;
 }
 
-/** Refuses kernels that the machine recorded in the receipt cannot run, and those that this version does not have. */
+/** Refuses kernels that the machine recorded in the receipt cannot run, and kernels that this version does not have. */
 function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: Receipt): readonly Refusal[] {
   const { architecture, features, accelerators } = machine;
   const facts: KernelMachine = {
@@ -62,7 +62,6 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
     wasm: { simd: true, relaxedSimd: true },
     cuda: accelerators.some(({ device }) => device.startsWith("cuda:")) || "the machine has no NVIDIA GPU",
     machineCode: true,
-    ggml: true,
   };
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);

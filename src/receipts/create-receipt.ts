@@ -5,6 +5,7 @@ import type { PromptTokens, TestedModel } from "../cross-validation/language-run
 import { requireRoom } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import { measuredMachine } from "../measurements/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
@@ -44,7 +45,7 @@ const defaultTokens = 32;
  * Runs a language model and records what ran it, where, with which kernels, how fast, and whether it gave the same twice. The model is generated from greedily: twice with
  * all logits, and once measured. The receipt says what happened, also where a test failed: `verifyReceipt` judges it.
  *
- * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and what loading a model throws.
+ * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and errors of loading a model.
  */
 export async function createReceipt(runtime: Runtime, options: ReceiptOptions): Promise<Receipt> {
   refuseUnknown(options, optionNames, "createReceipt");
@@ -145,7 +146,7 @@ async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Prom
   const source = languageVariants(variants).find((each) => each.name === decision.model.packedFrom);
   if (source === undefined || (name !== "int8" && name !== "int4"))
     throw new InferyardError("MODEL_UNSUPPORTED", `the files of the variant ${name ?? "?"} are not known`, {
-      remedy: "name another --variant",
+      remedy: `name another ${quoteOption("variant")}`,
     });
   return readModelFacts({ ...source, packing: { to: name, from: source.name, bytes: 0 } });
 }

@@ -37,7 +37,7 @@ export async function greedyRun(model: TestedModel, prompt: PromptTokens, limits
   return { tokens, first, last, wrongPositions };
 }
 
-/** What a measured run gives. */
+/** Results of a measured run. */
 export interface MeasuredRun {
   readonly tokens: readonly number[];
   readonly figures: Pick<
@@ -53,7 +53,7 @@ export interface MeasuredRun {
   >;
 }
 
-/** A greedy run that asks for the highest logits alone, as greedy generation does, and is measured. */
+/** A measured greedy run that requests only the highest logits, as greedy generation does. */
 export async function measuredRun(model: TestedModel, prompt: PromptTokens, limits: RunLimits): Promise<MeasuredRun> {
   const tokens: number[] = [];
   const started = performance.now();
@@ -121,10 +121,10 @@ export const testNames = [
   "another prompt gives other logits",
 ] as const;
 
-/** Smallest cosine between logits of one model that were computed in two ways. Engines add in another order for other numbers of rows. */
+/** Smallest cosine between logits of one model that were computed in two ways. Engines add in a different order for different numbers of rows. */
 export const minCosine = 0.999;
 
-/** Tests what every engine must do. `runs`: greedy runs of the prompt. */
+/** Tests properties that every engine must have. `runs`: greedy runs of the prompt. */
 export async function testRuns(
   model: TestedModel,
   prompt: PromptTokens,

@@ -27,7 +27,7 @@ export type RefusalCode =
 /** One reason to refuse a receipt. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** A sentence without a full stop. */
+  /** Reason, as a sentence without a full stop. */
   readonly reason: string;
 }
 
@@ -36,8 +36,8 @@ export interface ReceiptVerification {
   /** Whether there is no reason to refuse it. */
   readonly accepted: boolean;
   readonly refusals: readonly Refusal[];
-  /** What was held against the receipt and holds, as sentences. */
+  /** Comparisons that hold, as sentences. */
   readonly held: readonly string[];
-  /** What could not be checked, as sentences: files that are not here, a signature that is not there. */
+  /** Properties that could not be checked, as sentences: missing files, a missing signature. */
   readonly unchecked: readonly string[];
 }

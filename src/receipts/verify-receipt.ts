@@ -12,17 +12,17 @@ import { isReceipt, receiptProblems } from "./receipt-schema.ts";
 import { keyIdOfPem, signatureProblem } from "./signature.ts";
 import type { ReceiptVerification, Refusal } from "./verification.ts";
 
-/** What a receipt is held against, beside itself. */
+/** Further data that a receipt is compared with. */
 export interface VerifyReceiptOptions {
   /** Ed25519 public key in PEM (SPKI) that must have signed it. Default: an unsigned receipt is accepted, and a signature must fit its own key. */
   readonly publicKey?: string | undefined;
-  /** Reference of the model whose files must have the digests of the receipt. Default: the path in the receipt, if it is there. */
+  /** Reference of the model whose files must have the digests of the receipt. Default: the path in the receipt, if it exists. */
   readonly model?: string | undefined;
   /** Path of the library, or of its folder, whose files must have the digests in the receipt. Default: the path in the receipt, if it exists. */
   readonly library?: string | undefined;
-  /** Ids of kernels that must have run; * stands for any characters: "I2S_QK256_*". Default: none. */
+  /** Ids of kernels that must have run; * matches any characters: "I2S_QK256_*". Default: none. */
   readonly requireKernels?: readonly string[] | undefined;
-  /** The time, for what must not be in the future. Default: now. */
+  /** The current time: times in the receipt must not be later. Default: now. */
   readonly now?: Date | undefined;
 }
 
@@ -34,8 +34,8 @@ export function formatReceipt(receipt: Receipt): string {
 }
 
 /**
- * Verifies a receipt, which is a text as `formatReceipt` writes it, or a value. Of a text every byte counts: one that is not spelled as it was written is
- * refused. Throws INPUT_INVALID for a key, a model or a library that is given and cannot be read; whatever is wrong with the receipt is a refusal.
+ * Verifies a receipt, which is a text of `formatReceipt`, or a value. A text must be equal byte for byte to the text of `formatReceipt`. Throws INPUT_INVALID
+ * for a given key, model or library that cannot be read; any problem of the receipt is a refusal.
  */
 export async function verifyReceipt(receipt: unknown, options: VerifyReceiptOptions = {}): Promise<ReceiptVerification> {
   refuseUnknown(options, optionNames, "verifyReceipt");

@@ -1,4 +1,4 @@
-/** The language model of a handle. Its sequences stay on the instance that they began on, whatever replaces it. */
+/** The language model of a handle. A sequence stays on the instance on which it was created, even if the handle's model is replaced by another instance. */
 import type {
   DecodeOptions,
   DecodeStep,

@@ -5,7 +5,7 @@ import type { ConformanceCase } from "./conformance.ts";
 import { checkedCounts } from "./kernel-counts.ts";
 import { is, refused } from "./refusals.ts";
 
-/** A prompt and what follows, computed by another implementation. */
+/** A prompt and its continuation, computed by another implementation. */
 export interface LanguageSample {
   /** Tokens that the encoder reads; for models with an encoder. */
   readonly source?: readonly number[];
@@ -30,8 +30,8 @@ export interface LanguageConformanceSubject {
   /** Largest absolute difference from the samples' logits. Default: 1e-3. */
   readonly tolerance?: number;
   /**
-   * Largest absolute difference of logits between two ways of computing the same: in a batch and alone, in one call and in several. 0: the same bits.
-   * Default: 1e-4.
+   * Largest absolute difference between logits that are computed in two ways: in a batch and alone, in one call and in several. 0: the same bits. Default:
+   * 1e-4.
    */
   readonly repeatTolerance?: number;
 }

@@ -23,13 +23,13 @@ export interface ScriptedBackendOptions {
   readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
   /** Computes the outputs of a run. Default: y = x + 1 for the input "x" of shape [2]. */
   readonly onRun?: (inputs: TensorMap) => TensorMap | Promise<TensorMap>;
-  /** The evidence of a loaded model, or a function that returns or refuses it. Default: ["the script says so"]. */
+  /** The evidence of a loaded model, or a function that returns it or throws. Default: ["the script says so"]. */
   readonly evidence?: readonly string[] | ((device: Device) => Promise<readonly string[]>);
 }
 
 /** A fake backend without an engine, which records its calls, for tests of selection and loading. */
 export interface ScriptedBackend extends Backend {
-  /** The calls so far, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
+  /** The calls until now, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
   readonly calls: string[];
 }
 

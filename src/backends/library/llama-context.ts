@@ -5,7 +5,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 
-/** How contexts of a model are made. */
+/** Settings of a context. */
 export interface ContextSettings {
   readonly functions: LlamaFunctions;
   /** Creates a context with this many cells. Throws OUT_OF_MEMORY. */
@@ -90,7 +90,7 @@ export class LlamaContext {
     this.#used.set(to, this.length(from));
   }
 
-  /** Makes the context anew, so that free cells lie together. */
+  /** Replaces the context by a new one in which the free cells are contiguous. */
   async compact(): Promise<void> {
     await this.#remake(this.#cells);
   }

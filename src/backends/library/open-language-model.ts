@@ -36,10 +36,10 @@ const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 const timedTokens = 4;
 
 /**
- * Loads a language model on a device, after the library has passed the self-test with the model's weight types. The file is read by our own parser
- * first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file,
- * MODEL_UNSUPPORTED for an architecture that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with
- * the library's message, and VERIFICATION_FAILED for a library that computes wrongly.
+ * Loads a language model on a device, after the library has passed the self-test with the model's weight types. The file is read by our own parser first, since
+ * llama.cpp aborts the process on some damaged files. Throws errors of `openLibrary`, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture
+ * that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with the library's message, and VERIFICATION_FAILED
+ * for a library that computes wrongly.
  */
 export async function openLanguageModel(
   source: LibrarySource,

@@ -8,9 +8,9 @@ import type { ContextAdapters, LlamaModel } from "./library.ts";
 
 /** Adapters that were read and fit the model. */
 export interface ReadAdapters {
-  /** What contexts are created with. Undefined without adapters. */
+  /** Creation options of contexts. Undefined without adapters. */
   readonly lora: ContextAdapters | undefined;
-  /** One for each adapter. */
+  /** Sentences of evidence, one for each adapter. */
   readonly evidence: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export async function readAdapters(adapters: readonly LoraAdapter[], model: Gguf
   };
 }
 
-/** Loads adapters into a model, so that later contexts find them. Throws LOAD_FAILED with what llama.cpp says. */
+/** Loads adapters into a model, so that later contexts find them. Throws LOAD_FAILED with the message of llama.cpp. */
 export async function loadAdapters(
   model: LlamaModel,
   lora: ContextAdapters | undefined,

@@ -17,7 +17,7 @@ import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from ".
 /** A place for one sequence. */
 export interface Slot {
   readonly sequence: LlamaSequence;
-  /** Tokens that fit. */
+  /** Capacity in tokens. */
   readonly size: number;
   /** Sequences of its context. llama.cpp copies states only between contexts with equally many. */
   readonly group: number;
@@ -28,7 +28,7 @@ export interface GroupState extends SlotState {
   readonly group: number;
 }
 
-/** Limits of the places. */
+/** Limits of the slots. */
 export interface SlotLimits {
   /** Number of logits of each position. */
   readonly vocabulary: number;

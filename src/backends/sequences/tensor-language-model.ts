@@ -48,7 +48,7 @@ interface Sequence extends CacheRow {
   readonly source: Tensor | undefined;
 }
 
-/** A step on its way: what its sequence is so far, and the logits. */
+/** A step in progress: the current state of its sequence, and the logits. */
 interface Progress {
   readonly step: DecodeStep;
   sequence: Sequence;

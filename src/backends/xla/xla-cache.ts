@@ -54,7 +54,7 @@ export class XlaCache implements DecoderCache {
     this.replace([]);
   }
 
-  /** Nothing to do: programs read zeros in place of rows behind the tokens that they are told of. */
+  /** Does nothing: programs ignore rows behind the given number of tokens. */
   clear(): void {}
 
   copyFrom(other: DecoderCache): void {

@@ -15,7 +15,7 @@ export type GgufValue =
   | { readonly type: "string"; readonly value: string; readonly bytes: number }
   | GgufArray;
 
-/** An array of GGUF metadata, of which only the first items are kept. */
+/** The first items of an array of GGUF metadata. */
 export interface GgufArray {
   readonly type: "array";
   /** Type of the elements: "uint32", "string", ... */
@@ -57,10 +57,7 @@ const itemsPerKey = 5;
 /** Deepest nesting of arrays. The format allows arrays of arrays; no known file has any. */
 const maxArrayDepth = 8;
 
-/**
- * What is kept of long values: their beginnings; whole strings, such as chat templates, and the beginnings of arrays; or everything, vocabularies
- * included.
- */
+/** Which long values are kept: their beginnings; whole strings, such as chat templates, and the beginnings of arrays; or everything, including vocabularies. */
 export type KeptMetadata = "beginnings" | "strings" | "everything";
 
 interface KeptLengths {

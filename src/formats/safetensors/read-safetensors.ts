@@ -100,8 +100,8 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
 }
 
 /**
- * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is none of that name or its type
- * is not a `DataType`, and otherwise as `readSafetensorsHeader` does.
+ * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is no tensor of that name or its type is not a `DataType`, and
+ * otherwise as `readSafetensorsHeader` does.
  */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const part = tensorRange(header, name);
@@ -332,8 +332,8 @@ function quote(name: unknown): string {
 }
 
 /**
- * Serializes tensors: the bytes of the header, then those of each tensor, in `pieces`. The same tensors and metadata always give the same bytes. `pieces` are views of
- * the tensors' data. Throws INPUT_INVALID if data does not fill its shape or has a type that the format does not have.
+ * Serializes tensors: the bytes of the header, then the bytes of each tensor, in `pieces`. The same tensors and metadata always give the same bytes. `pieces`
+ * are views of the tensors' data. Throws INPUT_INVALID if data does not fill its shape or has a type that the format does not have.
  */
 export function serializeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,

@@ -3,7 +3,7 @@
 /** File format of a binary. `coff`: a Windows object file. */
 export type BinaryFormat = "elf" | "mach-o" | "pe" | "coff" | "archive";
 
-/** What a binary is for. `object`: input of a linker; `archive`: a static library, several objects in one file. */
+/** Purpose of a binary. `object`: input of a linker; `archive`: a static library, several objects in one file. */
 export type BinaryKind = "shared object" | "executable" | "object" | "archive";
 
 /** Implementation of the C library that an ELF file was linked against. */
@@ -37,7 +37,7 @@ export interface BinarySymbol {
 /** `unique`: one definition in a process (STB_GNU_UNIQUE of ELF). */
 export type SymbolBinding = "local" | "global" | "weak" | "unique";
 
-/** `indirect`: a function that picks its implementation at load time (STT_GNU_IFUNC of ELF). `unknown`: the format does not say. */
+/** `indirect`: a function that picks its implementation at load time (STT_GNU_IFUNC of ELF). `unknown`: the format does not state it. */
 export type SymbolType = "function" | "object" | "tls" | "common" | "indirect" | "section" | "file" | "unknown";
 
 /** One architecture of a universal (fat) Mach-O file. */
@@ -81,7 +81,7 @@ export interface BinaryFile {
   readonly symbols: readonly BinarySymbol[];
   /** Architectures of a universal Mach-O file; the other fields describe one of them. Empty for other files. */
   readonly slices: readonly BinarySlice[];
-  /** Members of an archive by what they are. Undefined for other files. */
+  /** Counts of an archive's members by kind. Undefined for other files. */
   readonly members: ArchiveMembers | undefined;
 }
 

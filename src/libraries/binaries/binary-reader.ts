@@ -8,7 +8,7 @@ const windowBytes = 64 * 1024;
 /** Longest name that is decoded. */
 const maxNameLength = 64 * 1024;
 
-/** How a binary writes numbers. */
+/** Byte order and width of numbers in a binary. */
 export interface NumberLayout {
   readonly littleEndian: boolean;
   /** Bytes of an address. */

@@ -3,7 +3,7 @@ import type { Koffi, KoffiFunction, KoffiType } from "./koffi.ts";
 import type { ResultType, Signature } from "./native-type.ts";
 import { type StructLayout, fieldSizes } from "./struct-layout.ts";
 
-/** How a type is given to koffi, and how values of it are converted. */
+/** Koffi's type for a type of ours, and the conversions of its values. */
 export interface Marshaller {
   readonly type: KoffiType;
   readonly toNative: (value: unknown) => unknown;

@@ -23,7 +23,7 @@ export interface StructField {
   readonly type: FieldType;
 }
 
-/** Where the fields of a C struct lie on machines with pointers of 64 bits. */
+/** Offsets of the fields of a C struct on machines with pointers of 64 bits. */
 export interface StructLayout {
   readonly name: string;
   /** Bytes, padding included. */

@@ -14,7 +14,7 @@ export interface HostPolicy {
   readonly blocking: "worker" | "process";
 }
 
-/** Makes a policy. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
+/** Creates a policy for hosts. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
 export function hostPolicy(requested: HostName | undefined, blocking: HostPolicy["blocking"]): HostPolicy {
   return { ...omitUndefined({ requested }), blocking };
 }

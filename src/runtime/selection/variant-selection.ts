@@ -25,8 +25,9 @@ export function variantsNamed<Named extends NamedVariant>(
 }
 
 /**
- * The precision that weights must be packed to for a variant that the files lack; undefined if the request is none for packed weights: the files have the variant, or
- * another one of its precision, or no weights that can be packed. GGUF files are not packed: they state the type of each tensor, and `inferyard quantize` writes others.
+ * The precision that weights must be packed to for a variant that the files lack. Undefined if the request needs no packed weights: the files have the variant,
+ * or another one of its precision, or no weights that can be packed. GGUF files are not packed: they state the type of each tensor, and `inferyard quantize`
+ * writes others.
  */
 export function packedPrecision(variants: readonly NamedVariant[], wanted: string | undefined): PackedPrecision | undefined {
   if ((wanted !== "int8" && wanted !== "int4") || variantsNamed(variants, wanted).length > 0) return undefined;
@@ -55,7 +56,7 @@ export function packedVariants(
   });
 }
 
-/** Estimated bytes of a variant's weights in memory: those of its files, unless they are packed. */
+/** Estimated bytes of a variant's weights in memory: the bytes in its files, unless the weights are packed. */
 export function weightBytes({ bytes, packing }: Pick<Variant, "bytes" | "packing">): number {
   return packing?.bytes ?? bytes;
 }

@@ -8,7 +8,7 @@ import { type FieldOptions, takeFields } from "./fields/take-fields.ts";
 import { jsonBody, refuseOtherTypes } from "./json-body.ts";
 import { refuseInvalid } from "./validation.ts";
 
-/** Makes the response for whatever a route throws, in the error format of its protocol. */
+/** Converts any thrown value to a response, in the error format of its protocol. */
 export type ErrorHandler = (thrown: unknown, context: Context<Env>) => Response;
 
 /** Whether requests may have fields that their routes do not know: "strict": no, "as set": as the server is set. */
@@ -79,8 +79,8 @@ export function nameRoutes(routes: Routes): void {
 }
 
 /**
- * Adds what the paths of the routes answer to other methods: OPTIONS gets 204, any other METHOD_NOT_ALLOWED, both with the header Allow. To be
- * called when all routes are there.
+ * Adds the responses to other methods at the paths of the routes: OPTIONS gets 204, any other METHOD_NOT_ALLOWED, both with the header Allow. To be called when
+ * all routes are there.
  */
 export function addOtherMethods(routes: Routes): void {
   const methodsByPath = new Map<string, Set<string>>();

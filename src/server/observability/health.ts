@@ -35,7 +35,7 @@ const health = z
   })
   .openapi("Health");
 
-// For containers and the clients of text-embeddings-inference, which read the status code, and for those of llama.cpp and Infinity, which read the body.
+// For containers and the clients of text-embeddings-inference, which read the status code, and for clients of llama.cpp and Infinity, which read the body.
 const healthRoute = createRoute({
   method: "get",
   path: "/health",

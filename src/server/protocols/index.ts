@@ -66,7 +66,7 @@ export const protocols: readonly Protocol[] = [
   },
 ];
 
-/** Formats an error that occurred before a route was reached, in the format of the protocol that the path belongs to; else in that of /api. */
+/** Formats an error that occurred before a route was reached, in the format of the protocol of the path; else in /api's. */
 export const handleProtocolError: ErrorHandler = (thrown, context) => {
   const { handleError } = protocols.find(({ paths }) => paths.test(context.req.path)) ?? { handleError: handleInferyardError };
   return handleError(thrown, context);

@@ -1,4 +1,4 @@
-/** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are those of OpenAI, below /api/v0 too. */
+/** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are as in OpenAI's API, also below /api/v0. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -70,7 +70,7 @@ export function lmStudioRoutes(service: Service): Routes {
   return routes;
 }
 
-/** Describes a model by its files. Throws what reading them throws. */
+/** Describes a model by its files. Throws errors of reading them. */
 async function getModel(service: Service, id: string): Promise<z.infer<typeof model>> {
   const { reference } = await service.resolve({}, id);
   const manifest = await readManifest(reference);

@@ -1,4 +1,4 @@
-/** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` is that of text-embeddings-inference, and so is `GET /info`. */
+/** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` and `GET /info` are text-embeddings-inference's. */
 import { z } from "@hono/zod-openapi";
 import type { Routes } from "../http/context.ts";
 import { jsonBody } from "../http/json-body.ts";
@@ -18,7 +18,7 @@ const paths = {
   "/generate_stream": ["The same token by token, as server-sent events", true],
 } as const;
 
-/** Creates the routes /generate and /generate_stream, which run the default model or that of the header x-inferyard-model. */
+/** Creates the routes /generate and /generate_stream, which run the default model or the model in the header x-inferyard-model. */
 export function tgiRoutes(service: Service): Routes {
   const routes = createRoutes(handleTeiError);
   const request = generationRequest(service.limits.maxTexts);

@@ -34,7 +34,7 @@ export interface ModelCall<Result = unknown> {
   readonly runsLanguageModel?: boolean;
   /** Number of texts, for the limit `maxTexts`. Default: 1. */
   readonly texts?: number;
-  /** Whether the call waits for the model to load whatever `loadingWait` says, as requests to load it do. Default: false. */
+  /** Whether the call waits for the model to load without regard to `loadingWait`, as requests to load it do. Default: false. */
   readonly waitsForLoad?: boolean;
   /**
    * Concurrent calls with the same key, model and constraints run once, and the result is cached if `resultCacheBytes` is set. Default: the call
@@ -65,7 +65,7 @@ export interface ModelCallResult<Result> extends CallResult<Result> {
   readonly decision: string;
 }
 
-/** How `Service.describe` describes a model: by the loaded model, else by the manifest of its files. */
+/** Describes a model for `Service.describe`: from the loaded model, else from the manifest of its files. */
 export interface ModelDescriber<Result> {
   /** Describes a model in memory. */
   readonly loaded: (model: ModelHandle) => Promise<Result>;

@@ -30,7 +30,7 @@ import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
 /** When a model was fetched into the store, by its reference; undefined if it is not in the store. */
 export type StoredTime = (reference: string) => Promise<Date | undefined>;
 
-/** What a `Service` is made of besides its runtime. */
+/** Constructor options of a `Service` in addition to its runtime. */
 export interface ServiceOptions {
   readonly settings: ServerSettings;
   /** Names of the models in the store. */
@@ -56,8 +56,8 @@ interface WorkResult<Result> {
 type ModelWorkResult<Result> = WorkResult<Result> & Required<Pick<WorkResult<Result>, "target" | "decision">>;
 
 /**
- * Runs the calls of all protocols: resolves the model, waits for admission, coalesces and caches, bounds time and memory, and records what each
- * call did. Routes translate between a protocol and this class, which knows neither HTTP nor protocols.
+ * Runs the calls of all protocols: resolves the model, waits for admission, coalesces and caches, bounds time and memory, and records each call. Routes
+ * translate between a protocol and this class, which is independent of HTTP and of protocols.
  */
 export class Service {
   readonly runtime: Runtime;
@@ -65,11 +65,11 @@ export class Service {
   readonly admission: Admission;
   /** Decodes the token ids that clients send; undefined unless the setting `tokenIds` names an encoding. */
   readonly tiktoken: TiktokenDecoder | undefined;
-  /** Progress of the loads under way. */
+  /** Progress of the current loads. */
   readonly loadProgress: LoadProgressTracker;
   /** Shares the server's thread between clients. */
   readonly turns: ClientTurns = new ClientTurns();
-  /** Counts and times of the calls so far, by model. */
+  /** Counts and times of completed calls, by model. */
   readonly statistics: CallStatistics = new CallStatistics();
   readonly #backgroundLoads: BackgroundLoads;
   readonly #loadLimiter: LoadLimiter;
@@ -116,7 +116,7 @@ export class Service {
     return this.shutdown.aborted;
   }
 
-  /** Aborted when the server starts to shut down; whatever would go on for ever, such as a stream of events, ends then. */
+  /** Aborted when the server starts to shut down; endless work, such as a stream of events, ends then. */
   get shutdown(): AbortSignal {
     return this.#shutdown.signal;
   }
@@ -140,7 +140,7 @@ export class Service {
     return this.#cache?.bytes ?? 0;
   }
 
-  /** Stops taking new calls; those that run or wait continue. */
+  /** Refuses new calls; calls that run or wait continue. */
   drain(): void {
     this.#shutdown.abort();
   }
@@ -166,8 +166,8 @@ export class Service {
   }
 
   /**
-   * Runs `work` on the model that the call names, when it is its turn. Work that shows progress calls `extend`, which begins the time limit anew. Throws QUEUE_FULL, REQUEST_TIMEOUT, SHUTTING_DOWN, LIMIT_EXCEEDED,
-   * ABORTED, and what loading the model or `work` throws.
+   * Runs `work` on the model that the call names, when it is its turn. Work that shows progress calls `extend`, which restarts the time limit. Throws
+   * QUEUE_FULL, REQUEST_TIMEOUT, SHUTTING_DOWN, LIMIT_EXCEEDED, ABORTED, and errors of loading the model and of `work`.
    */
   async call<Result>(
     caller: Caller,
@@ -304,14 +304,17 @@ export class Service {
     }
   }
 
-  /** Starts to load a model in the background, or asks for its progress: throws MODEL_LOADING until it is in memory, and what the load threw. */
+  /**
+   * Starts to load a model in the background, or checks a load that was started: throws MODEL_LOADING with the progress until the model is in memory, and the
+   * error of the load.
+   */
   async loadInBackground(caller: Caller, written: string): Promise<void> {
     this.refuseDraining();
     const admitLoad = this.#loadLimiter.admitterFor(caller.client, caller.role);
     await this.#backgroundLoads.waitUntilLoaded(await this.resolve(caller, written), 0, caller.signal, admitLoad);
   }
 
-  /** Throws the error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
+  /** Throws the error of a load; if the model does not write text, MODEL_UNSUPPORTED instead, since no backend can change that. */
   async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<never> {
     const hasNoBackend = error instanceof InferyardError && error.code === "NO_BACKEND";
     if (!hasNoBackend || usualKind(await this.runtime.manifest(reference)) === "language") throw error;

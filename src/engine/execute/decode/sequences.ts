@@ -35,7 +35,7 @@ interface Sequence {
   readonly source: SourceStates | undefined;
 }
 
-/** A step on its way. */
+/** A step in progress. */
 interface Progress {
   readonly step: SequenceStep;
   readonly sequence: Sequence;
@@ -50,7 +50,7 @@ const minShrunkFactor = 4;
 /** Sources are padded to this many tokens, or to a power of two times it, so that few executables serve all of them. */
 const minSourceTokens = 32;
 
-/** The number of tokens to which a source of so many tokens is padded. */
+/** The length to which a source of this many tokens is padded. */
 export function paddedSourceTokens(tokens: number): number {
   let padded = minSourceTokens;
   while (padded < tokens) padded *= 2;
@@ -58,9 +58,9 @@ export function paddedSourceTokens(tokens: number): number {
 }
 
 /**
- * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
- * follow from the sequence's own steps alone, and with `fineSizes` from its length and the tokens of the step: so a sequence gets the same bits whatever else is
- * decoded, unless the compiler is not `isBatchExact`.
+ * The sequences of one model. Calls are serialized over all sequences. The capacity of a cache, and the runs that a step is divided into, depend only on the
+ * sequence's own steps, and with `fineSizes` on its length and the tokens of the step: so the results of a sequence are bit-identical whatever else is decoded,
+ * unless the compiler is not `isBatchExact`.
  */
 export class Sequences {
   /** Number of logits of each position. */
@@ -94,7 +94,7 @@ export class Sequences {
     return bytesPerToken(this.#decoder.inputs.states);
   }
 
-  /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
+  /** Creates an empty sequence and returns its number. `source`: states of its source; for decoders that read one, and only for these. */
   async create(source?: SourceStates): Promise<number> {
     return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0, source }));
   }

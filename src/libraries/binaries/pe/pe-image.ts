@@ -76,7 +76,7 @@ async function readSections(reader: BinaryReader, position: number, count: numbe
   });
 }
 
-/** The section that has bytes for an address. Throws DamagedBinary; `what` names what lies there. */
+/** The section that has bytes for an address. Throws DamagedBinary; `what` names the content in the message. */
 export function sectionAt({ sections }: PeImage, address: number, what: string): PeSection {
   const section = sections.find((each) => address >= each.address && address < each.address + each.size);
   if (section === undefined) throw new DamagedBinary(`${what} is at address 0x${address.toString(16)}, which is in no section`);

@@ -3,13 +3,13 @@ import type { BinarySymbol } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
 import { type PeImage, littleEndian, getPosition, sectionAt, textAt } from "./pe-image.ts";
 
-/** What a PE file offers: its own name, and its exports that have names. */
+/** Exports of a PE file: its own name, and its exports that have names. */
 export interface PeExports {
   readonly name: string | undefined;
   readonly symbols: readonly BinarySymbol[];
 }
 
-/** What a PE file needs: libraries, and the symbols it takes from each. */
+/** Imports of a PE file: libraries, and the symbols it takes from each. */
 export interface PeImports {
   readonly needed: readonly string[];
   readonly symbols: readonly BinarySymbol[];
@@ -26,7 +26,7 @@ const getSymbol = (fields: Partial<BinarySymbol> & { readonly name: string }): B
   ...fields,
 });
 
-/** Reads the exports. Those that have a number only are left out. Throws DamagedBinary. */
+/** Reads the exports. Exports with only a number are left out. Throws DamagedBinary. */
 export async function readExports(reader: BinaryReader, image: PeImage, withSymbols: boolean): Promise<PeExports> {
   const directory = image.directories[0];
   if (directory === undefined || directory.address === 0) return { name: undefined, symbols: [] };

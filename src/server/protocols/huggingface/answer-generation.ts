@@ -6,7 +6,7 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GeneratedText } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import { type Env, resultHeaders } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -21,7 +21,7 @@ import { generatedTokens, tokenEvents } from "./generated-tokens.ts";
 /** A task that writes texts. */
 export type GenerationTask = "text-generation" | "text2text-generation" | "summarization" | "translation";
 
-/** How texts are answered. */
+/** How generated texts are returned. */
 export interface GenerationAnswer {
   readonly task: GenerationTask;
   /** The task as the path names it, such as "translation_en_to_fr". */
@@ -30,9 +30,9 @@ export interface GenerationAnswer {
   readonly model?: string | undefined;
   /** Whether one text is an object, as on /generate, and not a list of one. Default: false. */
   readonly isSingle?: boolean;
-  /** Whether the prompt stands before its text if the request does not say. Default: false. */
+  /** Whether each text begins with its prompt if the request does not say. Default: false. */
   readonly fullText?: boolean;
-  /** Whether the answer is a stream. Default: as the request says. */
+  /** Whether the answer is a stream. Default: as in the request. */
   readonly isStreamed?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function getGenerationTask(manifest: Manifest): GenerationTask | undefine
   return manifest.tasks.includes("text-generation") ? "text-generation" : "text2text-generation";
 }
 
-/** The response to a request. Throws what validation, loading and generation throw. */
+/** The response to a request. Throws errors of validation, loading and generation. */
 export async function answerGeneration(
   service: Service,
   context: Context<Env>,

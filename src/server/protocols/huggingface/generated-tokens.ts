@@ -11,10 +11,10 @@ import { serverSentEvent } from "../generation/streamed-body.ts";
 import type { TokenTexts } from "../generation/token-texts.ts";
 import type { GenerationParameters } from "./generation-request.ts";
 
-/** How tokens are shown. */
+/** Tokens in the form of a protocol. */
 export interface ShownTokens {
   readonly texts: TokenTexts;
-  /** What stands before the text. */
+  /** Prefix of the text. */
   readonly before: string;
   readonly parameters: GenerationParameters;
 }

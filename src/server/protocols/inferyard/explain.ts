@@ -85,7 +85,7 @@ const backendsRoute = createRoute({
   },
 } satisfies RouteConfig);
 
-/** Adds `/api/explain`, which says which target would run a model and why, and `/api/backends`, which lists all targets. */
+/** Adds `/api/explain`, the decision that a model would get, and `/api/backends`, the list of all targets. */
 export function addExplain(routes: Routes, service: Service): void {
   const explain = async (caller: Caller, { model, ...request }: ExplainRequest) => {
     const { name, reference, constraints } = await service.resolve(caller, model);

@@ -24,7 +24,7 @@ import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts"
 const serverReady = z.object({ ready: z.boolean() }).openapi("ServerReady");
 const modelReady = z.object({ name: z.string(), ready: z.literal(true) }).openapi("ModelReady");
 
-/** Creates the routes under /v2, and that of the V1 protocol. */
+/** Creates the routes under /v2, and the route of the V1 protocol. */
 export function kserveRoutes(service: Service, readiness: Readiness): Routes {
   const routes = createRoutes(handleTextError);
   addHealth(routes, readiness);

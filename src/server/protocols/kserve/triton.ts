@@ -93,7 +93,7 @@ export function addTriton(routes: Routes, service: Service): void {
   }
 }
 
-/** Triton's names of types are those of the protocol behind "TYPE_", but for texts. */
+/** Triton's names of types are "TYPE_" and the protocol's name, except for texts. */
 function getTensorConfig({ name, datatype, shape }: TensorMetadata): z.infer<typeof tensorConfig> {
   return { name, data_type: datatype === "BYTES" ? "TYPE_STRING" : `TYPE_${datatype}`, dims: shape };
 }

@@ -2,7 +2,7 @@
 import type { GenerateRequest } from "../../../api/task-requests.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Service } from "../../serving/service.ts";
 import type { StartedCall } from "../generation/open-stream.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
@@ -14,7 +14,7 @@ type GeneratePrompt = (
   | { readonly prompt: Prompt; readonly options: Pick<GenerateRequest, "suffix"> }
 ) & { readonly context?: readonly number[] };
 
-/** Throws INPUT_INVALID for what is not built. */
+/** Throws INPUT_INVALID for fields of features that are not built. */
 export function refuseUnbuilt({ template = "", images = [] }: OllamaGenerateRequest): void {
   if (template !== "")
     throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");

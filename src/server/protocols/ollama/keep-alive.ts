@@ -32,7 +32,7 @@ export const ttlField: z.ZodOptional<z.ZodNumber> = z.number().optional().openap
   description: "As LM Studio: seconds that the model stays in memory unused. Obeyed for administrators, as `keep_alive`",
 });
 
-/** Applies the field to the model of a call that has been answered. For a caller who may not unload models a response header says that it is ignored. */
+/** Applies the field to the model of a call that has been answered. If the caller may not unload models, a response header says that the field is ignored. */
 export async function applyKeepAlive(
   service: Service,
   context: Context<Env>,

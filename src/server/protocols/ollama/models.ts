@@ -138,7 +138,7 @@ export function addModels(routes: Routes, service: Service): void {
   });
 }
 
-/** Describes a model by its files. Throws what reading them throws. */
+/** Describes a model by its files. Throws errors of reading them. */
 async function describe(service: Service, model: string): Promise<Described> {
   const { reference } = await service.resolve({}, model);
   const manifest = await readManifest(reference);

@@ -64,7 +64,7 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   typ_p: z.number().min(0).max(1).optional().openapi({ description: "As llama.cpp: `typical_p`" }),
   seed: z
     .number()
-    .refine(Number.isInteger, "Invalid input: expected an integer")
+    .refine(Number.isInteger, "must be a whole number")
     .optional()
     .openapi({ type: "integer", description: "-1: none, as without one" }),
   presence_penalty: z.number().optional(),
@@ -104,7 +104,7 @@ export const streamOptions: z.ZodType = requestObject({
   include_obfuscation: z.boolean().optional(),
 });
 
-/** A maximum number of tokens: -1, and -2 as llama.cpp has it, are none. */
+/** A maximum number of tokens: -1, and -2 as in llama.cpp, mean no limit. */
 export const tokenLimit: z.ZodInt = z.int().min(-2);
 
 /** The option for a maximum number of new tokens. */

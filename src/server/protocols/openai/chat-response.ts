@@ -9,7 +9,7 @@ import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 
-/** What a response says of its request. */
+/** Fields of the response that come from its request. */
 export interface ChatCompletion {
   readonly id: string;
   readonly created: number;
@@ -41,7 +41,7 @@ export function toUsage(results: readonly Pick<ChatAnswer, "tokens" | "promptTok
   };
 }
 
-/** How answers are written. */
+/** Options of the response's form. */
 export interface ResponseForm {
   /** For log probabilities. */
   readonly tokenizer: Tokenizer | undefined;
@@ -70,7 +70,7 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
   };
 }
 
-/** The chunks of a stream, from the first to the one before the end mark. Throws what ends the stream before its end. */
+/** The chunks of a stream, from the first to the one before the end mark. Throws the error that ends the stream early. */
 export async function* chatChunks(
   about: ChatCompletion,
   stream: GenerationStream<{ readonly results: readonly ChatAnswer[] }, ChatEvent>,

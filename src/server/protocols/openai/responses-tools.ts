@@ -12,7 +12,7 @@ interface NamedTool {
   readonly description?: string | undefined;
 }
 
-/** A tool of a request, with its fields beside the type. */
+/** A tool of a request, with its fields in addition to the type. */
 export type ResponseTool =
   | (NamedTool & { readonly type: "function"; readonly parameters?: unknown })
   | (NamedTool & { readonly type: "custom" })

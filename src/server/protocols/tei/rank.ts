@@ -53,7 +53,7 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   }).openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 
-/** Adds POST /rerank: `texts` are TEI's, `documents` those of Cohere, Jina, vLLM and Infinity, each with the response of its own. */
+/** Adds POST /rerank: `texts` is TEI's form, `documents` the form of Cohere, Jina, vLLM and Infinity, each with its own response. */
 export function addRerank(routes: Routes, service: Service): void {
   const { maxTexts } = service.limits;
   const [own, others] = [rerankRequest(maxTexts), documentsRequest(maxTexts)];
