@@ -1,9 +1,8 @@
 /** What a backend supports on a device, as plain data. */
 import type { LoadSettings } from "./load-settings.ts";
-import type { ModelFormat, Precision } from "./model-files.ts";
+import type { ModelFormat, PackedPrecision, Precision } from "./model-files.ts";
 import type { LanguageModel } from "./language-model.ts";
 import type { TensorModel } from "./tensor-model.ts";
-import type { PackedPrecision } from "./weight-packing.ts";
 
 /** Models and options that a backend supports on a device. */
 export interface Capabilities {
