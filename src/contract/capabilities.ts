@@ -12,9 +12,9 @@ export interface Capabilities {
   readonly precisions: readonly Precision[];
   /**
    * Load settings that it obeys. A candidate is refused if a setting is given that is not listed here, so that no setting is
-   * ignored.
+   * ignored. Default: none.
    */
-  readonly options: readonly (keyof LoadSettings)[];
+  readonly options?: readonly (keyof LoadSettings)[];
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
