@@ -28,7 +28,7 @@ function deviceFacts({ target: { device }, facts }: CandidateContext): DeviceFac
   return facts.deviceFacts.find((each) => each.device.type === type && each.device.index === device.index);
 }
 
-const memoryProblem: RequirementCheck = ({ manifest: { requirements }, request, target, variant, capabilities, facts }) => {
+const memoryProblem: RequirementCheck = ({ manifest: { requirements }, target, variant, capabilities, facts, request }) => {
   const needed = requirements.memoryBytes ?? weightBytes(variant);
   if (needed > facts.availableMemory) {
     return `needs ${formatMegabytes(needed)} of memory, and ${formatMegabytes(facts.availableMemory)} is available`;
