@@ -18,7 +18,7 @@ export type {
   Strategy,
 } from "../runtime/options/runtime-settings.ts";
 export type { MemoryAmounts } from "../runtime/selection/memory-budget.ts";
-export type { MemoryBudgetSettings, UnloadReason } from "../runtime/options/memory-settings.ts";
+export type { MemoryBudgetSettings, UnloadReason } from "../runtime/options/runtime-settings.ts";
 export type { Policy, ConstraintOptions } from "../runtime/targets/constraints.ts";
 export type { HostedRunOptions } from "../hosts/host.ts";
 export type { HostName } from "../hosts/host-name.ts";

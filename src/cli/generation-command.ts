@@ -6,7 +6,7 @@ import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import type { TaskOption } from "../tasks/definition/task-option.ts";
+import type { Options } from "../runtime/options/option.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "./input/constraint-flags.ts";
 import { readPrompts } from "./input/prompts.ts";
 import { addOptionFlags } from "./option-flags.ts";
@@ -25,7 +25,7 @@ export interface GenerationCommand {
   /** Description of --model, for the help. */
   readonly model: string;
   /** Options of the task. */
-  readonly table: Readonly<Record<string, TaskOption>>;
+  readonly table: Options;
 }
 
 /** Flags that the frame reads itself. */

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { TaskOption } from "../tasks/definition/task-option.ts";
+import type { Options } from "../runtime/options/option.ts";
 import { addOptionFlags } from "./option-flags.ts";
 import { type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
@@ -52,8 +52,8 @@ export interface TaskRequest {
   readonly signal: AbortSignal;
 }
 
-/** Adds the flags of a task command: the task's options, texts from a file, and options of loading. */
-export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
+/** Adds the flags of a task command: the task's options, texts from a file, and those of loading. */
+export function addTaskFlags(command: Command, options: Options): Command {
   return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }
 

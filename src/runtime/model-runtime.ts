@@ -19,6 +19,7 @@ import {
   refuseUnknown,
   refuseUnlisted,
 } from "./options/options.ts";
+import { runtimeDefaults } from "./options/runtime-options.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -41,8 +42,6 @@ import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 
 /** Time for which a target that failed while running is not tried, in milliseconds. */
 const circuitCooldownMs = 60_000;
-const defaultKeepAlive = "5m";
-const defaultMemoryWait = "30s";
 const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
@@ -87,9 +86,9 @@ export class ModelRuntime {
     const loader = new ModelLoader({ ...parts, selector, checkAnswers, loadLimits: parseLoadLimits(settings) });
     this.#selector = selector;
     this.#residency = new Residency({
-      keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
+      keepAliveMs: parseDuration(settings.keepAlive ?? runtimeDefaults.keepAlive),
       ...omitUndefined({ limits: this.#limits }),
-      waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
+      waitMs: parseDuration(settings.memoryWait ?? runtimeDefaults.memoryWait),
     });
     this.#models = new SharedModels({ settings, selector, loader, residency: this.#residency });
     this.#reloaderParts = { ...parts, loader, residency: this.#residency };

@@ -13,7 +13,7 @@ import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
-import type { UnloadReason } from "../options/memory-settings.ts";
+import type { UnloadReason } from "../options/runtime-settings.ts";
 import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";

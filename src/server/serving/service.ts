@@ -7,7 +7,7 @@ import type { Decision } from "../../runtime/decision/decision.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 import { type CallRecord, callTimes, decisionOfError, getPlacement, getTexts, getTokens, wasLoadedSince } from "./call-record.ts";

@@ -3,7 +3,7 @@ import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { TextWorkers } from "../text-threads/text-workers.ts";
-import type { TaskOption } from "./task-option.ts";
+import type { Option } from "../../runtime/options/option.ts";
 
 /** Description of a task, from which `inferyard tasks`, docs/reference/tasks.md, commands and routes are made. */
 export interface TaskDescription {
@@ -63,7 +63,7 @@ export interface TokenizerCall<Input, Result> {
 /** The code of a task. */
 export interface TaskImplementation<Input, Options, Result> {
   /** All options of the task. Any other name is refused with INPUT_INVALID before the model is loaded. */
-  readonly options: Readonly<Record<string, TaskOption>>;
+  readonly options: Readonly<Record<string, Option>>;
   /** Throws INPUT_INVALID for options that no model can obey, before one is loaded. Default: `run` makes all checks. */
   check?(options: Options): void | Promise<void>;
   /** The call to make if these options need only the model's tokenizer; undefined if they need the model. Default: every call needs the model. */

@@ -5,7 +5,8 @@ import type { CrossValidationOptions } from "../../../cross-validation/index.ts"
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
-import { addLoadFlags, openSession, type Session, withNotice, zeroOrMore } from "../../session.ts";
+import { zeroOrMore } from "../../option-flags.ts";
+import { addLoadFlags, openSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface CrossvalFlags {

@@ -4,7 +4,8 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, openSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
 interface ReceiptFlags {

@@ -5,7 +5,8 @@ import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { formatTable } from "../../output/table.ts";
-import { effectiveSettings, list, openSession } from "../../session.ts";
+import { list } from "../../option-flags.ts";
+import { effectiveSettings, openSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 interface TuneFlags extends MeasuringFlags {

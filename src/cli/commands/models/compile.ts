@@ -8,7 +8,8 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, effectiveSettings, openSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
 
@@ -167,7 +168,7 @@ async function remove(terminal: Terminal, model: string | undefined, what: strin
 
 /** The manifest of a model on this machine; undefined if there is none. */
 async function getManifest(terminal: Terminal, model: string, flags: CompileFlags): Promise<Manifest | undefined> {
-  const { runtime } = await openSession(terminal, { ...flags, offline: true }, model, { preloads: false });
+  const { runtime } = await openSession(terminal, { ...flags, offline: true }, model);
   try {
     return await runtime.manifest(model, { signal: terminal.signal });
   } catch (error) {

@@ -3,7 +3,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
-import { constraintNames } from "../../../runtime/options/options.ts";
+import { constraintNames } from "../../../runtime/options/runtime-options.ts";
 import { flagName } from "../../../settings/settings.ts";
 import type { Chunk, ChunkedText } from "../../../tasks/text-threads/chunked-text.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";

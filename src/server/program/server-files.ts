@@ -5,7 +5,8 @@ import { parse } from "yaml";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 import { keysSchema } from "../../settings/server-schema.ts";
-import type { ServerKey, ServerSection } from "../../settings/server-section.ts";
+import type { ServerSection } from "../../settings/generated-server-settings.ts";
+import type { ServerKey } from "../../settings/server-maps.ts";
 
 /** The keys of the section and of its keys file. Throws CONFIG_INVALID. */
 export async function readKeys({ keys = [], keysFile }: ServerSection, directory: string): Promise<readonly ServerKey[]> {

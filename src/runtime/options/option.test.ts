@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type TaskOptions, boolean, checkOptions, choice, positiveInteger, text, zeroOrMore } from "./task-option.ts";
+import { type OptionTable, boolean, checkOptions, choice, positiveInteger, text, zeroOrMore } from "./option.ts";
 
 interface Options {
   readonly count?: number;
@@ -9,7 +9,7 @@ interface Options {
   readonly words?: string;
 }
 
-const table: TaskOptions<Options> = {
+const table: OptionTable<Options> = {
   count: { type: positiveInteger },
   overlap: { type: zeroOrMore },
   how: { type: choice(["cut", "error"]) },
@@ -20,7 +20,7 @@ const table: TaskOptions<Options> = {
 describe("options of a task", () => {
   it("may be left out or undefined", () => {
     expect(() => checkOptions(table, {})).not.toThrow();
-    expect(() => checkOptions<object>(table, { count: undefined })).not.toThrow();
+    expect(() => checkOptions(table, { count: undefined })).not.toThrow();
     expect(() => checkOptions(table, { count: 1, overlap: 0, how: "cut", whole: false, words: "" })).not.toThrow();
   });
 
@@ -32,6 +32,6 @@ describe("options of a task", () => {
     [{ how: "fold" }, 'how is "fold"'],
     [{ whole: "yes" }, 'whole is "yes"'],
   ])("%o is refused", (options, message) => {
-    expect(() => checkOptions<object>(table, options)).toThrow(message);
+    expect(() => checkOptions(table, options)).toThrow(message);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startTracing } from "./tracing.ts";
+import { startTracing } from "./tracing-sdk.ts";
 
 const missing = (): Promise<never> => Promise.reject(Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" }));
 
