@@ -51,7 +51,7 @@ export {
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
 export { convertOffsets } from "./tokenizers/index.ts";
 export type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   OffsetUnit,

@@ -1,7 +1,7 @@
 /** Flags of a task's command, made from the table of its options. */
 import { type Command, Option } from "commander";
 import type { Flag, OptionType, TaskOption, TaskOptions } from "../tasks/definition/task-option.ts";
-import { list, positiveInteger, zeroOrMore } from "./session.ts";
+import { parseList, positiveInteger, zeroOrMore } from "./session.ts";
 
 /** Adds the flags of the options, in the order of the table. Options without a flag are skipped. */
 export function addOptionFlags(command: Command, table: Readonly<Record<string, TaskOption>>): Command {
@@ -22,7 +22,7 @@ function parsed([syntax, help]: Flag, type: OptionType): Option {
     case "number":
       return option.argParser(Number);
     case "texts":
-      return option.argParser(list);
+      return option.argParser(parseList);
     case "strings":
       return option.argParser((value, before?: string[]) => [...(before ?? []), value]);
     case "boolean":

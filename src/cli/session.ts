@@ -37,7 +37,10 @@ export interface GlobalFlags {
 }
 
 /** Parses values separated by commas; a flag given twice accumulates. */
-export const list = (text: string, before: string[] = []): string[] => [...before, ...text.split(",").map((part) => part.trim())];
+export const parseList = (text: string, before: string[] = []): string[] => [
+  ...before,
+  ...text.split(",").map((part) => part.trim()),
+];
 
 function parseWholeNumber(text: string): number {
   const value = Number(text);
@@ -67,12 +70,12 @@ export function positiveNumber(text: string): number {
 export function addSelectionFlags(command: Command): Command {
   return command
     .addOption(new Option("--variant <name>", "variant of the model, for example int8"))
-    .addOption(new Option("--target <targets>", "the only targets that may run, for example onnx:cpu").argParser(list))
-    .addOption(new Option("--prefer <targets>", "targets to try first").argParser(list))
-    .addOption(new Option("--exclude <targets>", "targets never to run on").argParser(list))
+    .addOption(new Option("--target <targets>", "the only targets that may run, for example onnx:cpu").argParser(parseList))
+    .addOption(new Option("--prefer <targets>", "targets to try first").argParser(parseList))
+    .addOption(new Option("--exclude <targets>", "targets never to run on").argParser(parseList))
     .addOption(gpuOption())
     .addOption(new Option("--policy <policy>", "how candidates are ordered").choices(policies))
-    .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(list));
+    .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(parseList));
 }
 
 function gpuOption(): Option {
@@ -125,10 +128,13 @@ function loadSettingFlag(name: keyof LoadSettings): Option {
     case "adapters":
       return new Option(flags, flag.help).argParser((text, before: LoraAdapter[] | undefined) => [
         ...(before ?? []),
-        ...list(text).map(parseAdapter),
+        ...parseList(text).map(parseAdapter),
       ]);
     case "texts":
-      return new Option(flags, flag.help).argParser((text, before: string[] | undefined) => [...(before ?? []), ...list(text)]);
+      return new Option(flags, flag.help).argParser((text, before: string[] | undefined) => [
+        ...(before ?? []),
+        ...parseList(text),
+      ]);
     case "choice":
       return new Option(flags, flag.help).choices(Object.keys(option.choices));
   }

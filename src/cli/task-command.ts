@@ -19,7 +19,7 @@ export interface TaskFlags {
 }
 
 /** One call of a task command. */
-export interface TaskCall<Options> {
+export interface CommandCall<Options> {
   readonly terminal: Terminal;
   /** Texts given as arguments. */
   readonly texts: readonly string[];
@@ -64,7 +64,7 @@ export function inputOption(): Option {
 
 /** Runs a task over the texts of a command and prints its result. */
 export async function runTask<Options extends object, Result extends TaskRun>(
-  { terminal, texts, flags, options }: TaskCall<Options>,
+  { terminal, texts, flags, options }: CommandCall<Options>,
   work: (runtime: Runtime, texts: readonly string[], request: Options & TaskRequest) => Promise<Result>,
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {

@@ -25,7 +25,7 @@ export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../../tasks/generation/text-streamer.ts";
 export { convertOffsets } from "../../tokenizers/index.ts";
 export type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   OffsetUnit,

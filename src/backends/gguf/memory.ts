@@ -26,7 +26,7 @@ export function getCachePrecision(
  * Memory that llama.cpp needs besides the weights. Measured with 3.22.1: its buffers hold the logits and two rows of activations for each token of a call;
  * without fused attention, which is not used in single precision, the scores of all tokens as well.
  */
-export function estimateMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
+export function estimateLlamaMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
   const cachePrecision = getCachePrecision(precision, settings);
   const vocabulary = getNumber(config, ["vocab_size"]) ?? 0;
   const width = getNumber(config, ["hidden_size", "n_embd"]) ?? 0;

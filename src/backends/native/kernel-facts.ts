@@ -44,7 +44,7 @@ const warmUpMs = 500;
 const budgetMs = 400;
 
 /** Tests and measures the kernels of this process. */
-export class KernelFacts {
+export class NativeKernels {
   readonly #checks: KernelChecks;
   readonly #features = detectWasmFeatures(enableRelaxedSimd);
   /** Why ggml's kernels cannot be called; true if they can. */
@@ -61,9 +61,9 @@ export class KernelFacts {
   }
 
   /** Looks for ggml, whose code runs in this process if it is there, and whether machine code can be called. */
-  static async open(): Promise<KernelFacts> {
+  static async open(): Promise<NativeKernels> {
     const checks = new KernelChecks(detectWasmFeatures(enableRelaxedSimd));
-    return new KernelFacts(checks, await openGgml(checks), await openMachine(checks));
+    return new NativeKernels(checks, await openGgml(checks), await openMachine(checks));
   }
 
   /** WebAssembly features of this process. */

@@ -1,7 +1,7 @@
 /** The flags of `serve`, one for each setting of the section `server` that fits on a command line. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ServerSection, logLevels, longTextModes, serverDefaults, tokenIdSources } from "../../settings/server-section.ts";
-import { list, positiveInteger, zeroOrMore } from "../session.ts";
+import { parseList, positiveInteger, zeroOrMore } from "../session.ts";
 
 /** Settings of the section that have a flag. */
 export type ServerFlags = Omit<ServerSection, "keys" | "models">;
@@ -81,7 +81,7 @@ export function addServerFlags(command: Command): Command {
     logLevel,
   } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
-  const some = (flags: string, words: string): Option => new Option(flags, words).argParser(list);
+  const some = (flags: string, words: string): Option => new Option(flags, words).argParser(parseList);
   return command
     .option("--address <address>", `where to listen (default: ${address})`)
     .addOption(new Option("--port <number>", `port to listen on; 0 takes a free one (default: ${port})`).argParser(portNumber))

@@ -1,7 +1,7 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
 import { type Activation, activations } from "../encoding/label-head.ts";
 import { type TaskOptions, boolean, choice, positiveInteger, text, texts } from "../definition/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
+import { type TextTaskOptions, textTaskOptions, truncateOption } from "../definition/task-options.ts";
 
 /** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
 export interface ClassifyOptions extends TextTaskOptions {
@@ -45,5 +45,5 @@ export const classifyOptions: TaskOptions<ClassifyOptions> = {
     flag: ["--activation <how>", "activation function, instead of the model's own"],
   },
   ...textTaskOptions,
-  truncate: truncateWithField,
+  truncate: truncateOption,
 };

@@ -25,7 +25,7 @@ export const textTaskOptions: TaskOptions<TextTaskOptions> = {
 };
 
 /** `truncate` of tasks whose requests have a field for it. */
-export const truncateWithField: TaskOption = {
+export const truncateOption: TaskOption = {
   ...textTaskOptions.truncate,
   field: "What to do with texts longer than the model reads. Default: cut",
 };

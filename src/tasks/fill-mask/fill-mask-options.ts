@@ -1,6 +1,6 @@
 /** Options of the task `fill-mask`. */
 import { type TaskOptions, positiveInteger, texts } from "../definition/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
+import { type TextTaskOptions, textTaskOptions, truncateOption } from "../definition/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
 export interface FillMaskOptions extends TextTaskOptions {
@@ -23,5 +23,5 @@ export const fillMaskOptions: TaskOptions<FillMaskOptions> = {
     field: "Consider only these words; scores remain probabilities over the whole vocabulary",
   },
   ...textTaskOptions,
-  truncate: truncateWithField,
+  truncate: truncateOption,
 };

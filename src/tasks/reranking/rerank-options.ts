@@ -1,6 +1,6 @@
 /** Options of the task `text-ranking`. */
 import { type TaskOptions, boolean, positiveInteger } from "../definition/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
+import { type TextTaskOptions, textTaskOptions, truncateOption } from "../definition/task-options.ts";
 
 /** Options of `Runtime.rerank`. */
 export interface RerankOptions extends TextTaskOptions {
@@ -19,5 +19,5 @@ export const rerankOptions: TaskOptions<RerankOptions> = {
     field: "Return the model's raw output, without an activation function. Default: false",
   },
   ...textTaskOptions,
-  truncate: truncateWithField,
+  truncate: truncateOption,
 };

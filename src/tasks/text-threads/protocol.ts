@@ -2,7 +2,7 @@
 import type { SerializedError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { RenderCall } from "../../templates/render-call.ts";
-import type { DecodeOptions } from "../../tokenizers/index.ts";
+import type { TokenDecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
@@ -10,7 +10,7 @@ import type { ChunkedText } from "./chunked-text.ts";
 /** Arguments and result of every operation that a thread performs. */
 export interface Operations {
   readonly tokenize: { readonly args: { readonly text: string }; readonly result: TransferableTokens };
-  readonly decode: { readonly args: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
+  readonly decode: { readonly args: { readonly ids: Int32Array; readonly options: TokenDecodeOptions }; readonly result: string };
   readonly chunk: {
     readonly args: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };
     readonly result: ChunkedText;

@@ -4,7 +4,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { list, openSession } from "../../session.ts";
+import { parseList, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
@@ -18,7 +18,7 @@ interface BenchFlags extends MeasuringFlags {
 export function defineBench(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
-    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
+    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(parseList))
     .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
     const session = await openSession(terminal, { ...flags }, model);

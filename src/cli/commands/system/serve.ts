@@ -153,7 +153,7 @@ function maxRequestTimeout({ requestTimeout = serverDefaults.requestTimeout, mod
 /** The models of the section: as names of the server, as settings of the runtime, and those to load at the start. */
 function getModels(
   { models = {} }: ServerSection,
-  wishes: NonNullable<RuntimeSettings["models"]>,
+  modelSettings: NonNullable<RuntimeSettings["models"]>,
 ): {
   readonly served: Readonly<Record<string, ServedModel>>;
   readonly settings: NonNullable<RuntimeSettings["models"]>;
@@ -164,7 +164,7 @@ function getModels(
       ? { name, reference: model, strategy: "lazy" as const }
       : { name, strategy: "lazy" as const, ...model },
   );
-  const settings = { ...wishes };
+  const settings = { ...modelSettings };
   for (const { reference, strategy, name } of entries) {
     if (strategy === "lazy") continue;
     const before = settings[reference]?.strategy;
