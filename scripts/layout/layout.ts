@@ -46,7 +46,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["contracts"],
     ["discovery"],
     ["analysis"],
-    ["ggml", "validation"],
+    ["validation"],
     ["inventory"],
     ["accelerators"],
     ["."],

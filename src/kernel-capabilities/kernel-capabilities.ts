@@ -55,13 +55,13 @@ export interface KernelCapability extends KernelTest {
 
 /**
  * Reports the kernel registry on this machine: instruction sets and devices, which kernels are built, which run here, and the results of their
- * known-answer tests. If node-llama-cpp and koffi are installed, ggml's kernels are loaded into this process to be tested.
+ * known-answer tests.
  */
 export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}): Promise<KernelCapabilities> {
   const { formats, bench = false, signal } = options;
   const machine = options.machine ?? (await readMachine());
   const facts = await NativeKernels.open();
-  const known = kernelMachine(machine, facts.wasm, facts);
+  const known = kernelMachine(machine, facts.wasm, facts.machineCode);
   const wanted = kernelRegistry.filter(
     (kernel) => formats === undefined || (kernel.formats !== "any" && formats.some((each) => kernel.formats.includes(each))),
   );

@@ -9,8 +9,6 @@ export type KernelImplementation =
   | { readonly kind: "machine"; readonly level: X64Level }
   /** Plain TypeScript, which reads weights as the file has them. */
   | { readonly kind: "scalar" }
-  /** A function of a native ggml library that the user has, called through FFI. */
-  | { readonly kind: "ggml" }
   /** All kernels of llama.cpp together, which the backend `llamacpp` calls. */
   | { readonly kind: "llama" }
   /** It is not built. `reason`: a sentence without a full stop. */

@@ -29,7 +29,7 @@ export function scalarKernelId(type: string): string {
   return `${formatName(type)}_Scalar`;
 }
 
-/** Id of ggml's own kernel for a type, on the CPU: "IQ2S_GGML_CPU" as other engines name it, "Q4_K_GGML_CPU" by rule. */
+/** Id of ggml's own kernel for a type, on the CPU: "IQ2S_GGML_CPU" as other engines name it, "Q4_K_GGML_CPU" by rule. `native` does not call it. */
 export function ggmlKernelId(type: string): string {
   return `${type === "IQ2_S" ? "IQ2S" : type}_GGML_CPU`;
 }

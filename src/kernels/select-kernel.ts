@@ -62,7 +62,7 @@ export function multiplies({ formats }: KernelEntry, format: string): boolean {
 
 /** Whether `native` can call the kernel. */
 export function isSelectable({ implementation: { kind } }: KernelEntry): boolean {
-  return kind === "wasm" || kind === "machine" || kind === "scalar" || kind === "ggml";
+  return kind === "wasm" || kind === "machine" || kind === "scalar";
 }
 
 /** Why a kernel cannot be called on a machine, for any weights; undefined if it can. */
@@ -78,7 +78,6 @@ export function machineRefusal(
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return { stage: "machine", reason: refusal };
   if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };
-  if (implementation.kind === "ggml" && machine.ggml !== true) return { stage: "machine", reason: machine.ggml };
   return undefined;
 }
 
@@ -116,7 +115,7 @@ function isPreferred(id: string, preference: readonly string[]): boolean {
   return preference.some((name) => namesKernel(name, id));
 }
 
-const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
+const kindOrder = ["wasm", "machine", "scalar", "none", "llama"] as const;
 
 /** The kernels for a format and the preferred ones: first those preferred, then by kind and level. */
 function orderedCandidates(

@@ -41,10 +41,6 @@ export interface KernelMachine {
    * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
    */
   readonly machineCode: true | string;
-  /**
-   * Whether kernels of ggml can be called: koffi and a library of ggml were found; otherwise the reason, without a full stop.
-   */
-  readonly ggml: true | string;
 }
 
 /** Instruction sets of a processor that a level needs, as `CpuFacts.features` names them. */
@@ -79,11 +75,11 @@ export function levelRefusal(level: KernelLevel, { architecture, features, wasm,
   return wasm.relaxedSimd ? undefined : "WebAssembly has no relaxed SIMD in this process";
 }
 
-/** The facts of a machine that selection reads. The last parameter: see `KernelMachine`. */
+/** The facts of a machine that selection reads. `machineCode`: see `KernelMachine`. */
 export function kernelMachine(
   { architecture, cpu, accelerators, absent }: MachineFacts,
   wasm: KernelMachine["wasm"],
-  { ggml, machineCode }: Pick<KernelMachine, "ggml" | "machineCode">,
+  machineCode: KernelMachine["machineCode"],
 ): KernelMachine {
   const hasCuda = accelerators.some(({ device }) => device.type === "cuda");
   return {
@@ -92,7 +88,6 @@ export function kernelMachine(
     wasm: { simd: wasm.simd, relaxedSimd: wasm.relaxedSimd },
     cuda: hasCuda || (absent["cuda"] ?? "no NVIDIA GPU was found"),
     machineCode,
-    ggml,
   };
 }
 

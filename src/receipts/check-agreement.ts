@@ -112,7 +112,7 @@ function disagreementsOfCalls({ kernels, figures, computePath }: Receipt): reado
 }
 
 /** Checks the kernel ids. llama.cpp is listed as one kernel per device; a kernel for quantized blocks must multiply a type of the model's weights. */
-function disagreementsOfKernels({ kernels, computePath, model, decision, library }: Receipt): readonly string[] {
+function disagreementsOfKernels({ kernels, computePath, model, decision }: Receipt): readonly string[] {
   const [backend = "", type = "cpu"] = computePath.target.split(":");
   const isWhole = backend === "llamacpp" || backend === "library";
   const whole = llamaKernelId({ type, index: 0 });
@@ -123,8 +123,6 @@ function disagreementsOfKernels({ kernels, computePath, model, decision, library
     if (id.startsWith("Llama_")) return [`it ran on ${computePath.target}, and lists ${id}, which is llama.cpp`];
     const kernel = kernelById(id);
     if (kernel === undefined || kernel.formats === "any") return [];
-    if (kernel.implementation.kind === "ggml" && library.files === undefined)
-      return [`it lists ${id}, and names no file of ggml`];
     const isPacked = decision.model.packedFrom !== undefined || decision.model.format !== "gguf";
     if (isPacked || kernel.formats.some((format) => types.includes(format))) return [];
     return [`it lists ${id} for weights in ${kernel.formats.join(" or ")}, and its model has ${types.join(", ")}`];

@@ -1,7 +1,7 @@
 /** Checks that the decision in a receipt is consistent with itself, and with the target and library in the receipt. */
 import { basename } from "node:path";
 import { InferyardError } from "../contract/errors.ts";
-import { digestOfFiles } from "../libraries/ggml/loaded-files.ts";
+import { digestOfFiles } from "../libraries/analysis/loaded-files.ts";
 import type { Decision, Selected } from "../runtime/decision/decision.ts";
 import { type Target, formatDevice, matches, parseTarget } from "../runtime/targets/target.ts";
 import type { Receipt } from "./receipt.ts";

@@ -62,7 +62,6 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
     wasm: { simd: true, relaxedSimd: true },
     cuda: accelerators.some(({ device }) => device.startsWith("cuda:")) || "the machine has no NVIDIA GPU",
     machineCode: true,
-    ggml: true,
   };
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);

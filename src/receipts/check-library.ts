@@ -2,8 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
 import { InferyardError, getMessage } from "../contract/errors.ts";
-import { findGgmlFiles, readGgmlDigests } from "../libraries/ggml/ggml-files.ts";
-import { type LoadedFile, readLoadedFiles } from "../libraries/ggml/loaded-files.ts";
+import { type LoadedFile, readLoadedFiles } from "../libraries/analysis/loaded-files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { type FileCheck, isHere } from "./check-files.ts";
 import type { Receipt } from "./receipt.ts";
@@ -12,14 +11,13 @@ import type { Receipt } from "./receipt.ts";
  * Compares the library and all files that it loads with the receipt: no file may differ, be missing or be additional. `given`: path of the library or
  * of its folder. Default: the path in the receipt. Throws INPUT_INVALID for a given file that cannot be read.
  */
-export async function checkLibrary({ library, computePath }: Receipt, given: string | undefined): Promise<FileCheck> {
+export async function checkLibrary({ library }: Receipt, given: string | undefined): Promise<FileCheck> {
   const { path, sha256, files } = library;
   if (files === undefined) {
     if (given === undefined) return unchecked("the receipt names no file of a library");
     return refused([`${given} is given, and the receipt has no digest of a library: ${library.name} ${library.version} ran`]);
   }
-  if (sha256 === undefined)
-    return checkBuild(files, given, computePath.target.startsWith("native:") ? readGgml : readNativeFiles);
+  if (sha256 === undefined) return checkBuild(files, given);
   const named = given ?? path;
   if (named === undefined || (given === undefined && !(await isHere(named))))
     return unchecked(`the library ${path ?? library.name} is not on this machine: its digests were not compared`);
@@ -39,20 +37,15 @@ export async function checkLibrary({ library, computePath }: Receipt, given: str
   return { refusals: [], held: [`${basename(file)} has the digest of the receipt${loaded}`], unchecked: [] };
 }
 
-/** Reads the files of ggml in a folder. The native engine calls ggml's kernels if a model prefers them. */
-async function readGgml(folder: string): Promise<Files> {
-  return readGgmlDigests(await findGgmlFiles(folder));
-}
-
-/** Compares engine files whose folder the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
-async function checkBuild(files: Files, given: string | undefined, read: (folder: string) => Promise<Files>): Promise<FileCheck> {
+/** Compares engine files whose folder the receipt does not name: a build of llama.cpp in node-llama-cpp. */
+async function checkBuild(files: Files, given: string | undefined): Promise<FileCheck> {
   if (given === undefined)
     return unchecked(
       `the receipt names ${files.length} files of the engine, and not where they are: their digests were not compared`,
     );
   let found: Files;
   try {
-    found = await read((await fileStatus(given)).isDirectory() ? given : dirname(given));
+    found = await readNativeFiles((await fileStatus(given)).isDirectory() ? given : dirname(given));
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, { cause: error });
   }

@@ -117,7 +117,7 @@ export class ModelHandle {
    */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseUnknownReductions(options);
-    return this.#resident.runScheduled(inputs, options, this.schedulingKey);
+    return this.#resident.run(inputs, options, this.schedulingKey);
   }
 
   /** Instances for bulk work, to be used in parallel: single-threaded replicas, or the model alone. */

@@ -441,6 +441,21 @@ describe("a memory budget", () => {
     await runtime.dispose();
   });
 
+  it("waits for a lease of hold, which keeps its model in memory until it is disposed", async () => {
+    const { runtime, events } = start([scriptedBackend("onnx")], { maxLoadedModels: 1 });
+    const lease = await runtime.hold(model);
+    const unloaded = (): unknown[] => events.filter(({ type }) => type === "unloaded");
+    const other = runtime.hold(otherModel);
+    await vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "loaded" })));
+    expect(await lease.run(inputs)).toHaveProperty("y");
+    expect(unloaded()).toEqual([]);
+    await lease[Symbol.asyncDispose]();
+    expect(() => lease.target).toThrowError(expect.objectContaining({ code: "DISPOSED" }));
+    expect((await other).reference).toBe(otherModel);
+    expect(unloaded()).toMatchObject([{ reference: model, why: "evicted", evictedFor: otherModel }]);
+    await runtime.dispose();
+  });
+
   it("waits for a model in use as long as memoryWait says, then tells who holds the memory", async () => {
     const { runtime } = start([scriptedBackend("onnx")], { maxLoadedModels: 1, memoryWait: "20ms" });
     const handle = await runtime.load(model);

@@ -13,7 +13,7 @@ import {
 } from "../../engine/index.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
-import { kernelChecksOf, libraryOf, type NativeState } from "./check-generated-code.ts";
+import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { openPageDiscard } from "./page-discard.ts";
@@ -97,7 +97,7 @@ export async function createParts(graph: OpenGraph, options: NativeLoadOptions, 
     graph,
     engine,
     engineName: "inferyard's own engine in WebAssembly",
-    library: libraryOf(state, options.kernels),
+    library: state.library,
     sharing: () => getSharing(engine, graph.identity, options),
     readsSharedWeights: engine.readsSharedWeights,
   };

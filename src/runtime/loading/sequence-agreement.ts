@@ -198,7 +198,7 @@ class VerifiedSequences {
 type Step = readonly [sequence: SequenceId, tokens: readonly number[]];
 
 /** Deterministic token ids from the middle half of the vocabulary, since control tokens and unused tokens are at its ends. */
-function probeTokens(vocabulary: number, seed: number, count: number): readonly number[] {
+export function probeTokens(vocabulary: number, seed: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => {
     const part = ((seed * 0.618_034 + (index + 1) * 0.414_214) % 1) / 2; // multiples of irrational numbers spread evenly
     return Math.floor(vocabulary * (0.25 + part));

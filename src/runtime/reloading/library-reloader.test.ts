@@ -85,8 +85,10 @@ function setUp({ loaded, availability, sign = 1, onLoad = () => {} }: Options = 
       dropTrial: async (_resident, trial) => trial.loaded.model.dispose(),
     },
     settings: { onEvent: ({ type }) => void log.push(type) },
-    residents: () => residents,
-    settled: async () => {},
+    residency: {
+      entries: () => residents.map((item) => ({ reference: "m", state: "idle", expiresAt: null, item })),
+      items: async () => residents,
+    },
   });
   const current = async (): Promise<string | undefined> => (await backends[0]?.libraryFile())?.path;
   return { reloader, resident, residents, backends, log, current };

@@ -1,12 +1,10 @@
 /** Whether a language model fits into the memory with the cache of a sequence as long as its context, and how long one may be that fits. */
 import type { CacheEstimate } from "../../contract/backend.ts";
-import type { Requirements, Variant } from "../../models/manifest.ts";
+import type { Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { selectHost } from "./host-selection.ts";
 import { estimateMemory, machineMemory, memoryDeviceType } from "./memory-budget.ts";
-import type { LoadRequest } from "./load-request.ts";
-import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import type { Target } from "../targets/target.ts";
+import type { CandidateContext } from "./selection-facts.ts";
 import { weightBytes } from "./variant-selection.ts";
 
 /** Memory that a model needs, and the limit. */
@@ -43,17 +41,8 @@ const step = 256;
 /** Part of the memory that a shortened context leaves for what no estimate knows. */
 const reserve = 0.1;
 
-/** What a candidate is, for `contextFit`. */
-interface LanguageCandidate {
-  readonly target: Target;
-  readonly backend?: BackendFacts;
-  readonly facts: Pick<SelectionFacts, "availableMemory" | "budget" | "deviceFacts">;
-  readonly manifest: { readonly requirements: Requirements };
-  readonly request: LoadRequest;
-}
-
 /** Checks a candidate against free memory, the memory budget and the memory of its device. Models that are no language models fit. */
-export function contextFit({ target, backend, facts, manifest, request }: LanguageCandidate, variant: Variant): ContextFit {
+export function contextFit({ target, backend, facts, manifest, request }: CandidateContext, variant: Variant): ContextFit {
   const { settings, kind } = request;
   const { type, index } = target.device;
   const cache = kind === "language" ? backend?.estimateCache?.(variant, target.device, settings) : undefined;

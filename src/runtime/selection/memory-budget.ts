@@ -149,3 +149,8 @@ export function addAmounts(a: MemoryAmounts, b: MemoryAmounts): MemoryAmounts {
   for (const [pool, bytes] of Object.entries(b)) sum[pool] = (sum[pool] ?? 0) + bytes;
   return sum;
 }
+
+/** An amount of bytes for messages: "1234 MB", rounded up. */
+export function formatMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`;
+}

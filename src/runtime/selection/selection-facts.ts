@@ -1,8 +1,12 @@
 /** The facts that selection decides on, as plain data. `facts-reader.ts` gathers them; tests write them out. */
-import type { Availability, Backend, Capabilities, Device } from "../../contract/backend.ts";
+import type { Availability, Backend, Capabilities, Device, DeviceAvailability } from "../../contract/backend.ts";
+import type { Manifest } from "../../models/manifest.ts";
 import type { MemoryLimits } from "./memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
+import type { Constraints } from "../targets/constraints.ts";
+import type { Target } from "../targets/target.ts";
 import type { HostPolicy } from "./host-selection.ts";
+import type { LoadRequest } from "./load-request.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
 /** Facts about backends, the machine and failures for the selection. */
@@ -33,4 +37,16 @@ export interface DeviceFacts {
   readonly device: Device;
   readonly memoryBytes?: number;
   readonly cudaVersion?: string;
+}
+
+/** A target that is considered for a model, with everything that its checks read. */
+export interface CandidateContext {
+  readonly target: Target;
+  /** Undefined if the backend is not registered or its package is not installed. */
+  readonly device?: DeviceAvailability;
+  readonly backend?: BackendFacts;
+  readonly facts: SelectionFacts;
+  readonly manifest: Manifest;
+  readonly constraints: Constraints;
+  readonly request: LoadRequest;
 }

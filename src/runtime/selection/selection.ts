@@ -7,7 +7,7 @@
  * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
  * succeeds.
  */
-import type { Capabilities, Device, DeviceAvailability, Library } from "../../contract/backend.ts";
+import type { Capabilities, Device, Library } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
@@ -17,7 +17,7 @@ import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
-import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
+import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../contract/errors.ts";
 import { quoteOption } from "../../contract/remedy-options.ts";
 import {
@@ -59,17 +59,6 @@ interface Refusal {
   readonly stage: SelectionStage;
   readonly reason: string;
   readonly remedy?: string;
-}
-
-interface CandidateContext {
-  readonly target: Target;
-  /** Undefined if the backend is not registered or its package is not installed. */
-  readonly device?: DeviceAvailability;
-  readonly backend?: BackendFacts;
-  readonly facts: SelectionFacts;
-  readonly manifest: Manifest;
-  readonly constraints: Constraints;
-  readonly request: LoadRequest;
 }
 
 /**
@@ -236,7 +225,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return { stage, reason: device.reason, ...omitUndefined({ remedy: device.remedy }) };
   },
   function formatSupported(context) {
-    return runnableVariants(context).length === 0 ? formatRefusal(context) : undefined;
+    return runnableVariants(context).length === 0 ? { stage: "capability", reason: formatProblem(context) } : undefined;
   },
   function settingsEffective(context) {
     if (effectiveVariants(context).length > 0) return undefined;
@@ -273,18 +262,15 @@ const hidingStages: ReadonlySet<SelectionStage> = new Set<SelectionStage>(["pack
  * meet them afterwards.
  */
 function alsoUnmet({ stage, reason }: Refusal, context: CandidateContext): Pick<Refusal, "reason"> | undefined {
-  const { target, backend, manifest, facts } = context;
   const [variant] = runnableVariants(context);
-  if (!hidingStages.has(stage) || backend === undefined || variant === undefined) return undefined;
-  const unmet = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  const unmet = hidingStages.has(stage) && variant !== undefined ? requirementProblem(context, variant) : undefined;
   return unmet === undefined ? undefined : { reason: `${reason}; ${unmet}` };
 }
 
 /** Why a variant cannot be loaded on the target now: the requirements of the model, the memory for its context, or an open circuit. */
 function variantRefusal(context: CandidateContext, variant: Variant): Refusal | undefined {
-  const { target, backend, facts, manifest } = context;
-  if (backend === undefined) return undefined;
-  const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  const { target, facts } = context;
+  const reason = requirementProblem(context, variant);
   if (reason !== undefined) return { stage: "requirement", reason };
   const { refusal } = contextFit(context, variant);
   if (refusal !== undefined) return refusal;
@@ -327,7 +313,8 @@ function canRun(capabilities: Capabilities, variant: Variant, request: LoadReque
   return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
 }
 
-function formatRefusal(context: CandidateContext): Refusal {
+/** Why no variant can run on the target, as a sentence without a full stop. */
+function formatProblem(context: CandidateContext): string {
   const { target, backend, request, manifest } = context;
   const capabilities = backend?.capabilities(target.device);
   const asKind = request.kind === "language" ? " as a language model" : "";
@@ -336,28 +323,19 @@ function formatRefusal(context: CandidateContext): Refusal {
     const names = manifest.variants.map(({ name }) => name).join(", ");
     const packs = Object.keys(capabilities?.packing === undefined ? {} : formatsFor(capabilities.packing, request));
     const what = packs.length === 0 ? "no weights" : `only ${packs.join(" and ")} weights of architectures that it builds`;
-    return {
-      stage: "capability",
-      reason: `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`,
-    };
+    return `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`;
   }
   const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
   const wanted = wantedVariants(context);
-  if (wanted.length === 0) return { stage: "capability", reason: `the model has no variant "${request.variant}"` };
+  if (wanted.length === 0) return `the model has no variant "${request.variant}"`;
   const formats = [...new Set(wanted.map((variant) => variant.format))];
   const sameFormat = wanted.find((variant) => known[variant.format] !== undefined);
   if (sameFormat === undefined) {
-    return { stage: "capability", reason: `${target.backend} does not run ${formats.join(" or ")}${asKind}` };
+    return `${target.backend} does not run ${formats.join(" or ")}${asKind}`;
   }
   const architectures = known[sameFormat.format];
   if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    return {
-      stage: "capability",
-      reason: `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures ?? [])}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,
-    };
+    return `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures ?? [])}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`;
   }
-  return {
-    stage: "capability",
-    reason: `${target.backend} does not run ${sameFormat.precision} weights on ${target.device.type}`,
-  };
+  return `${target.backend} does not run ${sameFormat.precision} weights on ${target.device.type}`;
 }

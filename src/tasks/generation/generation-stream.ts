@@ -13,7 +13,7 @@ interface Offer<Event> {
  */
 export class GenerationStream<Result, Event = GenerationEvent> implements AsyncIterableIterator<Event> {
   readonly #offers: Offer<Event>[] = [];
-  readonly #abort: AbortController;
+  readonly #abort = new AbortController();
   readonly #result: Promise<Result>;
   /** Number of tokens of each prompt. */
   readonly promptTokens: readonly number[];
@@ -23,11 +23,13 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
   #ended = false;
   #isDraining = false;
 
-  /** `result`: of a generation that passes its events to `offer`, and stops when the signal of `abort` is aborted. */
-  constructor(abort: AbortController, promptTokens: readonly number[], result: Promise<Result>) {
-    this.#abort = abort;
+  /** `generate`: begins a generation that passes its events to `emit`, which settles when the event was read, and stops when the signal is aborted. */
+  constructor(
+    promptTokens: readonly number[],
+    generate: (emit: (event: Event) => Promise<void>, signal: AbortSignal) => Promise<Result>,
+  ) {
     this.promptTokens = promptTokens;
-    this.#result = result.finally(() => {
+    this.#result = generate((event) => this.#offer(event), this.#abort.signal).finally(() => {
       this.#ended = true;
       this.#wake?.();
     });
@@ -101,8 +103,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     return this.cancel();
   }
 
-  /** Takes an event of the generation. Settles when it was read. */
-  offer(event: Event): Promise<void> {
+  #offer(event: Event): Promise<void> {
     if (this.#isDraining || this.#abort.signal.aborted) {
       this.onRead?.();
       return Promise.resolve();

@@ -301,6 +301,5 @@ function machineWith({ simd, relaxedSimd }: WasmFeatures): KernelMachine {
     wasm: { simd, relaxedSimd },
     cuda: unknown,
     machineCode: unknown,
-    ggml: unknown,
   };
 }

@@ -12,7 +12,6 @@ const rowCounts: Readonly<Record<KernelEntry["implementation"]["kind"], readonly
   wasm: [1, 7],
   machine: [1, 6, 11],
   scalar: [1, 3],
-  ggml: [1, 6],
   llama: [],
   none: [],
 };

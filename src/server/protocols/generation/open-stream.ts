@@ -1,5 +1,6 @@
 /** Calls of language models that answer while they run. */
 import type { Context } from "hono";
+import { deferred } from "../../../concurrency/deferred.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import { type Env, getCaller, placementHeaders } from "../../http/context.ts";
@@ -34,18 +35,18 @@ export async function openStream<Result, Event>(
 ): Promise<OpenedCall<Result, Event>> {
   const caller = getCaller(context);
   const { name } = await service.resolve(caller, model);
-  return new Promise((resolve, reject) => {
-    const call = { model, texts, runsLanguageModel: true };
-    const outcome = service.call(caller, call, async (handle, signal, extend) => {
-      const stream = await start({ model: handle, signal });
-      stream.onRead = extend;
-      const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
-      for (const [header, value] of Object.entries(placement)) context.header(header, value);
-      context.set("streaming", outcome);
-      await service.turns.wait(caller.client); // many streams may begin at once
-      resolve({ stream, outcome, model: name });
-      return stream.result;
-    });
-    outcome.catch(reject);
+  const opened = deferred<OpenedCall<Result, Event>>();
+  const call = { model, texts, runsLanguageModel: true };
+  const outcome = service.call(caller, call, async (handle, signal, extend) => {
+    const stream = await start({ model: handle, signal });
+    stream.onRead = extend;
+    const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
+    for (const [header, value] of Object.entries(placement)) context.header(header, value);
+    context.set("streaming", outcome);
+    await service.turns.wait(caller.client); // many streams may begin at once
+    opened.resolve({ stream, outcome, model: name });
+    return stream.result;
   });
+  outcome.catch(opened.reject);
+  return opened.promise;
 }

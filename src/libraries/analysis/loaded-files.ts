@@ -7,8 +7,11 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { computeSha256 } from "../../platform/node/files.ts";
-import { backendsIn, DependencyReader, findNeeded, type FoundBy } from "../analysis/index.ts";
 import { checkLibrarySize } from "../binaries/library-size.ts";
+import { DependencyReader } from "./dependency-reader.ts";
+import { findNeeded } from "./find-needed.ts";
+import { backendsIn } from "./ggml-backends.ts";
+import type { FoundBy } from "./library-analysis.ts";
 
 /** A file that is loaded. */
 export interface LoadedFile {
