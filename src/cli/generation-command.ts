@@ -48,26 +48,22 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
   addLoadFlags(addConstraintFlags(addOptionFlags(command, table)).addOption(inputOption())).action(
     async (given: string[], flags: GenerationFlags) => {
       const { input, json, quiet } = flags;
-      const session = await openSession(terminal, { ...flags }, flags.model);
-      try {
-        const all = await readPrompts({ texts: given, ...omitUndefined({ input }) }, terminal);
-        const { variant } = configured(session);
-        const constraint = await readConstraint(flags);
-        const variants = variant === undefined ? {} : { variant };
-        const request = { ...variants, ...constraint, model: session.model, signal: terminal.signal };
-        const opening = start(session.runtime, all, request, flags);
-        const stream = await withNotice(terminal, session.notice(`loading ${session.model}`), opening);
-        const isOne = all.length === 1 && (flags.n ?? 1) === 1;
-        const result = json === true ? await stream.finish() : await showTexts(stream, isOne, terminal);
-        const { model: reference, target, decision, results, milliseconds } = result;
-        if (json === true) {
-          const fields = { model: reference, target, results: withShortFloats(results.map(generatedFields)), decision };
-          await writeAll(terminal.stdout, `${JSON.stringify(fields)}\n`);
-        } else if (quiet !== true) {
-          writeLine(terminal.stderr, `${reference} · ${target} · ${describeGeneration(results, milliseconds)}`);
-        }
-      } finally {
-        await session.runtime.dispose();
+      await using session = await openSession(terminal, { ...flags }, flags.model);
+      const all = await readPrompts({ texts: given, ...omitUndefined({ input }) }, terminal);
+      const { variant } = configured(session);
+      const constraint = await readConstraint(flags);
+      const variants = variant === undefined ? {} : { variant };
+      const request = { ...variants, ...constraint, model: session.model, signal: terminal.signal };
+      const opening = start(session.runtime, all, request, flags);
+      const stream = await withNotice(terminal, session.notice(`loading ${session.model}`), opening);
+      const isOne = all.length === 1 && (flags.n ?? 1) === 1;
+      const result = json === true ? await stream.finish() : await showTexts(stream, isOne, terminal);
+      const { model: reference, target, decision, results, milliseconds } = result;
+      if (json === true) {
+        const fields = { model: reference, target, results: withShortFloats(results.map(generatedFields)), decision };
+        await writeAll(terminal.stdout, `${JSON.stringify(fields)}\n`);
+      } else if (quiet !== true) {
+        writeLine(terminal.stderr, `${reference} · ${target} · ${describeGeneration(results, milliseconds)}`);
       }
     },
   );

@@ -174,8 +174,8 @@ export async function effectiveSettings(
   return settings;
 }
 
-/** A runtime created from the settings, and the resources of one command. */
-export interface Session {
+/** A runtime created from the settings, and the resources of one command. To be disposed when the command ends: `await using`. */
+export interface Session extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
   /** Settings of the runtime that were set by flags, environment or file; defaults are left out. */
@@ -280,7 +280,8 @@ export async function openSession(
   const config: RuntimeConfig = { ...chosen, ...paths, ...models };
   const create = more.preloads === false ? prepareRuntime : createRuntime;
   const runtime = await create({ ...config, ...own, onEvent });
-  return { runtime, settings: values, config, model: reference, notice, fetch };
+  const dispose = { [Symbol.asyncDispose]: () => runtime.dispose() };
+  return { runtime, settings: values, config, model: reference, notice, fetch, ...dispose };
 }
 
 /** Maximum length of a reason in a note, in columns. */

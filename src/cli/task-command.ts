@@ -69,29 +69,25 @@ export async function runTask<Options extends object, Result extends TaskRun>(
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
   const { input, json, quiet } = flags;
-  const session = await openSession(terminal, { ...flags }, flags.model);
-  try {
-    const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
-    const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
-    const running = work(session.runtime, all, request);
-    const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
-    const { model, target, decision, milliseconds } = result;
-    const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
-    if (json === true) {
-      await writeAll(
-        terminal.stdout,
-        `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
-      );
-    } else {
-      writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
-      if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
-    }
-    if (quiet === true) return;
-    noteTruncated(truncated, 0, terminal);
-    if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
-  } finally {
-    await session.runtime.dispose();
+  await using session = await openSession(terminal, { ...flags }, flags.model);
+  const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
+  const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
+  const running = work(session.runtime, all, request);
+  const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
+  const { model, target, decision, milliseconds } = result;
+  const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
+  if (json === true) {
+    await writeAll(
+      terminal.stdout,
+      `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
+    );
+  } else {
+    writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
+    if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
   }
+  if (quiet === true) return;
+  noteTruncated(truncated, 0, terminal);
+  if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
 }
 
 /** The settings that are options of a task's call. */

@@ -21,32 +21,28 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(parseList))
     .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
-    const session = await openSession(terminal, { ...flags }, model);
+    await using session = await openSession(terminal, { ...flags }, model);
     const { runtime, settings, model: reference } = session;
     const { targets: target = settings.target, record } = flags;
     const { batchTokens } = settings;
-    try {
-      // Imported on demand, since it imports all tasks, which --help does not need.
-      const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
-        import("../../../measuring/index.ts"),
-        import("../../measuring/target-reports.ts"),
-      ]);
-      const load = loadavg()[0] ?? 0;
-      const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
-        benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
-      );
-      if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
-      else await print(terminal, runtime, benchmark, skippedRows(benchmark.targets), load);
-      if (flags.quiet !== true && flags.json !== true) {
-        for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
-        const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
-        if (benchmark.recorded.length > 0)
-          writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
-      }
-      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
-    } finally {
-      await runtime.dispose();
+    // Imported on demand, since it imports all tasks, which --help does not need.
+    const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
+      import("../../../measuring/index.ts"),
+      import("../../measuring/target-reports.ts"),
+    ]);
+    const load = loadavg()[0] ?? 0;
+    const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
+      benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
+    );
+    if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
+    else await print(terminal, runtime, benchmark, skippedRows(benchmark.targets), load);
+    if (flags.quiet !== true && flags.json !== true) {
+      for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
+      const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
+      if (benchmark.recorded.length > 0)
+        writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
     }
+    throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
   });
 }
 

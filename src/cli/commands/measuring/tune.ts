@@ -23,34 +23,30 @@ export function defineTune(command: Command, terminal: Terminal): void {
   addMeasuringFlags(command).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
     refuseTuned(flags);
     const { only } = flags;
-    const session = await openSession(terminal, { ...flags }, model);
+    await using session = await openSession(terminal, { ...flags }, model);
     const {
       runtime,
       model: reference,
       settings: { target },
     } = session;
-    try {
-      // Imported on demand, since it imports all tasks, which --help does not need.
-      const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
-        import("../../../measuring/index.ts"),
-        import("../../measuring/target-reports.ts"),
-        import("../../measuring/tuning-report.ts"),
-      ]);
-      const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
-        const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
-        return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
-      });
-      const found = report.targets.find(({ figures }) => figures !== undefined);
-      const { cpu } = await runtime.machine();
-      const heading = `${reference} on ${found?.target ?? "no target"}, ${cpu.model.value}, ${cpu.quota.value} cores`;
-      const text = found?.figures === undefined ? formatTable(skippedRows(report.targets)) : formatTuning(found.figures);
-      // Printed before the settings file is written, so that a failed write loses no result.
-      writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
-      if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
-      throwUnmet(report, target, "RUN_FAILED", "could not be measured");
-    } finally {
-      await runtime.dispose();
-    }
+    // Imported on demand, since it imports all tasks, which --help does not need.
+    const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
+      import("../../../measuring/index.ts"),
+      import("../../measuring/target-reports.ts"),
+      import("../../measuring/tuning-report.ts"),
+    ]);
+    const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
+      const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
+      return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
+    });
+    const found = report.targets.find(({ figures }) => figures !== undefined);
+    const { cpu } = await runtime.machine();
+    const heading = `${reference} on ${found?.target ?? "no target"}, ${cpu.model.value}, ${cpu.quota.value} cores`;
+    const text = found?.figures === undefined ? formatTable(skippedRows(report.targets)) : formatTuning(found.figures);
+    // Printed before the settings file is written, so that a failed write loses no result.
+    writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
+    if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
+    throwUnmet(report, target, "RUN_FAILED", "could not be measured");
   });
 }
 

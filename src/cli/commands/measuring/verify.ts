@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
@@ -9,6 +7,7 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {
@@ -19,40 +18,34 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       new Option("--tolerance <number>", "maximum difference of a component from its known answer").argParser(positiveNumber),
     );
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
-    const session = await openSession(terminal, flags, model);
+    await using session = await openSession(terminal, flags, model);
     const { runtime, settings } = session;
     const { signal } = terminal;
-    try {
-      const answers = await knownAnswers(flags);
-      // Imported on demand, since it imports all tasks, which --help does not need.
-      const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
-        import("../../../measuring/index.ts"),
-        import("../../measuring/target-reports.ts"),
-      ]);
-      let tested = "";
-      const onTarget = (target: string): void => void (tested = ` on ${target}`);
-      const { variant, target } = settings;
-      const given = omitUndefined({ variant, target });
-      const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
-      const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
-      const report = await withNotice(terminal, notice, verifying);
-      writeLine(
-        terminal.stdout,
-        flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
-      );
-      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
-    } finally {
-      await runtime.dispose();
-    }
+    const answers = await knownAnswers(flags);
+    // Imported on demand, since it imports all tasks, which --help does not need.
+    const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
+      import("../../../measuring/index.ts"),
+      import("../../measuring/target-reports.ts"),
+    ]);
+    let tested = "";
+    const onTarget = (target: string): void => void (tested = ` on ${target}`);
+    const { variant, target } = settings;
+    const given = omitUndefined({ variant, target });
+    const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
+    const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
+    const report = await withNotice(terminal, notice, verifying);
+    writeLine(
+      terminal.stdout,
+      flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
+    );
+    throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
   });
 }
 
 async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
   const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
   if (path === undefined) return [];
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  });
+  const text = await readGivenText(path);
   const { readAnswers } = await import("../../../tasks/verification/known-answer-file.ts");
   return readAnswers(text, path, tolerance);
 }

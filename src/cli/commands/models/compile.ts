@@ -73,36 +73,32 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     import("../../compiling/stored-programs.ts"),
     import("../../../backends/xla/program-cache/program-folder.ts"),
   ]);
-  const session = await openSession(terminal, { ...flags, target }, model);
-  try {
-    const { runtime, notice, settings } = session;
-    const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
-    if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
-    const { signal } = terminal;
-    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
-    const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
-    const watch = new ProgramWatch(folder);
-    const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
-    const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
-    const runs = plannedRuns(handle, { shapes: wanted, context, sequences, signal });
-    const steps: CompiledStep[] = [watch.step("load", handle.programs)];
-    for (const [index, { shape, run }] of runs.entries()) {
-      await withNotice(terminal, notice(`compiling ${shape} (${index + 1} of ${runs.length})`), run());
-      steps.push(watch.step(shape, handle.programs));
-    }
-    const lost = steps.find(({ compiled, programs }) => compiled > 0 && programs.length === 0);
-    if (lost !== undefined) throw notKept(folder.path, "its disk is full, or it can only be read");
-    const { target: used } = handle;
-    if (json === true) {
-      const reports = steps.map((step) => ({ ...step, programs: step.programs.map(programAsJson) }));
-      return await writeAll(terminal.stdout, `${JSON.stringify({ model, target: used, folder: folder.path, steps: reports })}\n`);
-    }
-    writeLine(terminal.stdout, `${model} on ${used}`);
-    writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
-    if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
-  } finally {
-    await session.runtime.dispose();
+  await using session = await openSession(terminal, { ...flags, target }, model);
+  const { runtime, notice, settings } = session;
+  const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
+  if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
+  const { signal } = terminal;
+  const options = { signal, ...omitUndefined({ variant: settings.variant }) };
+  const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
+  const watch = new ProgramWatch(folder);
+  const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
+  const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
+  const runs = plannedRuns(handle, { shapes: wanted, context, sequences, signal });
+  const steps: CompiledStep[] = [watch.step("load", handle.programs)];
+  for (const [index, { shape, run }] of runs.entries()) {
+    await withNotice(terminal, notice(`compiling ${shape} (${index + 1} of ${runs.length})`), run());
+    steps.push(watch.step(shape, handle.programs));
   }
+  const lost = steps.find(({ compiled, programs }) => compiled > 0 && programs.length === 0);
+  if (lost !== undefined) throw notKept(folder.path, "its disk is full, or it can only be read");
+  const { target: used } = handle;
+  if (json === true) {
+    const reports = steps.map((step) => ({ ...step, programs: step.programs.map(programAsJson) }));
+    return await writeAll(terminal.stdout, `${JSON.stringify({ model, target: used, folder: folder.path, steps: reports })}\n`);
+  }
+  writeLine(terminal.stdout, `${model} on ${used}`);
+  writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
+  if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
 }
 
 /** Throws INPUT_INVALID for targets whose backends keep no compiled programs. */

@@ -38,43 +38,37 @@ export function defineDistill(command: Command, terminal: Terminal): void {
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
   addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
-    const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
-    try {
-      const texts = await readAll(flags.text, terminal);
-      const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
-      const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
-      const { manifest } = handle;
-      const name = flags.name ?? `${manifest.name}-static`;
-      const output = flags.out ?? name;
-      const { distill } = await import("../../../distillation/distill.ts");
-      const { runtimeTeacher } = await import("../../../distillation/runtime-teacher.ts");
-      const report = await distill(await runtimeTeacher(runtime, handle), {
-        output,
-        name,
-        ...omitUndefined({
-          dimensions: flags.dimensions,
-          passes: flags.passes,
-          replace: flags.replace,
-          text: texts,
-          license: manifest.license,
-        }),
-        bits: flags.bits,
-        provenance: {
-          teacher: manifest.name,
-          ...omitUndefined({ teacherLicense: manifest.license }),
-          texts: flags.text?.map((path) => basename(path)) ?? [],
-        },
-        notices: ["LICENSE", "NOTICE"].map((file) => join(manifest.directory, file)).filter((path) => existsSync(path)),
-        signal: terminal.signal,
-        onProgress: progressLine(terminal, flags),
-      });
-      writeLine(
-        terminal.stdout,
-        flags.json === true ? JSON.stringify({ name, output, ...report }) : summary(name, output, report),
-      );
-    } finally {
-      await runtime.dispose();
-    }
+    await using session = await openSession(terminal, { ...flags }, model);
+    const { runtime, settings, notice } = session;
+    const texts = await readAll(flags.text, terminal);
+    const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
+    const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
+    const { manifest } = handle;
+    const name = flags.name ?? `${manifest.name}-static`;
+    const output = flags.out ?? name;
+    const { distill } = await import("../../../distillation/distill.ts");
+    const { runtimeTeacher } = await import("../../../distillation/runtime-teacher.ts");
+    const report = await distill(await runtimeTeacher(runtime, handle), {
+      output,
+      name,
+      ...omitUndefined({
+        dimensions: flags.dimensions,
+        passes: flags.passes,
+        replace: flags.replace,
+        text: texts,
+        license: manifest.license,
+      }),
+      bits: flags.bits,
+      provenance: {
+        teacher: manifest.name,
+        ...omitUndefined({ teacherLicense: manifest.license }),
+        texts: flags.text?.map((path) => basename(path)) ?? [],
+      },
+      notices: ["LICENSE", "NOTICE"].map((file) => join(manifest.directory, file)).filter((path) => existsSync(path)),
+      signal: terminal.signal,
+      onProgress: progressLine(terminal, flags),
+    });
+    writeLine(terminal.stdout, flags.json === true ? JSON.stringify({ name, output, ...report }) : summary(name, output, report));
   });
 }
 

@@ -27,19 +27,16 @@ interface ModelReport {
 export function defineShow(command: Command, terminal: Terminal): void {
   addPlacementFlags(command.argument("<model>", "model reference")).action(
     async (model: string, flags: Record<string, unknown>) => {
-      const { runtime, settings } = await openSession(terminal, flags, model);
-      try {
-        const { variant } = settings;
-        const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
-        const manifest = await readManifest(model);
-        const { inspectModel } = await import("../../../inspection/index.ts");
-        const inspection = await inspectModel(model);
-        const stored = await storedModel(model, manifest, terminal);
-        const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
-        await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown, command)}\n`);
-      } finally {
-        await runtime.dispose();
-      }
+      await using session = await openSession(terminal, flags, model);
+      const { runtime, settings } = session;
+      const { variant } = settings;
+      const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
+      const manifest = await readManifest(model);
+      const { inspectModel } = await import("../../../inspection/index.ts");
+      const inspection = await inspectModel(model);
+      const stored = await storedModel(model, manifest, terminal);
+      const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
+      await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown, command)}\n`);
     },
   );
 }

@@ -62,18 +62,15 @@ async function accelerated(
   libraries: readonly InstalledLibrary[],
   terminal: Terminal,
 ): Promise<readonly AcceleratorInfo[]> {
-  const { runtime } = await openSession(terminal, { ...flags });
-  try {
-    const { signal } = terminal;
-    const machine = await runtime.machine();
-    const backends: readonly ProbedBackend[] =
-      flags.run === true
-        ? await withNotice(terminal, "running a tiny computation on every target", runtime.backends({ run: true, signal }))
-        : [];
-    return await listAccelerators({ machine, libraries, backends, signal });
-  } finally {
-    await runtime.dispose();
-  }
+  await using session = await openSession(terminal, { ...flags });
+  const { runtime } = session;
+  const { signal } = terminal;
+  const machine = await runtime.machine();
+  const backends: readonly ProbedBackend[] =
+    flags.run === true
+      ? await withNotice(terminal, "running a tiny computation on every target", runtime.backends({ run: true, signal }))
+      : [];
+  return await listAccelerators({ machine, libraries, backends, signal });
 }
 
 /** Builds read the file while others may write it: it is replaced as a whole. */

@@ -53,13 +53,9 @@ export function defineChat(command: Command, terminal: Terminal): void {
         throw new InferyardError("INPUT_INVALID", "no model was named", { remedy: "inferyard chat MODEL" });
       }
       const state = await initialState(flags);
-      const session = await openSession(terminal, { ...flags }, model);
-      try {
-        if (message === undefined && terminal.stdin.isTTY === true) await talk(session, state, terminal);
-        else await answerAlone(session, state, message, flags, terminal);
-      } finally {
-        await session.runtime.dispose();
-      }
+      await using session = await openSession(terminal, { ...flags }, model);
+      if (message === undefined && terminal.stdin.isTTY === true) await talk(session, state, terminal);
+      else await answerAlone(session, state, message, flags, terminal);
     },
   );
 }

@@ -32,27 +32,23 @@ export function defineChunk(command: Command, terminal: Terminal): void {
     .option("--input <file>", "one file; .jsonl has a document per line");
   addBulkLoadFlags(addOptionFlags(command, chunkOptions)).action(async (args: string[], flags: ChunkFlags) => {
     refusePlacing(flags);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
-      const documents = await readDocuments({ args, ...omitUndefined({ input: flags.input }) }, terminal);
-      const { variant } = session.settings;
-      const request = {
-        ...optionsFromFlags(chunkOptions, flags),
-        ...omitUndefined({ variant }),
-        model: session.model,
-        signal: terminal.signal,
-      };
-      const chunking = session.runtime.chunk(
-        documents.map(({ text }) => text),
-        request,
-      );
-      const result = await withNotice(terminal, session.notice(`reading ${session.model}, chunking`), chunking);
-      if (flags.json === true) await writeAll(terminal.stdout, `${toJson(result)}\n`);
-      else await writeAll(terminal.stdout, describe(documents, result));
-      if (flags.quiet !== true) note(result, flags, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    await using session = await openSession(terminal, { ...flags }, flags.model);
+    const documents = await readDocuments({ args, ...omitUndefined({ input: flags.input }) }, terminal);
+    const { variant } = session.settings;
+    const request = {
+      ...optionsFromFlags(chunkOptions, flags),
+      ...omitUndefined({ variant }),
+      model: session.model,
+      signal: terminal.signal,
+    };
+    const chunking = session.runtime.chunk(
+      documents.map(({ text }) => text),
+      request,
+    );
+    const result = await withNotice(terminal, session.notice(`reading ${session.model}, chunking`), chunking);
+    if (flags.json === true) await writeAll(terminal.stdout, `${toJson(result)}\n`);
+    else await writeAll(terminal.stdout, describe(documents, result));
+    if (flags.quiet !== true) note(result, flags, terminal);
   });
 }
 

@@ -48,16 +48,12 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     refuseTwoFormats(flags);
     refuseMixed(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
-      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
-      if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
-      else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
-      else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
-      else await embedAtOnce(all, flags, session, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    await using session = await openSession(terminal, { ...flags }, flags.model);
+    const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+    if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
+    else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+    else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+    else await embedAtOnce(all, flags, session, terminal);
   });
 }
 

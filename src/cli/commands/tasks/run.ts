@@ -42,25 +42,21 @@ export function defineRun(command: Command, terminal: Terminal): void {
     }
     const given = await readInputs(input);
     if (npy !== undefined) await makeFolder(npy);
-    const session = await openSession(terminal, { ...flags }, model);
-    try {
-      const { runtime, notice, settings } = session;
-      const { signal } = terminal;
-      const options = { signal, ...omitUndefined({ variant: settings.variant }) };
-      const handle = await withNotice(terminal, notice(`loading ${model}`), runtime.load(model, options));
-      const tensors = tensorsFor(handle.inputs, given);
-      const request: RunRequest = { signal, ...omitUndefined({ outputs: output }) };
-      const result = await withNotice(terminal, notice(`running ${model}`), runtime.run(handle, tensors, request));
-      if (json === true) return await writeAll(terminal.stdout, `${toJson(result)}\n`);
-      writeLine(terminal.stdout, `${result.model} · ${result.target}`);
-      const files = npy === undefined ? undefined : await writeFiles(npy, result.outputs);
-      writeLine(terminal.stdout, describe(result, files));
-      if (quiet === true) return;
-      const told = `${plural(Object.keys(result.outputs).length, "output")} in ${formatMilliseconds(result.milliseconds)}`;
-      writeLine(terminal.stderr, npy === undefined ? `${told} · --json for all numbers` : told);
-    } finally {
-      await session.runtime.dispose();
-    }
+    await using session = await openSession(terminal, { ...flags }, model);
+    const { runtime, notice, settings } = session;
+    const { signal } = terminal;
+    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
+    const handle = await withNotice(terminal, notice(`loading ${model}`), runtime.load(model, options));
+    const tensors = tensorsFor(handle.inputs, given);
+    const request: RunRequest = { signal, ...omitUndefined({ outputs: output }) };
+    const result = await withNotice(terminal, notice(`running ${model}`), runtime.run(handle, tensors, request));
+    if (json === true) return await writeAll(terminal.stdout, `${toJson(result)}\n`);
+    writeLine(terminal.stdout, `${result.model} · ${result.target}`);
+    const files = npy === undefined ? undefined : await writeFiles(npy, result.outputs);
+    writeLine(terminal.stdout, describe(result, files));
+    if (quiet === true) return;
+    const told = `${plural(Object.keys(result.outputs).length, "output")} in ${formatMilliseconds(result.milliseconds)}`;
+    writeLine(terminal.stderr, npy === undefined ? `${told} · --json for all numbers` : told);
   });
 }
 

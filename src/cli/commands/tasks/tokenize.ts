@@ -41,21 +41,17 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .option("--no-special-tokens", "do not add special tokens")
     .addOption(offlineOption())
     .action(async (texts: string[], flags: TokenizeFlags) => {
-      const session = await openSession(terminal, { ...flags }, flags.model);
-      try {
-        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
-        const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
-        const manifest = await readManifest(session.model, { fetch });
-        const { name } = manifest;
-        const tokenizer = await loadTokenizer(textSettings(manifest));
-        const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, toOptions(flags)) }));
-        await writeAll(terminal.stdout, flags.json === true ? toJson(name, encodings, flags) : toTables(name, encodings, flags));
-        const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
-        if (cut > 0 && flags.quiet !== true)
-          writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
-      } finally {
-        await session.runtime.dispose();
-      }
+      await using session = await openSession(terminal, { ...flags }, flags.model);
+      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+      const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
+      const manifest = await readManifest(session.model, { fetch });
+      const { name } = manifest;
+      const tokenizer = await loadTokenizer(textSettings(manifest));
+      const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, toOptions(flags)) }));
+      await writeAll(terminal.stdout, flags.json === true ? toJson(name, encodings, flags) : toTables(name, encodings, flags));
+      const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
+      if (cut > 0 && flags.quiet !== true)
+        writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
     });
 }
 
