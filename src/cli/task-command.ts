@@ -5,17 +5,15 @@ import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { TaskOption } from "../tasks/definition/task-option.ts";
 import { addOptionFlags } from "./option-flags.ts";
-import { type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
+import { type GlobalFlags, type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
 /** Flags of every task command. */
-export interface TaskFlags {
+export interface TaskFlags extends GlobalFlags {
   readonly model?: string;
   readonly input?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** One call of a task command. */

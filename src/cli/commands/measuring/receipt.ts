@@ -3,19 +3,17 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { type GlobalFlags, addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readGivenText } from "../../input/given-file.ts";
 
-interface ReceiptFlags {
+interface ReceiptFlags extends GlobalFlags {
   readonly model?: string;
   readonly output: string;
   readonly prompt?: string;
   readonly promptFile?: string;
   readonly tokens?: number;
   readonly sign?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Defines the command `receipt`. */

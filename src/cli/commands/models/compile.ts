@@ -8,19 +8,17 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { type GlobalFlags, addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
 
-interface CompileFlags {
+interface CompileFlags extends GlobalFlags {
   readonly shapes?: readonly CompiledShape[];
   readonly context?: number;
   readonly sequences?: number;
   readonly target?: readonly string[];
   readonly list?: boolean;
   readonly remove?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Defines the command `compile`. */

@@ -4,12 +4,12 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { type GlobalFlags, addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds } from "../../output/units.ts";
 
-interface DistillFlags {
+interface DistillFlags extends GlobalFlags {
   readonly dimensions?: number;
   readonly bits: 4 | 8;
   readonly text?: readonly string[];
@@ -17,8 +17,6 @@ interface DistillFlags {
   readonly name?: string;
   readonly replace?: boolean;
   readonly passes?: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Defines the command `distill`. */

@@ -14,12 +14,9 @@ import { addBulkLoadFlags, openSession, withNotice } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural, shortFloat } from "../../output/units.ts";
+import type { TaskFlags } from "../../task-command.ts";
 
-interface ChunkFlags {
-  readonly model?: string;
-  readonly input?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+interface ChunkFlags extends TaskFlags {
   readonly strategy?: ChunkStrategy;
   readonly maxChunks?: number;
 }

@@ -18,17 +18,13 @@ import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type Session, openSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
-import { addTaskFlags, configured, noteTruncated } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, configured, noteTruncated } from "../../task-command.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
 
-interface EmbedFlags {
-  readonly model?: string;
-  readonly input?: string;
-  readonly json?: boolean;
+interface EmbedFlags extends TaskFlags {
   readonly jsonl?: boolean;
   readonly npy?: string;
-  readonly quiet?: boolean;
   readonly sparse?: boolean;
   readonly outputs?: string;
 }

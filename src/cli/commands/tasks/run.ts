@@ -6,19 +6,17 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
-import { addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { type GlobalFlags, addLoadFlags, openSession, withNotice } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { readInputs, tensorsFor } from "../../tensors/input-flags.ts";
 import { jsonOfTensor } from "../../tensors/json-tensor.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
 
-interface RunFlags {
+interface RunFlags extends GlobalFlags {
   readonly input?: readonly string[];
   readonly output?: readonly string[];
   readonly npy?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Values shown per output. */

@@ -15,12 +15,9 @@ import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { plural } from "../../output/units.ts";
+import type { TaskFlags } from "../../task-command.ts";
 
-interface TokenizeFlags {
-  readonly model?: string;
-  readonly input?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+interface TokenizeFlags extends TaskFlags {
   readonly pair?: string;
   readonly offsets: OffsetUnit;
   readonly maxTokens?: number;
