@@ -24,11 +24,11 @@ import {
   type GenerateCall,
   type PrepareCall,
   type PreparedPrompts,
-  type Prompt,
   type TextGenerator,
   getPromptTokens,
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";

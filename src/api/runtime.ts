@@ -27,7 +27,7 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
-import type { Prompt } from "../tasks/generation/text-generator.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";

@@ -28,11 +28,14 @@ export interface LanguageModel extends ModelBase {
   /** Removes all tokens from position `length` on. Throws INPUT_INVALID if the sequence is shorter. */
   truncateSequence(sequence: SequenceId, length: number): Promise<void>;
 
-  /** The sequence's cache as bytes, for `restoreSequence` of the same model with the same backend and version. */
-  saveSequence(sequence: SequenceId): Promise<Uint8Array>;
+  /**
+   * The sequence's cache as bytes, for `restoreSequence` of the same model with the same backend and version. Default: a sequence is restored by computing its
+   * tokens again.
+   */
+  saveSequence?(sequence: SequenceId): Promise<Uint8Array>;
 
   /** Creates a sequence from the bytes of `saveSequence`. It continues as the saved one. Throws INPUT_INVALID for bytes of another model or version. */
-  restoreSequence(bytes: Uint8Array): Promise<SequenceId>;
+  restoreSequence?(bytes: Uint8Array): Promise<SequenceId>;
 
   /** Frees the sequence's cache. */
   releaseSequence(sequence: SequenceId): Promise<void>;

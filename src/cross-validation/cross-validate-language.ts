@@ -238,7 +238,7 @@ async function ownTokens(
   if (chosen === null) return null;
   const { prompt } = reference;
   if (positions.slice(prompt.tokens.length - 1).every(({ agrees }) => agrees)) return chosen;
-  return greedyTokens(model, prompt, { maxTokens: chosen.length, endTokens: config.endTokens }, signal);
+  return greedyTokens(model, prompt, { maxTokens: chosen.length, endTokens: config.endTokens, signal });
 }
 
 function languageFacts(

@@ -1,8 +1,11 @@
 /** Files of a model's folder. Messages name every file by the path that the user would type. */
 import { getMessage } from "../contract/errors.ts";
+import { isObject as isJsonObject } from "../contract/shapes/shape.ts";
 import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
+
+export { isJsonObject };
 
 /** The location of a model's folder or file, with its path for messages. */
 export interface Folder {
@@ -116,11 +119,6 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   } catch (error) {
     throw modelInvalid(`${displayName} is not JSON: ${getMessage(error)}`, "download this file of the model again", error);
   }
-}
-
-/** Whether a JSON value is an object, and not an array or null. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The object without the keys whose value is undefined or null. Programs in Go and Rust write null for absent fields. */

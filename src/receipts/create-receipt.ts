@@ -1,8 +1,7 @@
 /** Records a real run of a language model. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import type { PromptTokens, TestedModel } from "../cross-validation/language-run.ts";
-import { requireRoom } from "../cross-validation/language-run.ts";
+import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { quoteOption } from "../contract/remedy-options.ts";
@@ -105,7 +104,7 @@ async function machineFacts(runtime: Runtime): Promise<ReceiptMachine> {
 async function recordRuns(
   handle: ModelHandle,
   prompt: PromptTokens,
-  limits: { readonly maxTokens: number; readonly endTokens: readonly number[]; readonly signal: AbortSignal | undefined },
+  limits: RunLimits,
 ): Promise<
   Pick<Receipt, "kernels" | "tests" | "determinism"> & {
     readonly measured: Awaited<ReturnType<typeof measuredRun>>;

@@ -31,6 +31,9 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** What a check of a receipt found: a reason to refuse it, what holds, or what could not be checked. Sentences without a full stop. */
+export type Finding = Refusal | { readonly held: string } | { readonly unchecked: string };
+
 /** The verdict on a receipt. */
 export interface ReceiptVerification {
   /** Whether there is no reason to refuse it. */
@@ -40,4 +43,15 @@ export interface ReceiptVerification {
   readonly held: readonly string[];
   /** Properties that could not be checked, as sentences: missing files, a missing signature. */
   readonly unchecked: readonly string[];
+}
+
+/** The verdict that follows from what the checks found. */
+export function getVerification(findings: readonly Finding[]): ReceiptVerification {
+  const refusals = findings.filter((each) => "code" in each);
+  return {
+    accepted: refusals.length === 0,
+    refusals,
+    held: findings.flatMap((each) => ("held" in each ? each.held : [])),
+    unchecked: findings.flatMap((each) => ("unchecked" in each ? each.unchecked : [])),
+  };
 }

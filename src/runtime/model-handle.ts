@@ -1,5 +1,5 @@
 /** A handle on a loaded model. */
-import type { KernelCount, LanguageModel, LoadedModel } from "../contract/backend.ts";
+import type { KernelCount, LoadedModel } from "../contract/backend.ts";
 import { asLanguageModel, asTensorModel } from "../hosts/host.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../hosts/host.ts";
@@ -7,7 +7,7 @@ import type { ModelKind } from "../hosts/host-name.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 import type { Decision } from "./decision/decision.ts";
-import { HandleSequences } from "./handle-sequences.ts";
+import { type HandleLanguageModel, HandleSequences } from "./handle-sequences.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import type { LeasedModel } from "./residency/shared-models.ts";
 import { formatTarget } from "./targets/target.ts";
@@ -76,7 +76,7 @@ export class ModelHandle {
    * The language model: sequences, tokens in and logits out. Throws MODEL_UNSUPPORTED unless it was loaded with `kind: "language"`. It is disposed with
    * the model, not by its own `dispose`. A sequence that exists while the library is reloaded stays on the old one until it is released.
    */
-  get language(): Omit<LanguageModel, "dispose"> {
+  get language(): HandleLanguageModel {
     asLanguageModel(this.#resident.loaded.model);
     this.#sequences ??= new HandleSequences(() => this.#resident.holdLanguage());
     return this.#sequences;

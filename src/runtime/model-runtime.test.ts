@@ -55,7 +55,7 @@ describe("a backend of another's that breaks the contract", () => {
     const { runtime } = start([broken({ capabilities: () => ({}) }), scriptedBackend("onnx")]);
     const refusal = {
       code: "CONTRACT_VIOLATION",
-      message: 'backend "mine" breaks its contract: capabilities(cpu:0).formats is undefined, and must be an object',
+      message: 'backend "mine" breaks its contract: capabilities(cpu:0).models is undefined, and must be a list',
     };
     await expect(runtime.explain(model)).rejects.toMatchObject(refusal);
     await expect(runtime.load(model)).rejects.toMatchObject(refusal);

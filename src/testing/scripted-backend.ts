@@ -17,7 +17,7 @@ import { type TensorInfo, type TensorMap, checkInputs } from "../contract/tensor
 export interface ScriptedBackendOptions {
   /** The answer to probes. Default: an available CPU. */
   readonly availability?: Availability;
-  /** Override the defaults: any ONNX model, every precision, every option, not blocking. */
+  /** Override the defaults: any ONNX model on the calling thread, every precision, every option. */
   readonly capabilities?: Partial<Capabilities>;
   /** Called by each load, which fails if it throws. Default: every load succeeds. */
   readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
@@ -52,7 +52,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
       return script.availability ?? found(run);
     },
     capabilities: () => ({
-      formats: { onnx: "any" },
+      models: [{ kind: "tensor", format: "onnx", architectures: "any", runsIn: "caller" }],
       precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
       options: [
         "threads",
@@ -69,7 +69,6 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "adapters",
       ],
       cachePrecisions: ["fp32", "fp16"],
-      blocking: false,
       ...script.capabilities,
     }),
     async load(model, device, options) {

@@ -1,9 +1,9 @@
 /** Patterns and the split behaviors of the Rust library (`Pattern`, `SplitDelimiterBehavior`). */
 import { getMessage } from "../contract/errors.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
-import { parseRegex, quoted } from "./regex/parse.ts";
-import { compileRegex } from "./regex/automaton.ts";
-import { RegexSearch } from "./regex/search.ts";
+import { parseRegex, quoted } from "../regular-expressions/parse.ts";
+import { compileRegex } from "../regular-expressions/automaton.ts";
+import { RegexSearch } from "../regular-expressions/search.ts";
 
 /** Finds all matches in a text, flattened: start, end, start, end, ..., in UTF-16 code units. A match may be empty. */
 export type Pattern = (text: string) => readonly number[];

@@ -1,5 +1,4 @@
 /** LoRA adapters of a language model in llama.cpp. */
-import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { LoraAdapter } from "../../contract/backend.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
@@ -11,9 +10,7 @@ import type { ContextAdapters, LlamaModel } from "./library.ts";
 export interface ReadAdapters {
   /** Creation options of contexts. Undefined without adapters. */
   readonly lora: ContextAdapters | undefined;
-  /** Identifies the set of adapters: cached sequences depend on it. */
-  readonly identity: string;
-  /** Sentences of evidence, one for each adapter. */
+  /** One for each adapter. */
   readonly evidence: readonly string[];
 }
 
@@ -22,15 +19,13 @@ export async function readAdapters(adapters: readonly LoraAdapter[], model: Gguf
   const read = await Promise.all(
     adapters.map(async ({ path, scale = 1 }) => {
       const filePath = resolve(path);
-      const { tensors, bytes } = await readGgufAdapter(filePath, path, model);
-      const identity = `${bytes} ${(await stat(filePath)).mtimeMs} ${scale}`;
+      const { tensors } = await readGgufAdapter(filePath, path, model);
       const sentence = `adapter ${basename(path)}: changes ${tensors.length} tensors, times ${scale}`;
-      return { filePath, scale, identity, sentence };
+      return { filePath, scale, sentence };
     }),
   );
   return {
     lora: read.length === 0 ? undefined : { adapters: read.map(({ filePath, scale }) => ({ filePath, scale })) },
-    identity: read.map((each) => ` ${each.identity}`).join(""),
     evidence: read.map(({ sentence }) => sentence),
   };
 }

@@ -5,7 +5,7 @@ import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcas
 import { toBigints, type Literal, toLiteral, toNumbers, toStrings } from "../ir/literal.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import type { CallAttributes } from "../ir/operations.ts";
-import { fullMatcher } from "./linear-regex.ts";
+import { fullMatcher } from "../../regular-expressions/re2.ts";
 
 type Literals = readonly Literal[];
 

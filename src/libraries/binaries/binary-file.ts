@@ -34,6 +34,20 @@ export interface BinarySymbol {
   readonly library: string | undefined;
 }
 
+/** A symbol with what its format states; the rest is as for a global symbol of unknown type. */
+export function makeSymbol(stated: Pick<BinarySymbol, "name"> & Partial<BinarySymbol>): BinarySymbol {
+  return {
+    version: undefined,
+    isDefaultVersion: false,
+    binding: "global",
+    type: "unknown",
+    isImported: false,
+    isExported: false,
+    library: undefined,
+    ...stated,
+  };
+}
+
 /** `unique`: one definition in a process (STB_GNU_UNIQUE of ELF). */
 export type SymbolBinding = "local" | "global" | "weak" | "unique";
 
@@ -94,22 +108,7 @@ export interface ArchiveMembers {
 }
 
 /** The fields of a file that has none of them; readers replace what their format states. */
-export const emptyBinary: Pick<
-  BinaryFile,
-  | "name"
-  | "needed"
-  | "rpath"
-  | "runpath"
-  | "buildId"
-  | "interpreter"
-  | "libc"
-  | "requiredVersions"
-  | "definedVersions"
-  | "sections"
-  | "symbols"
-  | "slices"
-  | "members"
-> = {
+export const emptyBinary: Omit<BinaryFile, "format" | "kind" | "architecture" | "bits" | "byteOrder" | "bytes"> = {
   name: undefined,
   needed: [],
   rpath: [],

@@ -1,6 +1,6 @@
 /** Compares what a library wrote into two buffers with the released layouts of a struct. */
 import type { KnownLayout, KnownValue } from "../contracts/index.ts";
-import { type FieldValue, fieldSizes, readField } from "../ffi/index.ts";
+import { type FieldValue, getFieldSize, readField } from "../ffi/index.ts";
 
 /**
  * Bytes that a library wrote into two buffers of the same length. The buffers were filled with complements before, so a byte that is equal in both was written.
@@ -66,7 +66,7 @@ function isPartOf(layout: KnownLayout, other: KnownLayout): boolean {
 /** Offsets of the bytes that no field has. */
 function getPadding({ size, fields }: KnownLayout): readonly number[] {
   const isField = new Uint8Array(size);
-  for (const { offset, type } of Object.values(fields)) isField.fill(1, offset, offset + fieldSizes[type]);
+  for (const { offset, type } of Object.values(fields)) isField.fill(1, offset, offset + getFieldSize(type));
   return [...isField.keys()].filter((offset) => isField[offset] === 0);
 }
 
@@ -82,7 +82,7 @@ function differencesFrom(layout: KnownLayout, written: WrittenStruct): string[] 
   const valued = getPadding(layout).filter((offset) => isWritten(written, offset) && first[offset] !== 0);
   if (valued.length > 0) differences.push(`no field at offset ${valued.join(", ")}, where values were written`);
   for (const [name, { offset, type, values }] of Object.entries(layout.fields)) {
-    const bytes = fieldSizes[type];
+    const bytes = getFieldSize(type);
     const expected = `${name}: ${type} at offset ${offset}, ${describeValues(values)} expected`;
     const count = Array.from({ length: bytes }, (_, index) => offset + index).filter((each) => isWritten(written, each)).length;
     if (count < bytes) {

@@ -3,6 +3,7 @@
  * merges them (`PreTrainedTokenizerBase._from_pretrained` in 4.48 and 5.24): the older files count only where tokenizer_config.json has no
  * `added_tokens_decoder`.
  */
+import { isObject } from "../../contract/shapes/shape.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, displayNameIn, readJsonObject } from "../model-folder.ts";
 
@@ -44,8 +45,4 @@ function specialTexts(role: string, value: unknown): readonly string[] {
 function toText(token: unknown): readonly string[] {
   const content = isObject(token) ? token["content"] : token;
   return typeof content === "string" ? [content] : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -59,7 +59,7 @@ function agreementSentences({ rows, difference, readsContext }: Agreement): read
   if (rows === 0) return ["no agreement was verified: the context is too short"];
   const largest = difference === 0 ? "0" : difference.toPrecision(2);
   return [
-    `tokens have the same logits in one call and in several, in a fork, after a truncation, beside others and from saved bytes: largest difference ${largest} of their deviation`,
+    `tokens have the same logits in one call and in several, in a fork, after a truncation and beside others: largest difference ${largest} of their deviation`,
     ...(readsContext ? [] : ["warning: the logits after a token do not depend on the tokens before it"]),
   ];
 }

@@ -364,7 +364,8 @@ describe("when no candidate holds", () => {
 
 describe("hosts", () => {
   const hostOf = async (host: HostPolicy, blocking: boolean, entry: boolean): Promise<string | undefined> => {
-    const base = scriptedBackend("onnx", { capabilities: { blocking } });
+    const models = [{ kind: "tensor", format: "onnx", architectures: "any", runsIn: blocking ? "thread" : "caller" }] as const;
+    const base = scriptedBackend("onnx", { capabilities: { models } });
     const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
     const context: LoadingContext = {
       backends: [backend],

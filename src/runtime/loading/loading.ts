@@ -7,6 +7,7 @@ import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.t
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";
@@ -215,7 +216,7 @@ export async function loadCandidate(
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
   const capabilities = getCapabilities(backend, target.device);
-  const host = context.hosts[selectHost(context.host, capabilities, variant, backend.entry !== undefined)];
+  const host = context.hosts[selectHost(context.host, findSupport(capabilities, variant, kind), backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
   const need = known ?? estimateMemory(target, variant, manifest.requirements, capabilities, host.name);
   await context.bookMemory?.(need, known !== undefined);

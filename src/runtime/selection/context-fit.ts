@@ -1,5 +1,6 @@
 /** Whether a language model fits into the memory with the cache of a sequence as long as its context, and how long one may be that fits. */
 import type { CacheEstimate } from "../../contract/backend.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { selectHost } from "./host-selection.ts";
@@ -60,7 +61,7 @@ export function contextFit({ target, backend, facts, manifest, request }: Candid
     return fitContext({ ...asked, engineBytes: weightBytes(variant), availableBytes, pool: `the memory of ${pool}` });
   }
   const capabilities = backend.capabilities(target.device);
-  const hostName = selectHost(host ?? { blocking: "worker" }, capabilities, variant, true);
+  const hostName = selectHost(host ?? { blocking: "worker" }, findSupport(capabilities, variant, kind), true);
   const engineBytes =
     estimateMemory(target, variant, manifest.requirements, capabilities, hostName)[machineMemory] ?? weightBytes(variant);
   const budget = limits?.bytes[machineMemory] ?? Number.POSITIVE_INFINITY;

@@ -1,5 +1,6 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
 import type { Capabilities } from "../../contract/backend.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { estimateMemory, findShortage, formatMegabytes, machineMemory, memoryDeviceType } from "./memory-budget.ts";
 import { selectHost } from "./host-selection.ts";
@@ -27,14 +28,15 @@ function deviceFacts({ target: { device }, facts }: CandidateContext): DeviceFac
   return facts.deviceFacts.find((each) => each.device.type === type && each.device.index === device.index);
 }
 
-const memoryProblem: RequirementCheck = ({ manifest: { requirements }, target, variant, capabilities, facts }) => {
+const memoryProblem: RequirementCheck = ({ manifest: { requirements }, target, variant, capabilities, facts, request }) => {
   const needed = requirements.memoryBytes ?? weightBytes(variant);
   if (needed > facts.availableMemory) {
     return `needs ${formatMegabytes(needed)} of memory, and ${formatMegabytes(facts.availableMemory)} is available`;
   }
   if (facts.budget === undefined) return undefined;
   const { limits, host } = facts.budget;
-  const need = estimateMemory(target, variant, requirements, capabilities, selectHost(host, capabilities, variant, true));
+  const hostName = selectHost(host, findSupport(capabilities, variant, request.kind), true);
+  const need = estimateMemory(target, variant, requirements, capabilities, hostName);
   const shortage = findShortage(limits, [], need);
   if (shortage === undefined) return undefined;
   const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;

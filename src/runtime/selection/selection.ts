@@ -9,6 +9,7 @@
  */
 import type { Capabilities, Device, Library } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -282,8 +283,8 @@ function variantRefusal(context: CandidateContext, variant: Variant): Refusal | 
 function wantedVariants({ manifest, request, backend, target }: CandidateContext): readonly Variant[] {
   const to = packedPrecision(manifest.variants, request.variant);
   if (to === undefined) return variantsNamed(manifest.variants, request.variant);
-  const packing = backend?.capabilities(target.device).packing;
-  return packing === undefined ? [] : packedVariants(manifest.variants, to, packing);
+  const capabilities = backend?.capabilities(target.device);
+  return capabilities === undefined ? [] : packedVariants(manifest.variants, to, capabilities, request.kind);
 }
 
 function runnableVariants(context: CandidateContext): readonly Variant[] {
@@ -297,45 +298,35 @@ function effectiveVariants(context: CandidateContext): readonly Variant[] {
   return runnableVariants(context).filter((variant) => ineffectiveOption(context.request, variant) === undefined);
 }
 
-/** Formats that a backend loads, or whose weights it packs, as the kind of model that is requested. */
-function formatsFor(
-  capabilities: Pick<Capabilities, "formats" | "languageFormats">,
-  { kind = "tensor" }: LoadRequest,
-): Capabilities["formats"] {
-  return kind === "language" ? (capabilities.languageFormats ?? {}) : capabilities.formats;
-}
-
 function canRun(capabilities: Capabilities, variant: Variant, request: LoadRequest): boolean {
-  const { packing } = variant.packing === undefined ? { packing: capabilities } : capabilities;
-  const architectures = packing && formatsFor(packing, request)[variant.format];
-  if (architectures === undefined) return false;
-  if (variant.precision !== undefined && !capabilities.precisions.includes(variant.precision)) return false;
-  return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
+  const { precision } = variant;
+  if (precision !== undefined && !capabilities.precisions.includes(precision)) return false;
+  return findSupport(capabilities, variant, request.kind) !== undefined;
 }
 
 /** Why no variant can run on the target, as a sentence without a full stop. */
 function formatProblem(context: CandidateContext): string {
   const { target, backend, request, manifest } = context;
-  const capabilities = backend?.capabilities(target.device);
+  const { kind = "tensor" } = request;
+  const known = (backend?.capabilities(target.device).models ?? []).filter((each) => each.kind === kind);
   const asKind = request.kind === "language" ? " as a language model" : "";
   const to = packedPrecision(manifest.variants, request.variant);
   if (to !== undefined) {
     const names = manifest.variants.map(({ name }) => name).join(", ");
-    const packs = Object.keys(capabilities?.packing === undefined ? {} : formatsFor(capabilities.packing, request));
+    const packs = [...new Set(known.filter(({ packing }) => packing !== undefined).map(({ format }) => format))];
     const what = packs.length === 0 ? "no weights" : `only ${packs.join(" and ")} weights of architectures that it builds`;
     return `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`;
   }
-  const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
   const wanted = wantedVariants(context);
   if (wanted.length === 0) return `the model has no variant "${request.variant}"`;
   const formats = [...new Set(wanted.map((variant) => variant.format))];
-  const sameFormat = wanted.find((variant) => known[variant.format] !== undefined);
+  const sameFormat = wanted.find((variant) => known.some(({ format }) => format === variant.format));
   if (sameFormat === undefined) {
     return `${target.backend} does not run ${formats.join(" or ")}${asKind}`;
   }
-  const architectures = known[sameFormat.format];
-  if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    return `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures ?? [])}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`;
+  const architectures = known.filter(({ format }) => format === sameFormat.format).flatMap((each) => each.architectures);
+  if (!architectures.includes("any") && !architectures.includes(sameFormat.architecture ?? "")) {
+    return `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures)}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`;
   }
   return `${target.backend} does not run ${sameFormat.precision} weights on ${target.device.type}`;
 }

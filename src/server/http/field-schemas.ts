@@ -3,9 +3,12 @@
  * compared with its limit before any element is read, and validation stops at the first fault, so that an error does not grow with the request.
  */
 import { z } from "@hono/zod-openapi";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { describeValue } from "../../models/validation/issue-message.ts";
 import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
+
+export { isObject };
 
 /** The JSON schema of a field in the OpenAPI document. */
 type Documentation = Readonly<Record<string, unknown>>;
@@ -144,11 +147,6 @@ export function getMembers<Item>(item: z.ZodType<Item>): z.ZodType<Record<string
     return { value: changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }, issues: found.issues };
   };
   return customSchema(read, { type: "object", additionalProperties: toJsonSchema(item) });
-}
-
-/** Whether the value is an object and not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -25,9 +25,7 @@ import type { DraftModelParts } from "./speculation/draft-model.ts";
 import { requireSameTokens } from "./speculation/same-tokens.ts";
 import { searchBeams } from "./search-beams.ts";
 import { continuedToken } from "./text/continued-token.ts";
-
-/** A prompt: a text, or its token ids. */
-export type Prompt = string | readonly number[];
+import { type Prompt, checkPrompt, requireDecoderStart, requireTokens } from "./text/prompt-tokens.ts";
 
 /** Constructor arguments of a generator. */
 export interface GeneratorParts {
@@ -327,18 +325,12 @@ export class TextGenerator {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
     const ids = await this.#getTokens(prompt, given);
-    const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
-    if (hasEncoder && start === undefined) {
-      throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
-        remedy: "add it to generation_config.json",
-      });
-    }
+    const tokens = hasEncoder ? [given.decoderStartToken ?? requireDecoderStart(config)] : ids;
     if (hasEncoder && settings.promptLogprobs !== undefined) {
       throw new InferyardError("INPUT_INVALID", "promptLogprobs is given, and the model reads its prompts with an encoder", {
         remedy: "leave promptLogprobs out",
       });
     }
-    const tokens = start === undefined ? ids : [start];
     const least = settings.maxNewTokens === 0 ? 0 : 1;
     if (tokens.length + least > contextLength) {
       const room = least === 0 ? "" : ": no room is left for an answer";
@@ -360,27 +352,14 @@ export class TextGenerator {
 
   async #getTokens(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
-    if (typeof prompt !== "string") {
-      const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
-      if (wrong !== undefined) {
-        throw new InferyardError("INPUT_INVALID", `the prompt has the token ${String(wrong)}`, {
-          remedy: `token ids of this model are from 0 to ${limits.vocabulary - 1}`,
-        });
-      }
-    } else if (tokenizer === undefined) {
-      throw new InferyardError("MODEL_UNSUPPORTED", "the model's folder has no tokenizer.json", {
-        remedy: "give prompts as token ids, or add the file",
-      });
-    }
+    checkPrompt(prompt, tokenizer, limits.vocabulary);
     const added = fillIn === undefined ? addSpecialTokens : false;
     const ids = typeof prompt === "string" ? await this.#encode(prompt, added) : prompt;
     if (fillIn !== undefined) {
       const start = addSpecialTokens === false ? [] : (tokenizer?.frame.prefix ?? []);
       return fillInMiddlePrompt(fillIn.tokens, { start, before: ids, after: await this.#encode(fillIn.suffix, false) });
     }
-    if (ids.length > 0) return ids;
-    if (config.startToken !== undefined) return [config.startToken];
-    throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
+    return requireTokens(ids, config);
   }
 
   /** Tokenizes a prompt; a long one in another thread, where there are any. */

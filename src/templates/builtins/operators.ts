@@ -1,9 +1,24 @@
 /** Arithmetic of values of any types. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
+import type { ComparisonOperator } from "../syntax/nodes.ts";
+import { areEqual, compare } from "../values/comparison.ts";
 import { formatPercent } from "../values/formatting.ts";
+import { contains } from "../values/iteration.ts";
 import { type ArithmeticOperator, type Integer, floatArithmetic, toFloat, integerArithmetic } from "../values/numbers.ts";
 import { Float, List, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
+
+/** `left operator right`, by operator. */
+export const comparisons: Readonly<Record<ComparisonOperator, (left: Value, right: Value, budget: Budget) => boolean>> = {
+  "==": areEqual,
+  "!=": (left, right, budget) => !areEqual(left, right, budget),
+  in: (left, right, budget) => contains(right, left, budget),
+  "not in": (left, right, budget) => !contains(right, left, budget),
+  "<": (left, right, budget) => compare(left, right, budget, "<") < 0,
+  "<=": (left, right, budget) => compare(left, right, budget, "<=") <= 0,
+  ">": (left, right, budget) => compare(left, right, budget, ">") > 0,
+  ">=": (left, right, budget) => compare(left, right, budget, ">=") >= 0,
+};
 
 /** `left operator right`. Throws for types that it is not made for. */
 export function arithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value {

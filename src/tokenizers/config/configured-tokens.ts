@@ -2,7 +2,8 @@
  * Added tokens that tokenizer_config.json states beside those of tokenizer.json, merged as `PreTrainedTokenizerFast` of transformers merges them when it is created (4.48
  * and 5.24).
  */
-import { type AddedToken, type TokenizerJson, addedTokenFrom, isObject } from "./tokenizer-json.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import { type AddedToken, type TokenizerJson, addedTokenFrom } from "./tokenizer-json.ts";
 
 /** Roles of special tokens in the order in which transformers adds them. */
 const roles = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];

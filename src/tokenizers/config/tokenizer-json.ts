@@ -1,6 +1,7 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { highestId, parseWithVocabulary } from "./parse-vocabulary.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
@@ -195,9 +196,4 @@ export function addedTokenFrom(value: unknown, id: unknown, isSpecial = false): 
 
 function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;
-}
-
-/** Whether a JSON value is an object and not an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

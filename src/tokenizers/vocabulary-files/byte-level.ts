@@ -2,7 +2,15 @@
 import type { ComponentConfig } from "../config/component-config.ts";
 import { parseTokenizerJson, type TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { byteLevel, replaceRegex, robertaProcessing, sequence, splitRegex, template, type TokenId } from "./components.ts";
+import {
+  byteLevel,
+  replaceRegex,
+  robertaProcessing,
+  sequence,
+  splitRegex,
+  template,
+  type TokenId,
+} from "../config/components.ts";
 
 /** The texts of vocab.json and merges.txt. */
 export interface BpeFiles {

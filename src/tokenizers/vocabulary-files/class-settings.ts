@@ -2,8 +2,9 @@
 import { withConfiguredTokens } from "../config/configured-tokens.ts";
 import { numberAddedTokens } from "../config/number-added-tokens.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import { type TokenizerJson, isObject } from "../config/tokenizer-json.ts";
-import { type TokenId, template } from "./components.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import type { TokenizerJson } from "../config/tokenizer-json.ts";
+import { type TokenId, template } from "../config/components.ts";
 
 /** Content of tokenizer_config.json. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;

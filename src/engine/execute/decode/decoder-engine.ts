@@ -14,10 +14,6 @@ export interface DecoderCache {
   clear(first: number, end: number): void;
   /** Copies the rows of the first `count` tokens from another cache of the same model. */
   copyFrom(other: DecoderCache, count: number): void;
-  /** Returns copies of the keys and values of the first `count` tokens, as tensors with batch size 1, by the names of the states. */
-  read(count: number): TensorMap;
-  /** Sets the keys and values of the first `count` tokens to values from `read`. */
-  write(tensors: TensorMap, count: number): void;
   /** Frees the cache. */
   release(): void;
 }

@@ -60,14 +60,12 @@ function getDirectories(optional: Fields, countAt: number): DataDirectory[] {
 }
 
 async function readSections(reader: BinaryReader, position: number, count: number): Promise<PeSection[]> {
-  const what = "the section table";
-  const bytes = await reader.bytes(position, count * 40, what);
-  const table = await reader.fields(position, count * 40, littleEndian, what);
+  const table = await reader.fields(position, count * 40, littleEndian, "the section table");
   reader.limits.countEntries(count);
   return Array.from({ length: count }, (_section, index) => {
     const start = index * 40;
     return {
-      name: bytes.toString("latin1", start, start + 8).replace(/\0.*$/s, ""),
+      name: table.text(start, 8),
       address: table.uint32(start + 12),
       position: table.uint32(start + 20),
       size: table.uint32(start + 16),

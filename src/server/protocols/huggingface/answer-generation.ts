@@ -6,7 +6,7 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GeneratedText } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import { type Env, resultHeaders } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";

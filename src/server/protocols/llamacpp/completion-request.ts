@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";

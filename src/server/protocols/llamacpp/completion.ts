@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { GeneratedLogprob, GeneratedText } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";

@@ -1,5 +1,6 @@
 /** Messages of a conversation, and the tools that a model may call. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 
 /** Who a message is from. "developer" counts as "system". */
 export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool";
@@ -111,11 +112,6 @@ function isParts(content: unknown): boolean {
     Array.isArray(content) &&
     content.every((part) => isObject(part) && part["type"] === "text" && typeof part["text"] === "string")
   );
-}
-
-/** Whether a value is an object that is no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(place: string, problem: string): InferyardError {

@@ -4,7 +4,7 @@
  */
 import type { Manifest } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { isObject } from "../chat/messages.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { type GenerationConfig, readGenerationConfig } from "./generation-config.ts";
 
 /** Reads tokens and their ids. */

@@ -1,4 +1,5 @@
 /** Looks for stop strings in a text that arrives in parts. */
+import { findDelimiter, getHeldLength } from "./delimiters.ts";
 
 /** The part of a text that can be shown. */
 export interface StoppedText {
@@ -15,25 +16,24 @@ export interface StoppedText {
  */
 export class StopStrings {
   readonly #stops: readonly string[];
-  readonly #longest: number;
   #held = "";
 
   constructor(stops: readonly string[]) {
     this.#stops = stops;
-    this.#longest = Math.max(0, ...stops.map(({ length }) => length));
   }
 
   /** Adds a part, and returns the text that can be shown. */
   push(part: string): StoppedText {
     this.#held += part;
-    const found = this.#find();
+    const found = findDelimiter(this.#held, this.#stops);
     if (found !== undefined) {
-      const text = this.#held.slice(0, found.start);
-      const rest = this.#held.slice(found.start + found.stop.length);
+      const { start, delimiter: stop } = found;
+      const text = this.#held.slice(0, start);
+      const rest = this.#held.slice(start + stop.length);
       this.#held = "";
-      return { text, stop: found.stop, rest };
+      return { text, stop, rest };
     }
-    const kept = this.#heldLength();
+    const kept = getHeldLength(this.#held, this.#stops);
     const text = this.#held.slice(0, this.#held.length - kept);
     this.#held = this.#held.slice(this.#held.length - kept);
     return { text };
@@ -44,25 +44,5 @@ export class StopStrings {
     const text = this.#held;
     this.#held = "";
     return text;
-  }
-
-  #find(): { readonly start: number; readonly stop: string } | undefined {
-    let found: { readonly start: number; readonly end: number; readonly stop: string } | undefined;
-    for (const stop of this.#stops) {
-      const start = this.#held.indexOf(stop);
-      if (start === -1) continue;
-      const end = start + stop.length;
-      if (found === undefined || end < found.end || (end === found.end && start < found.start)) found = { start, end, stop };
-    }
-    return found;
-  }
-
-  /** Length of the longest end of the text that begins a stop string. */
-  #heldLength(): number {
-    for (let length = Math.min(this.#held.length, this.#longest - 1); length > 0; length -= 1) {
-      const end = this.#held.slice(this.#held.length - length);
-      if (this.#stops.some((stop) => stop.startsWith(end))) return length;
-    }
-    return 0;
   }
 }

@@ -12,9 +12,9 @@ export interface Automaton {
   accepts(state: number): boolean;
   /** Whether another byte may follow. */
   continues(state: number): boolean;
-  /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. 0: it depends on them. */
-  freeCharacters(state: number): number;
-  /** The automaton of a text nested within this many objects and lists of JSON. Default: this one. */
+  /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. Default: 0, it depends on them. */
+  freeCharacters?(state: number): number;
+  /** The automaton of a text within so many objects and lists of JSON. Default: this one. */
   atDepth?(depth: number): Automaton;
 }
 

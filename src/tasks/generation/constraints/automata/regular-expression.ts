@@ -1,4 +1,7 @@
-/** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
+/**
+ * Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. Not those of src/regular-expressions/, which search
+ * texts: these are intersected and complemented, and say of every state whether a text that fits can be reached.
+ */
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";

@@ -31,10 +31,6 @@ export class Literal implements Automaton {
   continues(state: number): boolean {
     return state < this.bytes.length;
   }
-
-  freeCharacters(): number {
-    return 0;
-  }
 }
 
 /**
@@ -105,10 +101,6 @@ export class WordTrie implements Automaton {
 
   continues(node: number): boolean {
     return (this.#ends[node] ?? 0) > node + 1;
-  }
-
-  freeCharacters(): number {
-    return 0;
   }
 
   /** The number of the text that ends at a node; -1: none. */

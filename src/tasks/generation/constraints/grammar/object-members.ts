@@ -81,10 +81,6 @@ class RemainingNames implements Automaton {
     return this.#hasAny(this.#words.wordAt(node) < 0 ? first : first + 1, end);
   }
 
-  freeCharacters(): number {
-    return 0;
-  }
-
   #hasAny(first: number, end: number): boolean {
     return this.#sets.hasAny(this.#set, first, end, this.#required);
   }

@@ -10,7 +10,7 @@ import { type CharacterSetNode, type RegexNode, emptyNode } from "./syntax.ts";
 
 /** Maximum length of an expression in UTF-16 code units, and maximum nesting depth of groups. */
 const maxLength = 16_384;
-const maxDepth = 100;
+const maxDepth = 200;
 
 /**
  * Parses a regular expression in Oniguruma's syntax. Throws Error for one that is invalid, longer than 16,384 characters, or not

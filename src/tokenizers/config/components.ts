@@ -1,5 +1,6 @@
 /** Components of tokenizer.json, as the classes of transformers combine them. */
-import type { ComponentConfig } from "../config/component-config.ts";
+import { encodeBase64 } from "../../platform/base64.ts";
+import type { ComponentConfig } from "./component-config.ts";
 
 /** The symbol of a space in SentencePiece. */
 export const spaceSymbol = "\u2581";
@@ -30,6 +31,22 @@ export function splitRegex(regex: string, behavior: "Isolated" | "Removed", inve
 /** Pre-tokenizer and decoder `Metaspace`. */
 export function metaspace(scheme: "always" | "first" | "never", splits = true): ComponentConfig {
   return { type: "Metaspace", replacement: spaceSymbol, prepend_scheme: scheme, split: splits };
+}
+
+/** Normalizer `Precompiled`; none for a model without a character map. */
+export function precompiled(characterMap: Uint8Array | undefined): readonly ComponentConfig[] {
+  if (characterMap === undefined) return [];
+  return [{ type: "Precompiled", precompiled_charsmap: encodeBase64(characterMap) }];
+}
+
+/** Decoder of SentencePiece BPE. `hasBytes`: whether tokens may be bytes. `dropsSpace`: whether the first space of a text is left out, since encoding adds it. */
+export function sentencePieceDecoder(hasBytes: boolean, dropsSpace: boolean): ComponentConfig {
+  return sequence("decoders", [
+    replaceText(spaceSymbol, " "),
+    ...(hasBytes ? [{ type: "ByteFallback" }] : []),
+    ...(hasBytes || dropsSpace ? [{ type: "Fuse" }] : []),
+    ...(dropsSpace ? [{ type: "Strip", content: " ", start: 1, stop: 0 }] : []),
+  ]);
 }
 
 /** Pre-tokenizer `ByteLevel`. */

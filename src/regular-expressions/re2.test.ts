@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fullMatcher } from "./linear-regex.ts";
+import { fullMatcher } from "./re2.ts";
 
 const patterns = [
   "",

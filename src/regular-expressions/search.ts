@@ -7,7 +7,6 @@
  * The conditions of lookaheads are answered by the first pass. The transitions of both passes are memoized, as a deterministic automaton that is
  * built lazily.
  */
-import { characterLength } from "../alignment/aligned-text.ts";
 import { EquivalenceClasses } from "./equivalence-classes.ts";
 import { type RegexAutomaton, acceptState } from "./automaton.ts";
 
@@ -39,6 +38,8 @@ export class RegexSearch {
   /** By position in the text: index of the state set. */
   #sets = new Uint16Array(256);
   #bytes = 0;
+  /** Whether only the last of `#sets` is read, so that state sets may be forgotten on the way. */
+  #mayForget = false;
   readonly #contexts = new Map<string, number>();
   /** By character class: its lookbehind context. */
   readonly #contextOf: number[] = [];
@@ -56,7 +57,7 @@ export class RegexSearch {
    * another. Throws Error if the automaton exceeds its memory.
    */
   matches(text: string): number[] {
-    if (this.#bytes > maxAutomatonBytes / 2) this.#forget();
+    this.#mayForget = false;
     this.#findReachable(text);
     const [sets, { states, start }] = [this.#sets, this.#program];
     const matches: number[] = [];
@@ -81,9 +82,20 @@ export class RegexSearch {
     return matches;
   }
 
+  /**
+   * Whether the expression matches at the start of a text. Unlike `matches` it cannot fail: what exceeds the memory is forgotten, and computed again where it is
+   * needed.
+   */
+  matchesStart(text: string): boolean {
+    this.#mayForget = true;
+    this.#findReachable(text);
+    return this.#reachable[this.#sets[0] as number]?.[this.#program.start] === 1;
+  }
+
   /** First pass: fills `#sets` from the end of the text to its start. */
   #findReachable(text: string): void {
     const { length } = text;
+    if (this.#bytes > maxAutomatonBytes / 2) this.#forget();
     if (this.#sets.length <= length) this.#sets = new Uint16Array(Math.max(length + 1, Math.min(2 * length, keptUnits)));
     const [sets, classes] = [this.#sets, this.#classes];
     const looksBehind = this.#behind.length > 0;
@@ -95,7 +107,7 @@ export class RegexSearch {
       const kind = classes.of(point);
       point = at === 0 ? none : pointBefore(text, at);
       const kindBefore = looksBehind && point !== none ? classes.of(point) : 0;
-      if (kind >= this.#room) this.#makeRoom(kind);
+      if (kind >= this.#room) set = this.#makeRoom(kind, set);
       const context = looksBehind ? this.#context(kindBefore) : 0;
       const row = this.#before[set] as Int32Array;
       const cell = context * this.#room + kind;
@@ -137,12 +149,10 @@ export class RegexSearch {
     const key = getKey(reachable);
     const known = this.#byStates.get(key);
     if (known !== undefined) return known;
+    const bytes = 4 * reachable.length + this.#rowBytes;
+    if (this.#bytes + bytes > maxAutomatonBytes || this.#reachable.length > 0xffff) this.#overflow();
+    this.#bytes += bytes;
     const number = this.#reachable.length;
-    this.#bytes += 4 * reachable.length + this.#rowBytes;
-    if (this.#bytes > maxAutomatonBytes || number > 0xffff) {
-      this.#forget();
-      throw new Error(`a regular expression takes more than ${maxAutomatonBytes / 2 ** 20} MiB of memory on this text`);
-    }
     this.#reachable.push(reachable);
     this.#byStates.set(key, number);
     this.#before.push(this.#row());
@@ -191,15 +201,21 @@ export class RegexSearch {
     return new Int32Array(this.#rowLength).fill(unknown);
   }
 
-  #makeRoom(kind: number): void {
+  /** Makes room for a character class. Returns the number of the state set `set`, which may have become another one. */
+  #makeRoom(kind: number, set: number): number {
+    const reachable = this.#reachable[set] as Uint8Array;
     this.#bytes -= this.#before.length * this.#rowBytes;
     while (this.#room <= kind) this.#room *= 2;
     this.#bytes += this.#before.length * this.#rowBytes;
-    if (this.#bytes > maxAutomatonBytes) {
-      this.#forget();
-      throw new Error(`a regular expression takes more than ${maxAutomatonBytes / 2 ** 20} MiB of memory on this text`);
-    }
+    if (this.#bytes > maxAutomatonBytes) this.#overflow();
     this.#before = this.#before.map(() => this.#row());
+    return this.#getNumber(reachable);
+  }
+
+  #overflow(): void {
+    this.#forget();
+    if (this.#mayForget) return;
+    throw new Error(`a regular expression takes more than ${maxAutomatonBytes / 2 ** 20} MiB of memory on this text`);
   }
 
   #forget(): void {
@@ -209,6 +225,11 @@ export class RegexSearch {
     this.#choices = [];
     this.#bytes = 0;
   }
+}
+
+/** Number of UTF-16 code units of the character that begins at a position. */
+function characterLength(text: string, at: number): 1 | 2 {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
 /** The code point that ends at a position. */

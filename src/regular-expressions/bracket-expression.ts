@@ -1,6 +1,9 @@
 /** Translates a bracket expression ([...]) from Oniguruma's syntax to JavaScript's. */
 import { getCases, getCategory, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
 
+/** A character with another case; wide ranges have few of them. */
+const changesCase = /^\p{Changes_When_Casemapped}/u;
+
 /** A parsed bracket expression ([a-z]) of a regular expression. The constructor throws Error for one that is not supported. */
 export class BracketExpression {
   /** The set as a JavaScript regular expression. */
@@ -98,10 +101,9 @@ export class BracketExpression {
     const range = first === last ? literal(first) : `${literal(first)}-${literal(last)}`;
     if (!this.#ignoreCase) return range;
     // The other cases of a range are listed one by one.
-    if (last - first > 0x200) throw new Error("the regular expression ignores the case of a wide range, which is not supported");
-    const others = new Set<number>();
-    for (let point = first; point <= last; point++)
-      for (const other of getCases(point)) if (other < first || other > last) others.add(other);
+    const points = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    const cased = points.filter((point) => changesCase.test(String.fromCodePoint(point)));
+    const others = new Set(cased.flatMap(getCases).filter((other) => other < first || other > last));
     return range + Array.from(others, literal).join("");
   }
 }

@@ -1,8 +1,8 @@
 /** Held against JavaScript's own engine, which searches with backtracking, on expressions and texts made by chance. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { amount } from "../../../test/fixtures/slow.ts";
-import { createPattern, regexPattern } from "../pattern.ts";
+import { amount } from "../../test/fixtures/slow.ts";
+import { createPattern, regexPattern } from "../tokenizers/pattern.ts";
 import { parseRegex } from "./parse.ts";
 import { compileRegex } from "./automaton.ts";
 import { RegexSearch } from "./search.ts";

@@ -52,3 +52,41 @@ export function isNullable(node: RegexNode): boolean {
       return node satisfies never;
   }
 }
+
+/**
+ * A node that matches the same whole texts, whose loops have no body that matches the empty string (star normal form, Brüggemann-Klein 1993): the automaton has such
+ * bodies twice. Loops over assertions stay as they are.
+ */
+export function toStarNormalForm(node: RegexNode): RegexNode {
+  switch (node.kind) {
+    case "sequence":
+      return { ...node, parts: node.parts.map(toStarNormalForm) };
+    case "alternatives":
+      return { ...node, options: node.options.map(toStarNormalForm) };
+    case "repeat": {
+      const body = toStarNormalForm(node.body);
+      if (!isNullable(body) || hasAssertions(body)) return { ...node, body };
+      return node.max === Infinity ? { ...node, min: 0, body: toIteration(body) } : { ...node, min: node.max, body };
+    }
+    case "set":
+    case "lookahead":
+    case "lookbehind":
+      return node;
+    default:
+      return node satisfies never;
+  }
+}
+
+/** A node that does not match the empty string, and whose iterations together match the same texts as those of `node`, which has no assertions. */
+function toIteration(node: RegexNode): RegexNode {
+  if (!isNullable(node)) return node;
+  if (node.kind === "sequence") return { kind: "alternatives", options: node.parts.map(toIteration) };
+  if (node.kind === "alternatives") return { ...node, options: node.options.map(toIteration) };
+  return node.kind === "repeat" && node.max > 0 ? toIteration(node.body) : { kind: "alternatives", options: [] };
+}
+
+function hasAssertions(node: RegexNode): boolean {
+  if (node.kind === "sequence") return node.parts.some(hasAssertions);
+  if (node.kind === "alternatives") return node.options.some(hasAssertions);
+  return node.kind === "repeat" ? hasAssertions(node.body) : node.kind !== "set";
+}

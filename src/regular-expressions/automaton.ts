@@ -1,8 +1,10 @@
 /** Compiles a syntax tree to a nondeterministic finite automaton with prioritized choices (Thompson's construction). */
 import { type CharacterSetNode, type RegexNode, type RepeatNode, isNullable } from "./syntax.ts";
 
-/** Maximum number of states of one automaton. The cost of a transition is proportional to it. */
-const maxStates = 2048;
+/** Default maximum number of states of one automaton. The cost of a transition is proportional to it. */
+const defaultMaxStates = 2048;
+/** Maximum number of parts that are compiled for each state: those that match only the empty string need no state. */
+const partsPerState = 16;
 
 /**
  * A state of the nondeterministic automaton of a regular expression. Other states and character sets are referred to by index.
@@ -32,9 +34,9 @@ export interface RegexAutomaton {
 /** Index of the accepting state in every RegexAutomaton. */
 export const acceptState = 0;
 
-/** Compiles the syntax tree of a regular expression to an automaton. Throws Error if it needs more than 2,048 states. */
-export function compileRegex(node: RegexNode): RegexAutomaton {
-  const compiler = new Compiler();
+/** Compiles the syntax tree of a regular expression to an automaton. Throws Error if it needs more than `maxStates` states. */
+export function compileRegex(node: RegexNode, maxStates: number = defaultMaxStates): RegexAutomaton {
+  const compiler = new Compiler(maxStates);
   const start = compiler.compile(node, acceptState, acceptState);
   const { states, sets } = compiler;
   return { states, start, emptyOrder: getOrder(states), sets };
@@ -44,12 +46,20 @@ class Compiler {
   readonly states: State[] = [{ kind: "accept" }];
   readonly sets: CharacterSetNode[] = [];
   readonly #setNumbers = new Map<string, number>();
+  readonly #maxStates: number;
+  #parts = 0;
+
+  constructor(maxStates: number) {
+    this.#maxStates = maxStates;
+  }
 
   /**
    * Returns the start state of `node`. After it the automaton continues in `next`, or in `unmoved` if no character has been consumed since the
    * current iteration of the innermost loop began: an empty iteration fails, as in ECMAScript (RepeatMatcher, step 2.b).
    */
   compile(node: RegexNode, unmoved: number, next: number): number {
+    this.#parts += 1;
+    if (this.#parts > partsPerState * this.#maxStates) throw this.#tooLarge();
     switch (node.kind) {
       case "set":
         return this.#add({ kind: "read", set: this.#getNumber(node), next });
@@ -83,8 +93,9 @@ class Compiler {
   }
 
   #repeat({ body, min, max, greedy }: RepeatNode, unmoved: number, next: number): number {
-    if (min > maxStates || (max !== Infinity && max > maxStates))
-      throw new Error(`a part is repeated ${max === Infinity ? min : max} times, and may be ${maxStates} times`);
+    const most = this.#maxStates;
+    if (min > most || (max !== Infinity && max > most))
+      throw new Error(`a part is repeated ${max === Infinity ? min : max} times, and may be ${most} times`);
     const choose = (state: number, otherwise: number): State => ({
       kind: "choose",
       options: greedy ? [state, otherwise] : [otherwise, state],
@@ -119,27 +130,40 @@ class Compiler {
   }
 
   #add(state: State): number {
-    if (this.states.length >= maxStates) throw new Error(`it takes more than ${maxStates} states`);
+    if (this.states.length >= this.#maxStates) throw this.#tooLarge();
     return this.states.push(state) - 1;
+  }
+
+  #tooLarge(): Error {
+    return new Error(`it takes more than ${this.#maxStates} states`);
   }
 }
 
 /** The states that a node continues in: with no character consumed since the loop iteration began, and with one. */
 type Ends = readonly [unmoved: number, next: number];
 
+/** The states in topological order, by a depth-first search without recursion: automata are deep. */
 function getOrder(states: readonly State[]): number[] {
   const order: number[] = [];
   const seen = new Uint8Array(states.length);
-  const visit = (index: number): void => {
-    if (seen[index] === 1) return;
-    seen[index] = 1;
+  const open = [...states.keys()].reverse();
+  for (let index = open.at(-1); index !== undefined; index = open.at(-1)) {
     const state = states[index];
-    if (state === undefined || state.kind === "read") return;
-    if (state.kind === "choose") for (const option of state.options) visit(option);
-    else if (state.kind === "lookahead") for (const after of [state.body, state.next]) visit(after);
-    else if (state.kind === "lookbehind") visit(state.next);
-    order.push(index);
-  };
-  for (let index = 0; index < states.length; index++) visit(index);
+    if (state === undefined || state.kind === "read" || seen[index] === 2) open.pop();
+    else if (seen[index] === 1) {
+      seen[index] = 2;
+      order.push(index);
+    } else {
+      seen[index] = 1;
+      open.push(...getFollowing(state).filter((next) => seen[next] === 0));
+    }
+  }
   return order;
+}
+
+/** The states in which a state continues without consuming a character. */
+function getFollowing(state: State): readonly number[] {
+  if (state.kind === "choose") return state.options;
+  if (state.kind === "lookahead") return [state.body, state.next];
+  return state.kind === "lookbehind" ? [state.next] : [];
 }
