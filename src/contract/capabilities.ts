@@ -51,7 +51,7 @@ export interface SupportedModels {
  */
 export type ModelPlace = "caller" | "thread" | "interruptible-thread" | "process";
 
-/** What the cache of a language model takes. */
+/** Memory that the cache of a language model needs. */
 export interface CacheEstimate {
   /** Maximum number of tokens of a sequence, as the model states it. Undefined: it states none. */
   readonly contextLength?: number | undefined;

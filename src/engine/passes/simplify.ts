@@ -7,7 +7,7 @@ import { sameShape } from "../ir/tensor-type.ts";
 import { getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-/** Simplifies reshape, transpose, expand, slice, cast and pow, and moves `expand` behind elementwise operations. */
+/** Simplifies reshape, transpose, expand, slice, cast and pow, and moves `expand` after elementwise operations. */
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = simpler(node, rewriter);

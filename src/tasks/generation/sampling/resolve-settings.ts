@@ -173,7 +173,7 @@ function getBias(biases: GenerationOptions["logitBias"], vocabulary: number): re
   });
 }
 
-/** The tokens of each word, at the beginning of a text and behind a space. */
+/** The tokens of each word, at the beginning of a text and after a space. */
 function bannedWords(
   words: readonly string[] | undefined,
   tokenizer: SamplingSources["tokenizer"],
