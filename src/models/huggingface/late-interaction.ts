@@ -7,6 +7,7 @@ import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { LateInteraction, LateInteractionRole, QueryExpansion } from "../manifest.ts";
 import type { Modules } from "./modules.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /** Python's string.punctuation: the tokens of documents that ColBERT ignores. */
 const punctuation = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");

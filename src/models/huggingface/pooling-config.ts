@@ -2,6 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling } from "../manifest.ts";
 import { type Folder, type JsonObject } from "../model-folder.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /** The settings of a Pooling module of sentence-transformers. */
 export interface PoolingConfig {

@@ -3,7 +3,7 @@
  * documents through a Transformer with SpladePooling, queries through the weights of their tokens (SparseStaticEmbedding).
  */
 import { type Folder, isJsonObject, readJson } from "../model-folder.ts";
-import { type Module, broken, readModule, unsupported } from "./module-entry.ts";
+import { type Module, broken, readModule, unsupported, readModuleConfig } from "./module-entry.ts";
 
 /** The chains of a Router. */
 export interface Routes {

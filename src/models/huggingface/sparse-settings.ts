@@ -4,6 +4,7 @@ import type { SparseSettings } from "../manifest.ts";
 import { type Folder } from "../model-folder.ts";
 import type { Modules } from "./modules.ts";
 import { readAutoEncoder, readTokenWeights } from "./vector-modules.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /**
  * Reads the module of `modules.sparse`, and the weights for queries. Throws MODEL_INVALID for missing or damaged files, and MODEL_UNSUPPORTED for

@@ -6,6 +6,7 @@ import { type Folder, type JsonObject, isFile, pathInside, displayNameIn } from 
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
+import { broken, readModuleConfig } from "./module-entry.ts";
 
 /** sentence-transformers' names of the vector of a text, and of the vectors of its tokens. */
 type VectorName = "sentence_embedding" | "token_embeddings";
