@@ -3,21 +3,23 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { TaskOption } from "../tasks/definition/task-option.ts";
+import type { Options } from "../runtime/options/option.ts";
 import { addOptionFlags } from "./option-flags.ts";
-import { type GlobalFlags, type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
+import { type Session, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
 /** Flags of every task command. */
-export interface TaskFlags extends GlobalFlags {
+export interface TaskFlags {
   readonly model?: string;
   readonly input?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** One call of a task command. */
-export interface CommandCall<Options> {
+export interface TaskCall<Options> {
   readonly terminal: Terminal;
   /** Texts given as arguments. */
   readonly texts: readonly string[];
@@ -51,7 +53,7 @@ export interface TaskRequest {
 }
 
 /** Adds the flags of a task command: the task's options, texts from a file, and options of loading. */
-export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
+export function addTaskFlags(command: Command, options: Options): Command {
   return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }
 
@@ -62,30 +64,31 @@ export function inputOption(): Option {
 
 /** Runs a task over the texts of a command and prints its result. */
 export async function runTask<Options extends object, Result extends TaskRun>(
-  { terminal, texts, flags, options }: CommandCall<Options>,
+  { terminal, texts, flags, options }: TaskCall<Options>,
   work: (runtime: Runtime, texts: readonly string[], request: Options & TaskRequest) => Promise<Result>,
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
   const { input, json, quiet } = flags;
-  await using session = await openSession(terminal, { ...flags }, flags.model);
-  const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
-  const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
-  const running = work(session.runtime, all, request);
-  const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
-  const { model, target, decision, milliseconds } = result;
-  const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
-  if (json === true) {
-    await writeAll(
-      terminal.stdout,
-      `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
-    );
-  } else {
-    writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
-    if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
-  }
-  if (quiet === true) return;
-  noteTruncated(truncated, 0, terminal);
-  if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
+  await withSession(terminal, flags, flags.model, async (session) => {
+    const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
+    const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
+    const running = work(session.runtime, all, request);
+    const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
+    const { model, target, decision, milliseconds } = result;
+    const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
+    if (json === true) {
+      await writeAll(
+        terminal.stdout,
+        `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
+      );
+    } else {
+      writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
+      if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
+    }
+    if (quiet === true) return;
+    noteTruncated(truncated, 0, terminal);
+    if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
+  });
 }
 
 /** The settings that are options of a task's call. */

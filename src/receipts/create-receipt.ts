@@ -5,7 +5,7 @@ import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { quoteOption } from "../contract/remedy-options.ts";
-import { measuredMachine } from "../measurements/machine.ts";
+import { measuredMachine } from "../speed-records/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -14,7 +14,8 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { version } from "../version.ts";
 import { getComputePath, countsBetween } from "./kernel-class.ts";
-import { computeDeterminism, greedyRun, measuredRun, sha256, testRuns } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
+import { computeDeterminism, greedyRun, measuredRun, testRuns } from "./measured-run.ts";
 import { measureBandwidth } from "./memory-bandwidth.ts";
 import { type ModelFacts, readModelFacts } from "./model-facts.ts";
 import { type PeakMemory, type Receipt, type ReceiptMachine, receiptFormat, receiptVersion } from "./receipt.ts";
@@ -157,5 +158,5 @@ function getOutput(input: readonly number[], tokens: readonly number[], { tokeni
 
 /** The digest of the tokens of input and output. */
 export function outputDigest(input: readonly number[], output: readonly number[]): string {
-  return sha256(JSON.stringify([input, output]));
+  return toSha256(JSON.stringify([input, output]));
 }

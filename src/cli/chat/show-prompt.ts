@@ -4,7 +4,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
-import { openSession } from "../session.ts";
+import { withSession } from "../session.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
 import type { ChatState } from "./chat-commands.ts";
 import { readGivenText } from "../input/given-file.ts";
@@ -72,14 +72,15 @@ async function promptOfModel(
     tools: tools ?? file?.tools ?? [],
     templateVariables: { ...templateVariables, ...file?.variables },
   };
-  await using session = await openSession(terminal, { ...flags }, model);
-  const { text, tokens } = await session.runtime.chatPrompt(file?.messages ?? state.messages, {
-    ...given,
-    model: session.model,
-    signal: terminal.signal,
-    ...omitUndefined({ toolChoice, template: source, date: now }),
+  return withSession(terminal, flags, model, async (session) => {
+    const { text, tokens } = await session.runtime.chatPrompt(file?.messages ?? state.messages, {
+      ...given,
+      model: session.model,
+      signal: terminal.signal,
+      ...omitUndefined({ toolChoice, template: source, date: now }),
+    });
+    return { prompt: text, tokens };
   });
-  return { prompt: text, tokens };
 }
 
 /** The text that a template makes of the file, whose messages it is given as they are. */

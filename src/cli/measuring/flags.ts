@@ -2,13 +2,16 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { MeasuringOptions, RoundProgress } from "../../measuring/index.ts";
-import { type GlobalFlags, addBulkLoadFlags, positiveInteger, type Session, withNotice } from "../session.ts";
+import { positiveInteger } from "../option-flags.ts";
+import { addBulkLoadFlags, type Session, withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Flags of commands that measure. */
-export interface MeasuringFlags extends GlobalFlags {
+export interface MeasuringFlags {
   readonly rounds?: number;
   readonly count?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Adds the flags shared by `bench` and `tune` to a command. */

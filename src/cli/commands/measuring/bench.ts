@@ -4,7 +4,8 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { parseList, openSession } from "../../session.ts";
+import { list } from "../../option-flags.ts";
+import { withSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
@@ -18,31 +19,32 @@ interface BenchFlags extends MeasuringFlags {
 export function defineBench(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
-    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(parseList))
+    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
     .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
-    await using session = await openSession(terminal, { ...flags }, model);
-    const { runtime, settings, model: reference } = session;
-    const { targets: target = settings.target, record } = flags;
-    const { batchTokens } = settings;
-    // Imported on demand, since it imports all tasks, which --help does not need.
-    const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
-      import("../../../measuring/index.ts"),
-      import("../../measuring/target-reports.ts"),
-    ]);
-    const load = loadavg()[0] ?? 0;
-    const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
-      benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
-    );
-    if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
-    else await print(terminal, runtime, benchmark, skippedRows(benchmark.targets), load);
-    if (flags.quiet !== true && flags.json !== true) {
-      for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
-      const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
-      if (benchmark.recorded.length > 0)
-        writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
-    }
-    throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
+    await withSession(terminal, flags, model, async (session) => {
+      const { runtime, settings, model: reference } = session;
+      const { targets: target = settings.target, record } = flags;
+      const { batchTokens } = settings;
+      // Imported on demand, since it imports all tasks, which --help does not need.
+      const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+      ]);
+      const load = loadavg()[0] ?? 0;
+      const benchmark = await measureWithNotice(terminal, session, flags, (options) =>
+        benchmarkModel({ ...options, ...omitUndefined({ target, batchTokens, record }) }),
+      );
+      if (flags.json === true) writeLine(terminal.stdout, JSON.stringify(benchmark));
+      else await print(terminal, runtime, benchmark, skippedRows(benchmark.targets), load);
+      if (flags.quiet !== true && flags.json !== true) {
+        for (const path of benchmark.recorded) writeLine(terminal.stderr, `kept in ${path}`);
+        const variant = settings.variant === undefined ? "" : ` --variant ${settings.variant}`;
+        if (benchmark.recorded.length > 0)
+          writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
+      }
+      throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
+    });
   });
 }
 

@@ -3,17 +3,20 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { type GlobalFlags, addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readGivenText } from "../../input/given-file.ts";
 
-interface ReceiptFlags extends GlobalFlags {
+interface ReceiptFlags {
   readonly model?: string;
   readonly output: string;
   readonly prompt?: string;
   readonly promptFile?: string;
   readonly tokens?: number;
   readonly sign?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Defines the command `receipt`. */
@@ -29,15 +32,17 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
     const { output, sign, tokens, json, quiet } = flags;
     const privateKey = sign === undefined ? undefined : await readGivenText(sign);
     const prompt = await toPrompt(flags);
-    await using session = await openSession(terminal, { ...flags }, flags.model);
-    const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
-    const { model, runtime, settings } = session;
-    const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
-    const recording = createReceipt(runtime, { model, ...options, signal: terminal.signal });
-    const receipt = await withNotice(terminal, session.notice(`running ${model}`), recording);
-    await write(output, formatReceipt(receipt));
-    await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
-    if (json !== true && quiet !== true) writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
+    await withSession(terminal, flags, flags.model, async (session) => {
+      const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
+      const { model, runtime, settings } = session;
+      const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
+      const recording = createReceipt(runtime, { model, ...options, signal: terminal.signal });
+      const receipt = await withNotice(terminal, session.notice(`running ${model}`), recording);
+      await write(output, formatReceipt(receipt));
+      await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
+      if (json !== true && quiet !== true)
+        writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
+    });
   });
 }
 

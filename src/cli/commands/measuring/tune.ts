@@ -5,7 +5,8 @@ import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { formatTable } from "../../output/table.ts";
-import { effectiveSettings, parseList, openSession } from "../../session.ts";
+import { list } from "../../option-flags.ts";
+import { effectiveSettings, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 interface TuneFlags extends MeasuringFlags {
@@ -18,35 +19,36 @@ interface TuneFlags extends MeasuringFlags {
 export function defineTune(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
-    .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(parseList))
+    .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(list))
     .option("--write", "write values that are confirmed to be better into inferyard.yaml");
   addMeasuringFlags(command).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
     refuseTuned(flags);
     const { only } = flags;
-    await using session = await openSession(terminal, { ...flags }, model);
-    const {
-      runtime,
-      model: reference,
-      settings: { target },
-    } = session;
-    // Imported on demand, since it imports all tasks, which --help does not need.
-    const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
-      import("../../../measuring/index.ts"),
-      import("../../measuring/target-reports.ts"),
-      import("../../measuring/tuning-report.ts"),
-    ]);
-    const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
-      const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
-      return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
+    await withSession(terminal, flags, model, async (session) => {
+      const {
+        runtime,
+        model: reference,
+        settings: { target },
+      } = session;
+      // Imported on demand, since it imports all tasks, which --help does not need.
+      const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+        import("../../measuring/tuning-report.ts"),
+      ]);
+      const report = await measureWithNotice(terminal, session, flags, ({ settings = {}, ...options }) => {
+        const others = Object.entries(settings).filter(([name]) => !tuned.some((knob) => knob === name));
+        return tuneModel({ ...options, settings: Object.fromEntries(others), ...omitUndefined({ only, target }) });
+      });
+      const found = report.targets.find(({ figures }) => figures !== undefined);
+      const { cpu } = await runtime.machine();
+      const heading = `${reference} on ${found?.target ?? "no target"}, ${cpu.model.value}, ${cpu.quota.value} cores`;
+      const text = found?.figures === undefined ? formatTable(skippedRows(report.targets)) : formatTuning(found.figures);
+      // Printed before the settings file is written, so that a failed write loses no result.
+      writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
+      if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
+      throwUnmet(report, target, "RUN_FAILED", "could not be measured");
     });
-    const found = report.targets.find(({ figures }) => figures !== undefined);
-    const { cpu } = await runtime.machine();
-    const heading = `${reference} on ${found?.target ?? "no target"}, ${cpu.model.value}, ${cpu.quota.value} cores`;
-    const text = found?.figures === undefined ? formatTable(skippedRows(report.targets)) : formatTuning(found.figures);
-    // Printed before the settings file is written, so that a failed write loses no result.
-    writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
-    if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
-    throwUnmet(report, target, "RUN_FAILED", "could not be measured");
   });
 }
 

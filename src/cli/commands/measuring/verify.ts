@@ -2,7 +2,8 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
-import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
+import { positiveNumber } from "../../option-flags.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -18,27 +19,28 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       new Option("--tolerance <number>", "maximum difference of a component from its known answer").argParser(positiveNumber),
     );
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
-    await using session = await openSession(terminal, flags, model);
-    const { runtime, settings } = session;
-    const { signal } = terminal;
-    const answers = await knownAnswers(flags);
-    // Imported on demand, since it imports all tasks, which --help does not need.
-    const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
-      import("../../../measuring/index.ts"),
-      import("../../measuring/target-reports.ts"),
-    ]);
-    let tested = "";
-    const onTarget = (target: string): void => void (tested = ` on ${target}`);
-    const { variant, target } = settings;
-    const given = omitUndefined({ variant, target });
-    const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
-    const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
-    const report = await withNotice(terminal, notice, verifying);
-    writeLine(
-      terminal.stdout,
-      flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
-    );
-    throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
+    await withSession(terminal, flags, model, async (session) => {
+      const { runtime, settings } = session;
+      const { signal } = terminal;
+      const answers = await knownAnswers(flags);
+      // Imported on demand, since it imports all tasks, which --help does not need.
+      const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
+        import("../../../measuring/index.ts"),
+        import("../../measuring/target-reports.ts"),
+      ]);
+      let tested = "";
+      const onTarget = (target: string): void => void (tested = ` on ${target}`);
+      const { variant, target } = settings;
+      const given = omitUndefined({ variant, target });
+      const verifying = verifyModel(runtime, { model: session.model, answers, onTarget, signal, ...given });
+      const notice = (elapsed: string): string => session.notice(`testing ${session.model}${tested}`)(elapsed);
+      const report = await withNotice(terminal, notice, verifying);
+      writeLine(
+        terminal.stdout,
+        flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
+      );
+      throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
+    });
   });
 }
 

@@ -8,17 +8,20 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { type GlobalFlags, addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, effectiveSettings, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
 
-interface CompileFlags extends GlobalFlags {
+interface CompileFlags {
   readonly shapes?: readonly CompiledShape[];
   readonly context?: number;
   readonly sequences?: number;
   readonly target?: readonly string[];
   readonly list?: boolean;
   readonly remove?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Defines the command `compile`. */
@@ -71,32 +74,33 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     import("../../compiling/stored-programs.ts"),
     import("../../../backends/xla/program-cache/program-folder.ts"),
   ]);
-  await using session = await openSession(terminal, { ...flags, target }, model);
-  const { runtime, notice, settings } = session;
-  const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
-  if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
-  const { signal } = terminal;
-  const options = { signal, ...omitUndefined({ variant: settings.variant }) };
-  const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
-  const watch = new ProgramWatch(folder);
-  const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
-  const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
-  const runs = plannedRuns(handle, { shapes: wanted, context, sequences, signal });
-  const steps: CompiledStep[] = [watch.step("load", handle.programs)];
-  for (const [index, { shape, run }] of runs.entries()) {
-    await withNotice(terminal, notice(`compiling ${shape} (${index + 1} of ${runs.length})`), run());
-    steps.push(watch.step(shape, handle.programs));
-  }
-  const lost = steps.find(({ compiled, programs }) => compiled > 0 && programs.length === 0);
-  if (lost !== undefined) throw notKept(folder.path, "its disk is full, or it can only be read");
-  const { target: used } = handle;
-  if (json === true) {
-    const reports = steps.map((step) => ({ ...step, programs: step.programs.map(programAsJson) }));
-    return await writeAll(terminal.stdout, `${JSON.stringify({ model, target: used, folder: folder.path, steps: reports })}\n`);
-  }
-  writeLine(terminal.stdout, `${model} on ${used}`);
-  writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
-  if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
+  await withSession(terminal, { ...flags, target }, model, async (session) => {
+    const { runtime, notice, settings } = session;
+    const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
+    if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
+    const { signal } = terminal;
+    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
+    const kind = usualKind(await withNotice(terminal, notice(`reading ${model}`), runtime.manifest(model, options)));
+    const watch = new ProgramWatch(folder);
+    const loading = runtime.load(model, { ...options, ...(kind === "language" ? { kind } : {}) });
+    const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
+    const runs = plannedRuns(handle, { shapes: wanted, context, sequences, signal });
+    const steps: CompiledStep[] = [watch.step("load", handle.programs)];
+    for (const [index, { shape, run }] of runs.entries()) {
+      await withNotice(terminal, notice(`compiling ${shape} (${index + 1} of ${runs.length})`), run());
+      steps.push(watch.step(shape, handle.programs));
+    }
+    const lost = steps.find(({ compiled, programs }) => compiled > 0 && programs.length === 0);
+    if (lost !== undefined) throw notKept(folder.path, "its disk is full, or it can only be read");
+    const { target: used } = handle;
+    if (json === true) {
+      const reports = steps.map((step) => ({ ...step, programs: step.programs.map(programAsJson) }));
+      return await writeAll(terminal.stdout, `${JSON.stringify({ model, target: used, folder: folder.path, steps: reports })}\n`);
+    }
+    writeLine(terminal.stdout, `${model} on ${used}`);
+    writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
+    if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
+  });
 }
 
 /** Throws INPUT_INVALID for targets whose backends keep no compiled programs. */
@@ -161,13 +165,10 @@ async function remove(terminal: Terminal, model: string | undefined, what: strin
 
 /** The manifest of a model on this machine; undefined if there is none. */
 async function getManifest(terminal: Terminal, model: string, flags: CompileFlags): Promise<Manifest | undefined> {
-  const { runtime } = await openSession(terminal, { ...flags, offline: true }, model, { preloads: false });
-  try {
-    return await runtime.manifest(model, { signal: terminal.signal });
-  } catch (error) {
-    if (error instanceof InferyardError && error.code !== "ABORTED") return undefined;
-    throw error;
-  } finally {
-    await runtime.dispose();
-  }
+  return withSession(terminal, { ...flags, offline: true }, model, ({ runtime }) =>
+    runtime.manifest(model, { signal: terminal.signal }).catch((error: unknown) => {
+      if (error instanceof InferyardError && error.code !== "ABORTED") return undefined;
+      throw error;
+    }),
+  );
 }

@@ -4,12 +4,13 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type GlobalFlags, addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds } from "../../output/units.ts";
 
-interface DistillFlags extends GlobalFlags {
+interface DistillFlags {
   readonly dimensions?: number;
   readonly bits: 4 | 8;
   readonly text?: readonly string[];
@@ -17,6 +18,8 @@ interface DistillFlags extends GlobalFlags {
   readonly name?: string;
   readonly replace?: boolean;
   readonly passes?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Defines the command `distill`. */
@@ -36,37 +39,40 @@ export function defineDistill(command: Command, terminal: Terminal): void {
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
   addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
-    await using session = await openSession(terminal, { ...flags }, model);
-    const { runtime, settings, notice } = session;
-    const texts = await readAll(flags.text, terminal);
-    const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
-    const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
-    const { manifest } = handle;
-    const name = flags.name ?? `${manifest.name}-static`;
-    const output = flags.out ?? name;
-    const { distill } = await import("../../../distillation/distill.ts");
-    const { runtimeTeacher } = await import("../../../distillation/runtime-teacher.ts");
-    const report = await distill(await runtimeTeacher(runtime, handle), {
-      output,
-      name,
-      ...omitUndefined({
-        dimensions: flags.dimensions,
-        passes: flags.passes,
-        replace: flags.replace,
-        text: texts,
-        license: manifest.license,
-      }),
-      bits: flags.bits,
-      provenance: {
-        teacher: manifest.name,
-        ...omitUndefined({ teacherLicense: manifest.license }),
-        texts: flags.text?.map((path) => basename(path)) ?? [],
-      },
-      notices: ["LICENSE", "NOTICE"].map((file) => join(manifest.directory, file)).filter((path) => existsSync(path)),
-      signal: terminal.signal,
-      onProgress: progressLine(terminal, flags),
+    await withSession(terminal, flags, model, async ({ runtime, settings, notice }) => {
+      const texts = await readAll(flags.text, terminal);
+      const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
+      const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
+      const { manifest } = handle;
+      const name = flags.name ?? `${manifest.name}-static`;
+      const output = flags.out ?? name;
+      const { distill } = await import("../../../distillation/distill.ts");
+      const { runtimeTeacher } = await import("../../../distillation/runtime-teacher.ts");
+      const report = await distill(await runtimeTeacher(runtime, handle), {
+        output,
+        name,
+        ...omitUndefined({
+          dimensions: flags.dimensions,
+          passes: flags.passes,
+          replace: flags.replace,
+          text: texts,
+          license: manifest.license,
+        }),
+        bits: flags.bits,
+        provenance: {
+          teacher: manifest.name,
+          ...omitUndefined({ teacherLicense: manifest.license }),
+          texts: flags.text?.map((path) => basename(path)) ?? [],
+        },
+        notices: ["LICENSE", "NOTICE"].map((file) => join(manifest.directory, file)).filter((path) => existsSync(path)),
+        signal: terminal.signal,
+        onProgress: progressLine(terminal, flags),
+      });
+      writeLine(
+        terminal.stdout,
+        flags.json === true ? JSON.stringify({ name, output, ...report }) : summary(name, output, report),
+      );
     });
-    writeLine(terminal.stdout, flags.json === true ? JSON.stringify({ name, output, ...report }) : summary(name, output, report));
   });
 }
 

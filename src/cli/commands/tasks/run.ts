@@ -6,17 +6,19 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
-import { type GlobalFlags, addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { readInputs, tensorsFor } from "../../tensors/input-flags.ts";
 import { jsonOfTensor } from "../../tensors/json-tensor.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
 
-interface RunFlags extends GlobalFlags {
+interface RunFlags {
   readonly input?: readonly string[];
   readonly output?: readonly string[];
   readonly npy?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Values shown per output. */
@@ -40,21 +42,22 @@ export function defineRun(command: Command, terminal: Terminal): void {
     }
     const given = await readInputs(input);
     if (npy !== undefined) await makeFolder(npy);
-    await using session = await openSession(terminal, { ...flags }, model);
-    const { runtime, notice, settings } = session;
-    const { signal } = terminal;
-    const options = { signal, ...omitUndefined({ variant: settings.variant }) };
-    const handle = await withNotice(terminal, notice(`loading ${model}`), runtime.load(model, options));
-    const tensors = tensorsFor(handle.inputs, given);
-    const request: RunRequest = { signal, ...omitUndefined({ outputs: output }) };
-    const result = await withNotice(terminal, notice(`running ${model}`), runtime.run(handle, tensors, request));
-    if (json === true) return await writeAll(terminal.stdout, `${toJson(result)}\n`);
-    writeLine(terminal.stdout, `${result.model} · ${result.target}`);
-    const files = npy === undefined ? undefined : await writeFiles(npy, result.outputs);
-    writeLine(terminal.stdout, describe(result, files));
-    if (quiet === true) return;
-    const told = `${plural(Object.keys(result.outputs).length, "output")} in ${formatMilliseconds(result.milliseconds)}`;
-    writeLine(terminal.stderr, npy === undefined ? `${told} · --json for all numbers` : told);
+    await withSession(terminal, flags, model, async (session) => {
+      const { runtime, notice, settings } = session;
+      const { signal } = terminal;
+      const options = { signal, ...omitUndefined({ variant: settings.variant }) };
+      const handle = await withNotice(terminal, notice(`loading ${model}`), runtime.load(model, options));
+      const tensors = tensorsFor(handle.inputs, given);
+      const request: RunRequest = { signal, ...omitUndefined({ outputs: output }) };
+      const result = await withNotice(terminal, notice(`running ${model}`), runtime.run(handle, tensors, request));
+      if (json === true) return await writeAll(terminal.stdout, `${toJson(result)}\n`);
+      writeLine(terminal.stdout, `${result.model} · ${result.target}`);
+      const files = npy === undefined ? undefined : await writeFiles(npy, result.outputs);
+      writeLine(terminal.stdout, describe(result, files));
+      if (quiet === true) return;
+      const told = `${plural(Object.keys(result.outputs).length, "output")} in ${formatMilliseconds(result.milliseconds)}`;
+      writeLine(terminal.stderr, npy === undefined ? `${told} · --json for all numbers` : told);
+    });
   });
 }
 

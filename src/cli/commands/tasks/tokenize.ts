@@ -10,14 +10,18 @@ import {
   loadTokenizer,
   offsetUnits,
 } from "../../../tokenizers/index.ts";
-import { offlineOption, openSession, positiveInteger } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addSettingFlags, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { plural } from "../../output/units.ts";
-import type { TaskFlags } from "../../task-command.ts";
 
-interface TokenizeFlags extends TaskFlags {
+interface TokenizeFlags {
+  readonly model?: string;
+  readonly input?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
   readonly pair?: string;
   readonly offsets: OffsetUnit;
   readonly maxTokens?: number;
@@ -35,10 +39,9 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .addOption(
       new Option("--max-tokens <number>", "longest text in tokens, instead of the model's own").argParser(positiveInteger),
     )
-    .option("--no-special-tokens", "do not add special tokens")
-    .addOption(offlineOption())
-    .action(async (texts: string[], flags: TokenizeFlags) => {
-      await using session = await openSession(terminal, { ...flags }, flags.model);
+    .option("--no-special-tokens", "do not add special tokens");
+  addSettingFlags(command, ["offline"]).action(async (texts: string[], flags: TokenizeFlags) => {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
       const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
       const manifest = await readManifest(session.model, { fetch });
@@ -50,6 +53,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
       if (cut > 0 && flags.quiet !== true)
         writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
     });
+  });
 }
 
 function toOptions({ pair, maxTokens, specialTokens }: TokenizeFlags): EncodeOptions {
