@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
+import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { extractOptions } from "../../../tasks/extraction/extract-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
@@ -76,23 +75,6 @@ function isList(found: ExtractedFields[string]): found is readonly ExtractedValu
 async function readSchema(given: string): Promise<ExtractSchema> {
   const isInline = given.trimStart().startsWith("{");
   const shown = isInline ? "--schema" : given;
-  let text = given;
-  if (!isInline) {
-    try {
-      text = await readFile(given, "utf8");
-    } catch (error) {
-      throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, {
-        remedy: "name a JSON file, or give the JSON itself",
-        cause: error,
-      });
-    }
-  }
-  try {
-    return JSON.parse(text) as ExtractSchema;
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${shown} is not JSON: ${getMessage(error)}`, {
-      remedy: 'for example {"person":{"entity":"PER"}}',
-      cause: error,
-    });
-  }
+  const text = isInline ? given : await readGivenText(given, { remedy: "name a JSON file, or give the JSON itself" });
+  return parseGivenJson(text, shown, 'for example {"person":{"entity":"PER"}}') as ExtractSchema;
 }
