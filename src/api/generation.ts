@@ -29,7 +29,7 @@ import {
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
-import type { TaskOptions } from "../tasks/definition/task-option.ts";
+import type { OptionTable } from "../runtime/options/option.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelCall, holdModel, runTimed } from "./model-call.ts";
@@ -312,7 +312,7 @@ function fillInOf(
 }
 
 /** The options of a task in a request. */
-function toOptions<Options extends object>(table: TaskOptions<Options>, request: Options): Options {
+function toOptions<Options extends object>(table: OptionTable<Options>, request: Options): Options {
   return Object.fromEntries(Object.entries(request).filter(([name]) => Object.hasOwn(table, name))) as Options;
 }
 

@@ -7,7 +7,8 @@ import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server"
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
-import { serverDefaults } from "../settings/server-section.ts";
+import type { SocketSettings } from "../settings/generated-server-settings.ts";
+import { serverDefaults } from "../settings/server-options.ts";
 import type { Handler } from "./handler.ts";
 import { cannotListen, refuseAnonymous } from "./check-address.ts";
 import type { Connection } from "./http/sockets/connection.ts";
@@ -18,30 +19,7 @@ import { meteredResponse } from "./http/sockets/metered-response.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
 /** Where the server listens, and the limits on its connections. Times are milliseconds, or durations such as "30s". */
-export interface ListenOptions {
-  /** Default: "127.0.0.1". */
-  readonly address?: string;
-  /** Default: 8080. 0 chooses a free port. */
-  readonly port?: number;
-  /** Whether to listen without keys on an address that other machines can reach. Default: false. */
-  readonly allowAnonymous?: boolean;
-  /** Maximum time for a client to send the head of a request, and for the TLS handshake; at most `bodyTimeout`. 0: no limit. Default: "10s". */
-  readonly headersTimeout?: number | string;
-  /** Maximum time for a client to send a whole request, after which the response is 408. 0: no limit. Default: "60s". */
-  readonly bodyTimeout?: number | string;
-  /** A client that takes nothing of its response for this long is disconnected. 0: no limit. Default: "30s". */
-  readonly stallTimeout?: number | string;
-  /**
-   * Maximum bytes of responses that clients have not taken yet, for all connections together. Default: an eighth of the memory, at most 1 GiB.
-   */
-  readonly maxUnreadBytes?: number;
-  /** Maximum number of connections. Default: 1024. */
-  readonly maxConnections?: number;
-  /**
-   * Maximum number of connections per IPv4 address or IPv6 /64 network; not applied with the handler's `trustProxy`. Default: a quarter of
-   * `maxConnections`, and no limit for loopback addresses.
-   */
-  readonly maxConnectionsPerClient?: number;
+export interface ListenOptions extends SocketSettings {
   /** Certificate chain and private key, as PEM. Default: no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }

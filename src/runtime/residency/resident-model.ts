@@ -13,7 +13,7 @@ import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
-import type { UnloadReason } from "../options/memory-settings.ts";
+import type { UnloadReason } from "../options/runtime-settings.ts";
 import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
@@ -118,6 +118,11 @@ export class ResidentModel implements Resident {
   /** Programs of the primary instance and the replicas; see `ModelBase.programs`. */
   get programs(): ProgramCounts | undefined {
     return programsOfModels(this.#instances);
+  }
+
+  /** How often a thread or process of the primary instance or a replica was replaced by another one. */
+  get restarts(): number {
+    return this.#instances.reduce((sum, { restarts = 0 }) => sum + restarts, 0);
   }
 
   /**

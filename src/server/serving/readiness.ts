@@ -10,7 +10,7 @@ import { type PublicError, publicError } from "../http/public-error.ts";
 import { resolveModel } from "./model-names.ts";
 import { publicName } from "../http/scrub.ts";
 import type { Service } from "./service.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 
 /** How long the first report waits for the first probe before it says that the models are still loading. */
 const firstReportWaitMs = 300;

@@ -7,7 +7,7 @@ import type { EmbedOutputsOptions } from "./output-options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import { promptText } from "./prompts.ts";
 import {
-  type TaskOptions,
+  type OptionTable,
   boolean,
   checkOptions,
   choice,
@@ -15,7 +15,7 @@ import {
   positiveInteger,
   unchecked,
   zeroOrMore,
-} from "../definition/task-option.ts";
+} from "../../runtime/options/option.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
@@ -56,7 +56,7 @@ export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
 const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
 
 /** All options of `embed`, quantization and outputs included. Any other name is refused. */
-export const embedOptions: TaskOptions<QuantizedEmbedOptions & EmbedOutputsOptions> = {
+export const embedOptions: OptionTable<QuantizedEmbedOptions & EmbedOutputsOptions> = {
   outputs: { type: unchecked },
   pooling: {
     type: choice(poolings),
@@ -124,7 +124,7 @@ export interface EmbedSettings {
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  checkOptions<EmbedOptions>(embedOptions, options);
+  checkOptions(embedOptions, options);
   refuseStrideWithoutWindows(truncate, options.stride);
   if (pooling === "none" && options.normalize === true) {
     throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {

@@ -22,7 +22,7 @@ import { getLabelHead } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { type ExtractOptions, extractOptions } from "./extract-options.ts";
 
 /** The value of a field: a span of the text. */

@@ -8,7 +8,7 @@ import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Activation, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type RerankOptions, rerankOptions } from "./rerank-options.ts";
 

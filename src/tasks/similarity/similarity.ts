@@ -8,7 +8,7 @@ import { embed } from "../embedding/embed.ts";
 import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";

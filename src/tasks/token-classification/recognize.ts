@@ -21,7 +21,7 @@ import {
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
 import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
 

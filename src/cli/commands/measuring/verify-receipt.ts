@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { describeVerification } from "../../measuring/receipt.ts";
-import { list } from "../../session.ts";
+import { list } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 import { readTextFile } from "./receipt.ts";
 

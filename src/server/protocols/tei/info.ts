@@ -3,7 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
-import { serverDefaults } from "../../../settings/server-section.ts";
+import { serverDefaults } from "../../../settings/server-options.ts";
 import { version } from "../../../version.ts";
 import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { getGenerationTask } from "../huggingface/answer-generation.ts";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { serverDefaults } from "../../../settings/server-section.ts";
+import { serverDefaults } from "../../../settings/server-options.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Env, getCaller } from "../../http/context.ts";
 import type { CallKey } from "../../serving/call-key.ts";

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { checkOptions } from "../../definition/task-option.ts";
+import { checkOptions } from "../../../runtime/options/option.ts";
 import type { BeamSettings } from "./beam-search.ts";
 import type { GenerationConfig } from "./generation-config.ts";
 import { type GenerationOptions, generationOptions } from "./generation-options.ts";
