@@ -8,6 +8,7 @@ import type { GenerationStream } from "../tasks/generation/generation-stream.ts"
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { Streamer } from "../tasks/generation/text-streamer.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Texts } from "./task-requests.ts";
 
 /** An object whose names may be in snake case as well, as transformers.js has them. */
 export type WithSnakeCase<Options> = Options & { readonly [Name in keyof Options as SnakeCase<Name & string>]?: Options[Name] };
@@ -43,12 +44,9 @@ export interface GenerationPipelineCalls {
     (prompts: readonly string[], options?: GenerationPipelineOptions): Promise<{ generated_text: string }[][]>;
     (messages: readonly ChatMessage[], options?: GenerationPipelineOptions): Promise<{ generated_text: ChatMessage[] }[]>;
   };
-  "text2text-generation": (
-    texts: string | readonly string[],
-    options?: RewritePipelineOptions,
-  ) => Promise<{ generated_text: string }[]>;
-  summarization: (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ summary_text: string }[]>;
-  translation: (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ translation_text: string }[]>;
+  "text2text-generation": (texts: Texts, options?: RewritePipelineOptions) => Promise<{ generated_text: string }[]>;
+  summarization: (texts: Texts, options?: RewritePipelineOptions) => Promise<{ summary_text: string }[]>;
+  translation: (texts: Texts, options?: RewritePipelineOptions) => Promise<{ translation_text: string }[]>;
 }
 
 /** Creates the pipeline `text-generation`. */
@@ -86,7 +84,7 @@ export function rewriting<Field extends string>(
   runtime: Runtime,
   model: ModelHandle,
   field: Field,
-): (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ [Name in Field]: string }[]> {
+): (texts: Texts, options?: RewritePipelineOptions) => Promise<{ [Name in Field]: string }[]> {
   return async (texts, options = {}) => {
     const { streamer, srcLang, tgtLang, ...rest } = camelCased(options);
     const languages = {

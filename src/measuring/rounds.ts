@@ -1,7 +1,7 @@
 /** Runs measuring rounds: each subject in its own process, one after the other, in an order that rotates from round to round. */
 import { fileURLToPath } from "node:url";
 import { InferyardError, type SerializedError, throwIfAborted } from "../contract/errors.ts";
-import type { Figures } from "../measurements/index.ts";
+import type { Figures } from "../speed-records/index.ts";
 import { runReportingChild } from "../platform/node/report-child.ts";
 import type { Round, RoundRequest } from "./measure-round.ts";
 import { reportFailure } from "./on-targets.ts";

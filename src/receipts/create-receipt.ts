@@ -5,7 +5,7 @@ import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { quoteOption } from "../contract/remedy-options.ts";
-import { measuredMachine } from "../measurements/machine.ts";
+import { measuredMachine } from "../speed-records/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import type { Manifest } from "../models/manifest.ts";

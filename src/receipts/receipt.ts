@@ -1,6 +1,6 @@
 /** The receipt: the record of one real run of a language model. Plain data that survives JSON; `schemas/receipt.json` describes it. */
 import type { KernelCount, Library } from "../contract/backend.ts";
-import type { MeasuredMachine } from "../measurements/machine.ts";
+import type { MeasuredMachine } from "../speed-records/machine.ts";
 import type { Decision } from "../runtime/decision/decision.ts";
 
 /** Values of `format` and `schemaVersion` in receipts of this version. */

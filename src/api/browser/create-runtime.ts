@@ -37,6 +37,8 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   if (settings.host === "process") throw noProcesses();
   for (const name of [
     "maxProcessMemory",
+    "maxProcessGrowth",
+    "growthIdle",
     "maxCrashes",
     "crashWindow",
     "loadTimeout",

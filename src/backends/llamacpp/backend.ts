@@ -14,7 +14,7 @@ import type {
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { deviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
-import { estimateMemory } from "../gguf/memory.ts";
+import { estimateLlamaMemory } from "../gguf/memory.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
@@ -29,7 +29,7 @@ export function llamacpp(): Backend {
     capabilities,
     load: (model, device, options) => load(model, device, options, builds),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, builds),
-    estimateCache: (model, _device, settings) => estimateMemory(model, settings),
+    estimateCache: (model, _device, settings) => estimateLlamaMemory(model, settings),
     dispose: () => builds.dispose(),
   };
 }

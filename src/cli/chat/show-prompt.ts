@@ -5,7 +5,7 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
-import { openSession } from "../session.ts";
+import { withSession } from "../session.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
 import type { ChatState } from "./chat-commands.ts";
 
@@ -72,8 +72,7 @@ async function promptOfModel(
     tools: tools ?? file?.tools ?? [],
     templateVariables: { ...templateVariables, ...file?.variables },
   };
-  const session = await openSession(terminal, { ...flags }, model);
-  try {
+  return withSession(terminal, flags, model, async (session) => {
     const { text, tokens } = await session.runtime.chatPrompt(file?.messages ?? state.messages, {
       ...given,
       model: session.model,
@@ -81,9 +80,7 @@ async function promptOfModel(
       ...omitUndefined({ toolChoice, template: source, date: now }),
     });
     return { prompt: text, tokens };
-  } finally {
-    await session.runtime.dispose();
-  }
+  });
 }
 
 /** The text that a template makes of the file, whose messages it is given as they are. */

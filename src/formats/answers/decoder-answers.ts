@@ -47,14 +47,18 @@ export function findDecoderProblem(type: string, format: BlockFormat | undefined
   return findScaledBlockProblem();
 }
 
-const rightTypes = new Set<string>();
-
 /** Throws VERIFICATION_FAILED if the decoder of a type is wrong. Each decoder is tested once in a process. */
-export function requireDecoder(type: string): void {
-  if (rightTypes.has(type)) return;
-  const problem = findDecoderProblem(type);
-  if (problem !== undefined) throw wrongBuild(problem);
-  rightTypes.add(type);
+export const requireDecoder: (type: string) => void = requireOnce((type: string) => findDecoderProblem(type));
+
+/** A check of types that throws VERIFICATION_FAILED with what `find` finds wrong; what is right is not tested again. */
+export function requireOnce<Type>(find: (type: Type) => string | undefined): (type: Type) => void {
+  const right = new Set<Type>();
+  return (type) => {
+    if (right.has(type)) return;
+    const problem = find(type);
+    if (problem !== undefined) throw wrongBuild(problem);
+    right.add(type);
+  };
 }
 
 /** The error for a decoder or encoder of weights that fails its test. `problem`: the wrong result, as a sentence without a full stop. */

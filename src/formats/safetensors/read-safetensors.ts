@@ -4,6 +4,7 @@
  * before anything is allocated. Elements are little-endian, like the memory of every supported machine.
  */
 import { InferyardError, getMessage, throwIfAborted, wrapError } from "../../contract/errors.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
 import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { elementCount, type DataType, type Tensor, viewBytes } from "../../contract/tensor.ts";
@@ -163,7 +164,7 @@ export async function withFile<T>(path: string, use: (file: OpenFile) => Promise
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "EISDIR") throw invalid(path, "it is a folder", cause);
     if (code === "EINVAL") throw invalid(path, "it is no regular file", cause);
-    if (code === "ENOENT" || code === "ENOTDIR")
+    if (isMissing(cause))
       throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
     throw wrapError(cause, "LOAD_FAILED", `cannot open ${path}`);
   }

@@ -269,6 +269,7 @@ export async function loadCandidate(
             evidence: [...verification.evidence, ...layoutEvidence(layout, failures)],
             ...omitUndefined({ unproven: unproven?.reason, givenUp: shortened?.sentence }),
           };
+          if (supervision.growth !== undefined) supervision.growth.isVerified = true;
           const decision = decide(selected, `sha256:${await digest}`, true);
           return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
         } catch (error) {

@@ -6,7 +6,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
 import { zeroOrMore } from "../../option-flags.ts";
-import { addLoadFlags, openSession, type Session, withNotice } from "../../session.ts";
+import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface CrossvalFlags {
@@ -42,12 +42,9 @@ export function defineCrossval(command: Command, terminal: Terminal): void {
     .addOption(new Option("--min-cosine <number>", "fail if a cosine is smaller").argParser(number));
   addLoadFlags(command).action(async ({ target, ...flags }: CrossvalFlags) => {
     // The target is that of the tested run. As a setting of the runtime it would hold for the reference too.
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       await crossval(session, { ...flags, ...omitUndefined({ target }) }, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { positiveInteger } from "../../option-flags.ts";
-import { addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
 interface ReceiptFlags {
@@ -32,8 +32,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
     const { output, sign, tokens, json, quiet } = flags;
     const privateKey = sign === undefined ? undefined : await readTextFile(sign);
     const prompt = await toPrompt(flags);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
       const { model, runtime, settings } = session;
       const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
@@ -43,9 +42,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
       await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
       if (json !== true && quiet !== true)
         writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 
