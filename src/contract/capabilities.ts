@@ -11,10 +11,10 @@ export interface Capabilities {
   /** Precisions of weights that it runs. */
   readonly precisions: readonly Precision[];
   /**
-   * Load settings that it obeys. A candidate is refused if a setting is given that is not listed here, so that no setting is
+   * Names of the load settings that it obeys, with those in `LoadSettings.engine`. A candidate is refused if a setting is given that is not listed here, so that no setting is
    * ignored. Default: none.
    */
-  readonly options?: readonly (keyof LoadSettings)[];
+  readonly options?: readonly string[];
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**

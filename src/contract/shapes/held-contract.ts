@@ -75,6 +75,7 @@ const backendMembers = object({
   capabilities: callable,
   load: callable,
   loadLanguage: optional(callable),
+  alternatives: optional(callable),
   estimateCache: optional(callable),
   dispose: optional(callable),
 });
