@@ -22,6 +22,11 @@ export interface Capabilities {
    * the weights alone.
    */
   readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
+  /**
+   * Memory of runs. `liveTensors`: number of tensors of the largest size that are held at once, for estimates. `isBounded`: the engine refuses a run that would
+   * exceed `LoadLimits.maxRunMemory` with LIMIT_EXCEEDED by a plan of its own, so that no estimate refuses it. Default: 2, and an estimate refuses.
+   */
+  readonly runMemory?: { readonly liveTensors: number; readonly isBounded: boolean };
   /** true: a load compiles the model for seconds to minutes, so that other targets may serve meanwhile (`RuntimeSettings.whileCompiling`). Default: false. */
   readonly compiles?: boolean;
 }

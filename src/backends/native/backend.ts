@@ -53,6 +53,8 @@ const onCpu: Capabilities = {
     "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
+  // Attention, softmax and activations are computed in place.
+  runMemory: { liveTensors: 1, isBounded: true },
 };
 const elsewhere: Capabilities = { models: [], precisions: [], options: [] };
 

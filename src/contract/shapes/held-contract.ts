@@ -43,6 +43,7 @@ const capabilities = object({
   options: optional(list(text)),
   cachePrecisions: optional(cachePrecisions),
   footprint: optional(object({ bytes: amount, perWeightByte: amount })),
+  runMemory: optional(object({ liveTensors: amount, isBounded: flag })),
   compiles: optional(flag),
 });
 

@@ -3,7 +3,7 @@
  * Every attempt is recorded in the decision.
  */
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
-import type { Backend, LoadAlternative, LoadLimits } from "../../contract/backend.ts";
+import type { Backend, Capabilities, LoadAlternative, LoadLimits } from "../../contract/backend.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
@@ -57,6 +57,8 @@ export interface VerifiedModel {
   readonly variant: Variant;
   readonly target: Target;
   readonly decision: Decision;
+  /** What its backend says of the memory of runs. */
+  readonly runMemory?: Capabilities["runMemory"];
   /** Why nothing proves where it computes. Undefined if the engine's own evidence does. */
   readonly unproven?: UnprovenPlacement | undefined;
   /** The memory that was booked for it: measured before, or estimated. */
@@ -275,7 +277,8 @@ export async function loadCandidate(
             ...omitUndefined({ unproven: unproven?.reason, givenUp: shortened?.sentence }),
           };
           const decision = decide(selected, `sha256:${await digest}`, true);
-          return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
+          const { runMemory } = capabilities;
+          return { ok: true, item: { model, manifest, variant, target, decision, runMemory, unproven, need, loadReplica } };
         } catch (error) {
           await model.dispose({ waitMs: 0 });
           const isWrong = error instanceof InferyardError && error.code === "VERIFICATION_FAILED";
