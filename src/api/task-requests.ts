@@ -45,6 +45,9 @@ export interface TaskRun {
   readonly milliseconds: number;
 }
 
+/** One text, or several. */
+export type Texts = string | readonly string[];
+
 /** A request of a task: the task's options, those of loading, and the model. */
 export type TaskRequest<Options> = Options &
   ModelOptions & {

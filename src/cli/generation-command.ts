@@ -12,7 +12,7 @@ import { readPrompts } from "./input/prompts.ts";
 import { addOptionFlags } from "./option-flags.ts";
 import { describeGeneration, generatedFields, showTexts } from "./output/generated.ts";
 import { withShortFloats } from "./output/units.ts";
-import { addLoadFlags, openSession, withNotice } from "./session.ts";
+import { addLoadFlags, withNotice, withSession } from "./session.ts";
 import { type TaskFlags, type TaskRequest, configured, inputOption } from "./task-command.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 
@@ -48,8 +48,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
   addLoadFlags(addConstraintFlags(addOptionFlags(command, table)).addOption(inputOption())).action(
     async (given: string[], flags: GenerationFlags) => {
       const { input, json, quiet } = flags;
-      const session = await openSession(terminal, { ...flags }, flags.model);
-      try {
+      await withSession(terminal, flags, flags.model, async (session) => {
         const all = await readPrompts({ texts: given, ...omitUndefined({ input }) }, terminal);
         const { variant } = configured(session);
         const constraint = await readConstraint(flags);
@@ -66,9 +65,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
         } else if (quiet !== true) {
           writeLine(terminal.stderr, `${reference} · ${target} · ${describeGeneration(results, milliseconds)}`);
         }
-      } finally {
-        await session.runtime.dispose();
-      }
+      });
     },
   );
 }

@@ -146,6 +146,21 @@ export async function openSession(
   return { runtime, settings: values, config, model: reference, notice, fetch };
 }
 
+/** Runs work with a session, and disposes of its runtime at the end. */
+export async function withSession<Result>(
+  terminal: Terminal,
+  flags: object,
+  model: string | undefined,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = await openSession(terminal, { ...flags }, model);
+  try {
+    return await work(session);
+  } finally {
+    await session.runtime.dispose();
+  }
+}
+
 /** Maximum length of a reason in a note, in columns. */
 const maxReasonColumns = 300;
 

@@ -115,7 +115,7 @@ export interface ErrorOptions {
   /** Details for programs: plain data that survives JSON and structured clone. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** What the user can do about it: a command or a setting. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** Milliseconds after which a retry may succeed. */
   readonly retryAfterMs?: number;
   /** The error that caused this one. */

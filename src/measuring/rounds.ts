@@ -1,10 +1,10 @@
 /** Runs measuring rounds: each subject in its own process, one after the other, in an order that rotates from round to round. */
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
-import type { Figures } from "../measurements/index.ts";
+import type { Figures } from "../speed-records/index.ts";
 import { runReportingChild } from "../platform/node/report-child.ts";
 import type { Round, RoundRequest } from "./measure-round.ts";
 import { reportFailure } from "./on-targets.ts";
-import { median } from "./statistics.ts";
+import { median } from "../platform/statistics.ts";
 import type { TargetReport } from "./target-report.ts";
 
 /** A subject to measure, and its name in progress reports. */

@@ -1,5 +1,6 @@
 /** Inputs and sizes of transformers, as exporters and config.json name them. */
 import type { ModelFiles } from "../contract/backend.ts";
+import { configNames } from "../formats/config-names.ts";
 
 /** Input of token ids [batch, length], which are indices into the table of embeddings. */
 export const tokenInput = "input_ids";
@@ -31,14 +32,14 @@ export function getTransformerSizes({
 }: Pick<ModelFiles, "config" | "architecture">): TransformerSizes | undefined {
   const first = (...names: readonly string[]): number | undefined =>
     names.map((name) => config[name]).find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
-  const hidden = first("hidden_size", "d_model", "n_embd", "dim");
-  const heads = first("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "num_heads");
+  const hidden = first(...configNames.width, "dim");
+  const heads = first(...configNames.heads, "n_heads", "encoder_attention_heads", "num_heads");
   if (hidden === undefined || heads === undefined) return undefined;
   const predictsTokens = /MaskedLM|CausalLM|LMHeadModel|ConditionalGeneration|WithLMHead/.test(architecture ?? "");
   return {
     hidden,
     heads,
-    intermediate: first("intermediate_size", "encoder_ffn_dim", "d_ff", "n_inner", "hidden_dim") ?? 4 * hidden,
+    intermediate: first(...configNames.inner, "encoder_ffn_dim", "d_ff", "hidden_dim") ?? 4 * hidden,
     scores: String(config["model_type"]).startsWith("deberta") ? 3 : 1,
     logits: predictsTokens ? (getVocabularySize(config) ?? 0) : 0,
   };

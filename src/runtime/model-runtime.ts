@@ -147,8 +147,7 @@ export class ModelRuntime {
     options: Omit<ModelOptions, "signal">,
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
-    this.#checkCall(reference, options);
-    const requested = await this.#withPreference(reference, options);
+    const requested = await this.#checkOptions(reference, options);
     const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
     return await whileHeld(new ModelHandle(reference, lease), work);
@@ -168,8 +167,7 @@ export class ModelRuntime {
 
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
-    this.#checkCall(reference, options);
-    const requested = await this.#withPreference(reference, options);
+    const requested = await this.#checkOptions(reference, options);
     return explainSelection(await this.#selector.explain(await resolveReference(reference), requested));
   }
 
@@ -200,8 +198,7 @@ export class ModelRuntime {
 
   /** Whether a load with these options would use a model that is already loaded. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
-    this.#checkCall(reference, options);
-    const { signal: _signal, ...requested } = await this.#withPreference(reference, options);
+    const { signal: _signal, ...requested } = await this.#checkOptions(reference, options);
     return this.#models.isLoaded({ reference, options: requested });
   }
 
@@ -282,6 +279,7 @@ export class ModelRuntime {
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
           contextLength: contextLength ?? null,
+          restarts: item.restarts,
           ...omitUndefined({ programs: item.programs }),
         };
       }),
@@ -320,14 +318,14 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
     loadHooks?: LoadHooks,
   ): Promise<ModelHandle> {
-    this.#checkCall(reference, options);
-    const { signal, ...requested } = await this.#withPreference(reference, options);
+    const { signal, ...requested } = await this.#checkOptions(reference, options);
     const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, loadHooks };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 
-  /** The options with the kernels that are preferred for the model. */
-  async #withPreference<Options extends ModelOptions>(reference: string, options: Options): Promise<Options> {
+  /** The options of a call, with the kernels that are preferred for the model. Throws INPUT_INVALID for options that are not possible. */
+  async #checkOptions<Options extends ModelOptions>(reference: string, options: Options): Promise<Options> {
+    this.#checkCall(reference, options);
     if (this.#kernelPreferences.size === 0 || options.kernels !== undefined) return options;
     const kernels = this.#kernelPreferences.get(await canonicalReference(reference));
     return kernels === undefined ? options : { ...options, kernels };

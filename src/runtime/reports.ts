@@ -31,6 +31,8 @@ export interface ModelMemory {
    * the model's files state none.
    */
   readonly contextLength: number | null;
+  /** How often its thread or process was replaced by another one, because it died or held too much memory; replicas are included. */
+  readonly restarts: number;
   /** Programs that a compiler made for it since it was loaded; see `ModelBase.programs`. Absent: its engine has no such compiler. */
   readonly programs?: ProgramCounts;
 }

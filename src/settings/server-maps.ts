@@ -8,7 +8,7 @@ export interface ServerKey {
   /** SHA-256 of the key, hexadecimal. */
   readonly sha256: string;
   readonly role: "reader" | "admin";
-  /** Maximum requests per minute with this key. Default: that of the server. */
+  /** Maximum requests per minute with this key. Default: the server's limit. */
   readonly requestsPerMinute?: number;
 }
 
@@ -17,9 +17,9 @@ export interface ServerModel {
   readonly reference: string;
   /** When it is loaded and evicted; see `ModelSettings.strategy`. Default: "lazy". */
   readonly strategy?: Strategy;
-  /** Limits of this model, besides those of the server. */
+  /** Limits of this model, in addition to the server's. */
   readonly maxConcurrentRequests?: number;
   readonly maxQueue?: number;
-  /** Request timeout of this model: milliseconds, or "30s". Default: that of the server. */
+  /** Request timeout of this model: milliseconds, or "30s". Default: the server's timeout. */
   readonly requestTimeout?: number | string;
 }

@@ -17,7 +17,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
-import { estimateMemory } from "../gguf/memory.ts";
+import { estimateLlamaMemory } from "../gguf/memory.ts";
 import { getDeviceType } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 import type { LibrarySource } from "./open-library.ts";
@@ -153,8 +153,8 @@ class LibraryBackend implements ReloadableBackend {
     return { path, sha256: this.#sha256, files: this.#files };
   }
 
-  estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {
-    return estimateMemory(model, settings);
+  estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateLlamaMemory> {
+    return estimateLlamaMemory(model, settings);
   }
 }
 

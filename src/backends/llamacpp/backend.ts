@@ -15,7 +15,7 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import { deviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
-import { estimateMemory } from "../gguf/memory.ts";
+import { estimateLlamaMemory } from "../gguf/memory.ts";
 import type { TinyRunRequest } from "./tiny-run-child.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
@@ -30,7 +30,7 @@ export function llamacpp(): Backend {
     capabilities,
     load: (model, device, options) => load(model, device, options, builds),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, builds),
-    estimateCache: (model, _device, settings) => estimateMemory(model, settings),
+    estimateCache: (model, _device, settings) => estimateLlamaMemory(model, settings),
     dispose: () => builds.dispose(),
   };
 }

@@ -115,8 +115,8 @@ export async function loadFirstCandidate(
 export type LoadCandidate<Item> = (candidate: EligibleCandidate, decide: DecisionFactory) => Promise<LoadOutcome<Item>>;
 
 /**
- * Tries eligible candidates in order, and returns the first attempt that succeeds or is refused. If all fail, those whose variant is to blame are tried with
- * their other variants. If these fail too, throws one error that lists every candidate with its reason.
+ * Tries eligible candidates in order, and returns the first attempt that succeeds or is refused. If all fail, candidates that failed because of their variant
+ * are tried with their other variants. If these fail too, throws one error that lists every candidate with its reason.
  */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,
@@ -276,6 +276,7 @@ export async function loadCandidate(
             evidence: [...verification.evidence, ...alternativeEvidence(each, failures)],
             ...omitUndefined({ unproven: unproven?.reason, givenUp: shortened?.sentence }),
           };
+          if (supervision.growth !== undefined) supervision.growth.isVerified = true;
           const decision = decide(selected, `sha256:${await digest}`, true);
           const { runMemory } = capabilities;
           return { ok: true, item: { model, manifest, variant, target, decision, runMemory, unproven, need, loadReplica } };

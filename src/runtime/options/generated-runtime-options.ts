@@ -22,6 +22,10 @@ export interface RuntimeOptions {
   readonly whileCompiling?: "wait" | "next";
   /** Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is replaced between two calls, without losing requests. If set, models of backends that block their thread run in processes. */
   readonly maxProcessMemory?: number | string;
+  /** Memory by which the process of one model may grow beyond what it held once it was loaded: `1GB`, `500MB`, or bytes. A process that has grown further is replaced by another one when its model was idle for `growthIdle`: memory of WebAssembly and arenas of engines never shrink. Default: "1GB". */
+  readonly maxProcessGrowth?: number | string;
+  /** Time without a call after which a process that has grown by more than `maxProcessGrowth` is replaced. `0`: never. Default: "1m". */
+  readonly growthIdle?: number | string;
   /** Tokens of a turn of a text, where a language model has more clients than sequences that run at once: then the text is parked for that of another client (more). Default: 64. */
   readonly turnTokens?: number;
   /** Sequences of a language model that a client without running texts gets at once, for the first turn of a text, though no turn of another client is over. Others use them meanwhile. Default: 1. */
@@ -57,6 +61,8 @@ export type RuntimeDefaults = Required<
     | "keepAlive"
     | "failover"
     | "whileCompiling"
+    | "maxProcessGrowth"
+    | "growthIdle"
     | "turnTokens"
     | "reservedSequences"
     | "maxParkedMemory"

@@ -114,6 +114,18 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     description:
       "Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), without losing requests. If set, models of backends that block their thread run in processes.",
   },
+  maxProcessGrowth: {
+    type: size,
+    default: "1GB",
+    description:
+      "Memory by which the process of one model may grow beyond what it held once it was loaded: `1GB`, `500MB`, or bytes. A process that has grown further is [replaced by another one](../guide/serving.md#processes-of-models) when its model was idle for `growthIdle`: memory of WebAssembly and arenas of engines never shrink.",
+  },
+  growthIdle: {
+    type: duration,
+    default: "1m",
+    description:
+      "Time without a call after which a process that has grown by more than `maxProcessGrowth` is replaced. `0`: never.",
+  },
   turnTokens: {
     type: positiveInteger,
     default: 64,

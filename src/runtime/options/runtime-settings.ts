@@ -117,7 +117,7 @@ export type RuntimeEvent =
   | {
       /**
        * A new thread or process has loaded the model. `why`: "died": the old one died; "memory": it held more than
-       * `maxProcessMemory`. `milliseconds`: time of the start and the load.
+       * `maxProcessMemory`; "growth": it had grown by more than `maxProcessGrowth`, and the model was idle. `milliseconds`: time of the start and the load.
        */
       readonly type: "restarted";
       readonly reference: string;

@@ -120,6 +120,11 @@ export class ResidentModel implements Resident {
     return programsOfModels(this.#instances);
   }
 
+  /** How often a thread or process of the primary instance or a replica was replaced by another one. */
+  get restarts(): number {
+    return this.#instances.reduce((sum, { restarts = 0 }) => sum + restarts, 0);
+  }
+
   /**
    * Milliseconds since the current call began; with replicas the shortest such time, since that replica takes the next call. 0
    * if an instance is idle.

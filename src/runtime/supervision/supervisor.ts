@@ -33,10 +33,12 @@ export function createSupervision(
       remedy: 'set host to "process", or leave it out',
     });
   }
-  const { maxCrashes, crashWindow, loadTimeout, runTimeout = 0 } = { ...runtimeDefaults, ...omitUndefined(settings) };
+  const all = { ...runtimeDefaults, ...omitUndefined(settings) };
+  const { maxCrashes, crashWindow, loadTimeout, runTimeout = 0, maxProcessGrowth, growthIdle } = all;
   const limits = { maxCrashes, windowMs: parseDuration(crashWindow) };
   const [maxLoadMs, maxRunMs] = [parseTimeLimit(loadTimeout), parseTimeLimit(runTimeout)];
   const maxMemory = maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory);
+  const [maxGrowth, growthIdleMs] = [parseSize(maxProcessGrowth), parseTimeLimit(growthIdle)];
   /** By `placementKey`. Replicas of a model share a history, since they die together. */
   const histories = new Map<string, CrashHistory>();
   return (reference, target, variant) => {
@@ -46,6 +48,7 @@ export function createSupervision(
     const subject = { reference, target: formatTarget(target) };
     return {
       maxMemory,
+      growth: growthIdleMs === undefined ? undefined : { bytes: maxGrowth, idleMs: growthIdleMs, isVerified: false },
       maxLoadMs,
       maxRunMs,
       admit: async (signal) => {

@@ -31,7 +31,7 @@ export const deviceTypes: readonly string[] = ["cuda", "rocm", "tpu", "cpu"];
 
 const noPlugin = "no PJRT plugin was found in the variables for plugins, the data folder, Python packages and usual folders";
 
-/** The name and version of XLA's library by what a plugin states. */
+/** Name and version of XLA's library according to the plugin. */
 export function getLibrary(facts: PluginFacts | undefined): Library {
   const version = facts === undefined ? "unknown" : `PJRT ${facts.apiVersion}, StableHLO ${facts.stableHloVersion}`;
   return { name: "xla", version };

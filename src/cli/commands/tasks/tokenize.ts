@@ -11,7 +11,7 @@ import {
   offsetUnits,
 } from "../../../tokenizers/index.ts";
 import { positiveInteger } from "../../option-flags.ts";
-import { addSettingFlags, openSession } from "../../session.ts";
+import { addSettingFlags, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -41,8 +41,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     )
     .option("--no-special-tokens", "do not add special tokens");
   addSettingFlags(command, ["offline"]).action(async (texts: string[], flags: TokenizeFlags) => {
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
       const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
       const manifest = await readManifest(session.model, { fetch });
@@ -53,9 +52,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
       const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
       if (cut > 0 && flags.quiet !== true)
         writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 
