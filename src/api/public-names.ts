@@ -20,10 +20,6 @@ export type {
   UnloadReason,
 } from "../runtime/options/runtime-settings.ts";
 export type { MemoryAmounts } from "../runtime/selection/memory-budget.ts";
-<<<<<<< HEAD
-=======
-export type { MemoryBudgetSettings, UnloadReason } from "../runtime/options/runtime-settings.ts";
->>>>>>> main
 export type { Policy, ConstraintOptions } from "../runtime/targets/constraints.ts";
 export type { HostedRunOptions } from "../hosts/host.ts";
 export type { HostName } from "../hosts/host-name.ts";
