@@ -74,7 +74,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["question-answering", "token-classification", "classification", "fill-mask", "generation"],
     ["embedding"],
     ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction"],
-    ["embedding/task.ts", "text-threads/thread.ts"],
+    ["text-threads/thread.ts"],
     ["."],
   ],
 };

@@ -28,9 +28,9 @@ import {
   getPromptTokens,
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { OptionTable } from "../runtime/options/option.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
-import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelCall, holdModel, runTimed } from "./model-call.ts";
 import { type ModelRequest, toList } from "./request-options.ts";

@@ -15,7 +15,7 @@ import {
   tokenClassificationTask,
   zeroShotClassificationTask,
 } from "../tasks/definitions.ts";
-import type { TaskDescription } from "../tasks/definition/define-task.ts";
+import type { TaskDescription } from "../tasks/definition/task.ts";
 
 /** All tasks, in the order of docs/reference/tasks.md. */
 export const taskTable: readonly TaskDescription[] = [

@@ -52,7 +52,7 @@ export interface TaskRequest {
   readonly signal: AbortSignal;
 }
 
-/** Adds the flags of a task command: the task's options, texts from a file, and those of loading. */
+/** Adds the flags of a task command: the task's options, texts from a file, and options of loading. */
 export function addTaskFlags(command: Command, options: Options): Command {
   return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }

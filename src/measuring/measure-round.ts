@@ -9,7 +9,7 @@ import { type Figures, type Measurement, speedSettings } from "../measurements/i
 import { usualKind } from "../models/language-tasks.ts";
 import { mergeLoadSettings } from "../runtime/options/options.ts";
 import { kindOfLoaded, type KindName, type TokenRates, type WorkloadOptions } from "./kinds/index.ts";
-import { median } from "./statistics.ts";
+import { median } from "../platform/statistics.ts";
 
 /** Request for one round. Serializable as JSON, since it is passed to a child process. */
 export interface RoundRequest extends WorkloadOptions {

@@ -5,7 +5,7 @@ import type { Figures } from "../measurements/index.ts";
 import { runReportingChild } from "../platform/node/report-child.ts";
 import type { Round, RoundRequest } from "./measure-round.ts";
 import { reportFailure } from "./on-targets.ts";
-import { median } from "./statistics.ts";
+import { median } from "../platform/statistics.ts";
 import type { TargetReport } from "./target-report.ts";
 
 /** Report of the process of one round. */

@@ -14,7 +14,8 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { version } from "../version.ts";
 import { getComputePath, countsBetween } from "./kernel-class.ts";
-import { computeDeterminism, greedyRun, measuredRun, sha256, testRuns } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
+import { computeDeterminism, greedyRun, measuredRun, testRuns } from "./measured-run.ts";
 import { measureBandwidth } from "./memory-bandwidth.ts";
 import { type ModelFacts, readModelFacts } from "./model-facts.ts";
 import { type PeakMemory, type Receipt, type ReceiptMachine, receiptFormat, receiptVersion } from "./receipt.ts";
@@ -157,5 +158,5 @@ function getOutput(input: readonly number[], tokens: readonly number[], { tokeni
 
 /** The digest of the tokens of input and output. */
 export function outputDigest(input: readonly number[], output: readonly number[]): string {
-  return sha256(JSON.stringify([input, output]));
+  return toSha256(JSON.stringify([input, output]));
 }

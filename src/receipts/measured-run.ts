@@ -1,5 +1,4 @@
 /** The runs that a receipt records: greedy ones for determinism, a measured one, and tests of what must hold for every engine. */
-import { createHash } from "node:crypto";
 import { at } from "../contract/checked.ts";
 import { compareLogits, topToken } from "../cross-validation/compare-logits.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type TestedModel,
   withSequences,
 } from "../cross-validation/language-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import type { Determinism, ReceiptFigures, ReceiptTest } from "./receipt.ts";
 
 /** A greedy run with all logits. */
@@ -88,19 +88,14 @@ export async function measuredRun(model: TestedModel, prompt: PromptTokens, limi
 /** Whether several runs gave the same tokens and logits. */
 export function computeDeterminism(runs: readonly GreedyRun[]): Determinism {
   const digests = runs.map(({ tokens, last }) => ({
-    tokensSha256: sha256(JSON.stringify(tokens)),
-    logitsSha256: sha256(new Uint8Array(last.buffer, last.byteOffset, last.byteLength)),
+    tokensSha256: toSha256(JSON.stringify(tokens)),
+    logitsSha256: toSha256(new Uint8Array(last.buffer, last.byteOffset, last.byteLength)),
   }));
   const [first] = digests;
   const deterministic = digests.every(
     ({ tokensSha256, logitsSha256 }) => tokensSha256 === first?.tokensSha256 && logitsSha256 === first.logitsSha256,
   );
   return { deterministic, runs: digests };
-}
-
-/** Hexadecimal SHA-256. */
-export function sha256(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
 }
 
 /** Number of greedy runs of a receipt, whose tokens are compared with each other. */

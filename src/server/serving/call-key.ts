@@ -1,11 +1,20 @@
 /** Keys of calls, for coalescing concurrent calls and for the result cache. */
 import { createHash } from "node:crypto";
+import type { Decision } from "../../runtime/decision/decision.ts";
 
 /**
  * Identifies a call of a model, as plain data: the name of the operation, then everything that determines the result. Calls with equal keys share their result.
  * Lists of numbers may be typed arrays.
  */
 export type CallKey = readonly [work: string, ...parts: unknown[]];
+
+/** Memory of a key and an entry of the cache besides the result, in bytes. */
+export const cacheEntryBytes = 200;
+
+/** The key of a result. Results belong to a decision: one load of the model on one target. */
+export function cacheKey({ id }: Decision, key: CallKey): string {
+  return `${id} ${hashParts(key)}`;
+}
 
 /** SHA-256 of the parts as base64. Equal parts in the same order have equal hashes; texts cannot be recovered from it. */
 export function hashParts(parts: readonly unknown[]): string {

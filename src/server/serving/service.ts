@@ -1,5 +1,6 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { LruMap } from "../../concurrency/lru-map.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
@@ -21,8 +22,7 @@ import { BackgroundLoads } from "./background-loads.ts";
 import { type PerModelLimits, modelLimits } from "./model-limits.ts";
 import { type ResolvedModel, type StoredNames, getDefaultModel, resolveModel } from "./model-names.ts";
 import { estimateMemoryBytes, deepCopy, estimateJsonBytes } from "./plain-data.ts";
-import { type CallKey, hashParts } from "./call-key.ts";
-import { ResultCache } from "./result-cache.ts";
+import { type CallKey, cacheEntryBytes, cacheKey, hashParts } from "./call-key.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { TiktokenDecoder } from "./tiktoken-decoder.ts";
 import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
@@ -82,7 +82,7 @@ export class Service {
   readonly #coalescer = new CallCoalescer();
   readonly #responseSizes = new ResponseSizeEstimates();
   /** Undefined where `resultCacheBytes` is 0. */
-  readonly #cache: ResultCache<ModelWorkResult<unknown>> | undefined;
+  readonly #cache: LruMap<ModelWorkResult<unknown>> | undefined;
   readonly #shutdown = new AbortController();
 
   constructor(runtime: Runtime, options: ServiceOptions) {
@@ -108,7 +108,7 @@ export class Service {
     this.#modelLimits = modelLimits(settings);
     const admissions = Array.from(this.#modelLimits, ([reference, { admission }]) => [reference, admission] as const);
     this.admission = new Admission({ maxRunning: this.limits.maxRunning, maxWaiting: maxQueue }, new Map(admissions));
-    this.#cache = resultCacheBytes === 0 ? undefined : new ResultCache(resultCacheBytes);
+    this.#cache = resultCacheBytes === 0 ? undefined : new LruMap(resultCacheBytes);
   }
 
   /** Whether the server is shutting down and takes no new calls. */
@@ -137,7 +137,7 @@ export class Service {
 
   /** Memory of the cached results in bytes. */
   get cachedBytes(): number {
-    return this.#cache?.bytes ?? 0;
+    return this.#cache?.size ?? 0;
   }
 
   /** Refuses new calls; calls that run or wait continue. */
@@ -351,7 +351,8 @@ export class Service {
   #cacheResult({ result, target, decision }: ModelWorkResult<unknown>, key: CallKey): void {
     if (this.#cache === undefined) return;
     const copy = deepCopy(result, decision);
-    this.#cache.put(cacheKey(decision, key), { result: copy, target, decision }, estimateMemoryBytes(copy, decision));
+    const bytes = estimateMemoryBytes(copy, decision) + cacheEntryBytes;
+    this.#cache.set(cacheKey(decision, key), { result: copy, target, decision }, bytes);
   }
 
   /** Reports a call that has ended to the service's and the caller's observers. */
@@ -395,9 +396,4 @@ export class Service {
 /** The model, loaded as a language model if the call needs that. */
 function forKind(model: ResolvedModel, { runsLanguageModel = false }: Pick<ModelCall, "runsLanguageModel">): ResolvedModel {
   return runsLanguageModel ? { ...model, constraints: { ...model.constraints, kind: "language" } } : model;
-}
-
-/** Results belong to a decision: one load of the model on one target. */
-function cacheKey({ id }: Decision, key: CallKey): string {
-  return `${id} ${hashParts(key)}`;
 }

@@ -14,7 +14,8 @@ import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
 import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { TextWorkers } from "./text-workers.ts";
-import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
+import type { ResultMessage } from "../threads/thread-program.ts";
+import type { CallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
 import { TemplateThreads } from "./template-threads.ts";
 
 /** Maximum number of threads. */
@@ -45,7 +46,7 @@ interface Call {
   readonly reject: (error: InferyardError) => void;
 }
 
-type Thread = CallThread<CallMessage, ResultMessage>;
+type Thread = CallThread<CallMessage, ResultMessage<OperationResult>>;
 
 interface ThreadUse {
   readonly tokenizers: Set<number>;
@@ -116,7 +117,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     await ending;
   }
 
-  #run<Name extends TextOperationName>(
+  #run<Name extends OperationName>(
     operation: Name,
     settings: TextSettings,
     args: Operations[Name]["args"],

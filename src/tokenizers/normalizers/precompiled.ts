@@ -9,7 +9,7 @@ import { Rewriter, characterStart } from "../alignment/rewriter.ts";
 import { boundaries } from "../unicode/segmentation.ts";
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import type { Normalizer } from "./normalizer.ts";
+import type { Normalizer } from "../alignment/pieces.ts";
 
 /**
  * Creates the normalizer `Precompiled`, a character map in the binary format of SentencePiece. Throws Error if

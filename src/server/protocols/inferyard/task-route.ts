@@ -1,7 +1,7 @@
 /** What the route of a task takes from its definition: the path, and the request fields of its options. */
 import { z } from "@hono/zod-openapi";
 import { required } from "../../../contract/checked.ts";
-import type { TaskDescription } from "../../../tasks/definition/define-task.ts";
+import type { TaskDescription } from "../../../tasks/definition/task.ts";
 import type { OptionType, Option, OptionTable } from "../../../runtime/options/option.ts";
 import { listOf, name } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";

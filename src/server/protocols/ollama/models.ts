@@ -1,5 +1,4 @@
 /** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
-import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
@@ -8,6 +7,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { readManifest } from "../../../models/index.ts";
+import { toSha256 } from "../../../storage/sha256.ts";
 import { type Routes, getCaller } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
@@ -169,7 +169,7 @@ async function describe(service: Service, model: string): Promise<Described> {
 
 /** Tells files from one another where their content has not been read: hexadecimal, 64 characters. */
 function fileDigest(name: string, bytes: number, modified: Date): string {
-  return createHash("sha256").update(`${name}\n${bytes}\n${modified.toISOString()}`).digest("hex");
+  return toSha256(`${name}\n${bytes}\n${modified.toISOString()}`);
 }
 
 const never = "9999-12-31T23:59:59Z";

@@ -1,22 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateMemoryBytes, deepCopy } from "./plain-data.ts";
 import { hashParts } from "./call-key.ts";
-import { ResultCache } from "./result-cache.ts";
-
-describe("ResultCache", () => {
-  it("holds so many bytes, and lets go of what was used longest ago", () => {
-    const cache = new ResultCache<string>(3 * (1000 + 200));
-    for (const key of ["a", "b", "c"]) cache.put(key, key, 1000);
-    expect(cache.bytes).toBe(3600);
-    expect(cache.get("a")).toBe("a");
-    cache.put("d", "d", 1000);
-    expect(["a", "b", "c", "d"].map((key) => cache.get(key))).toEqual(["a", undefined, "c", "d"]);
-    cache.put("d", "D", 500);
-    expect([cache.get("d"), cache.bytes]).toEqual(["D", 3100]);
-    cache.put("huge", "huge", 5000);
-    expect([cache.get("huge"), cache.get("a")]).toEqual([undefined, "a"]);
-  });
-});
 
 describe("copies of answers", () => {
   it("share nothing with the original but what is kept, and views bring no more than they show", () => {

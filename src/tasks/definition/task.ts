@@ -1,4 +1,4 @@
-/** Definition of a task. Every folder of a task has one in `task.ts`; src/api/task-table.ts lists them. */
+/** What the definition of a task says. src/tasks/definitions.ts has those of all tasks, and src/api/task-table.ts lists them. */
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -75,14 +75,6 @@ export interface TaskImplementation<Input, Options, Result> {
 /** A task: its description, and its code, which is imported on first use so that a page loads only the tasks it runs. */
 export interface Task<Input, Options, Result> extends TaskDescription {
   load(): Promise<TaskImplementation<Input, Options, Result>>;
-}
-
-/** Defines a task that runs on one loaded model. `load` imports its code. */
-export function defineTask<Input, Options, Result>(
-  description: TaskDescription,
-  load: () => Promise<TaskImplementation<Input, Options, Result>>,
-): Task<Input, Options, Result> {
-  return { ...description, load };
 }
 
 /** Files of a model whose task needs only a tokenizer. */
