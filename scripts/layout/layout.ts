@@ -9,7 +9,7 @@ export const ranks: Layers = [
   ["platform", "concurrency"],
   ["storage", "devices", "formats", "regular-expressions"],
   ["hosts", "models", "kernels"],
-  ["libraries", "measurements"],
+  ["libraries", "speed-records"],
   ["tokenizers", "engine", "templates"],
   ["backends", "runtime"],
   ["tasks"],

@@ -44,7 +44,6 @@ import type {
   RewriteRequest,
   RewriteResult,
   TaskRun,
-  Texts,
 } from "./task-requests.ts";
 
 /** How language models are called in one runtime. */
@@ -118,7 +117,7 @@ export class Generation {
 
   /** Summarizes, translates or otherwise rewrites texts. */
   async rewrite(
-    texts: Texts,
+    texts: string | readonly string[],
     request: RewriteRequest & Pick<RewriteOptions, "stream">,
   ): Promise<GenerationStream<RewriteResult>> {
     checkRequest(request);

@@ -120,8 +120,8 @@ function* disagreementsOfKernels({ kernels, computePath, model, decision }: Rece
     if (isWhole && id !== whole) yield `it ran on ${computePath.target}, whose kernel is ${whole}, and lists ${id}`;
     if (backend !== "native") continue;
     if (id.startsWith("Llama_")) yield `it ran on ${computePath.target}, and lists ${id}, which is llama.cpp`;
-    else if (kernel === undefined || kernel.formats === "any") continue;
-    else if (!isPacked && !kernel.formats.some((format) => types.includes(format)))
+    else if (kernel === undefined || kernel.formats === "any" || isPacked) continue;
+    else if (!kernel.formats.some((format) => types.includes(format)))
       yield `it lists ${id} for weights in ${kernel.formats.join(" or ")}, and its model has ${types.join(", ")}`;
   }
 }

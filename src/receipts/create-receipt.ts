@@ -5,7 +5,7 @@ import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { quoteOption } from "../contract/remedy-options.ts";
-import { measuredMachine } from "../measurements/machine.ts";
+import { measuredMachine } from "../speed-records/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -30,7 +30,7 @@ export interface ReceiptOptions {
   readonly target?: string | readonly string[] | undefined;
   /** A text, or token ids. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
-  /** Tokens to generate, at most; it stops behind an end token. Default: 32. */
+  /** Tokens to generate, at most; it stops after an end token. Default: 32. */
   readonly tokens?: number | undefined;
   /** Ed25519 private key in PEM (PKCS #8), with which the receipt is signed. Default: it is not signed. */
   readonly privateKey?: string | undefined;

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
+import { parseGivenJson } from "./given-file.ts";
 
 /** Sources of texts: arguments, a file, or stdin. */
 export interface TextSource {
@@ -48,12 +49,7 @@ async function readLines(stream: NodeJS.ReadableStream, format: "text" | "json",
 }
 
 function toText(line: string, place: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${getMessage(error)}`, { cause: error });
-  }
+  const value = parseGivenJson(line, place);
   const text = typeof value === "object" && value !== null && "text" in value ? value.text : value;
   if (typeof text === "string") return text;
   throw new InferyardError("INPUT_INVALID", `${place} is neither a string nor an object with a string "text"`);

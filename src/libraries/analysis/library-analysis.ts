@@ -1,5 +1,5 @@
 /** The result of an analysis: plain data that can be converted to JSON. Names from the file are untrusted text. */
-import type { BinaryFile, LibcName } from "../binaries/index.ts";
+import type { BinaryFile } from "../binaries/index.ts";
 import type { ContractName } from "../contracts/index.ts";
 
 /**
@@ -145,14 +145,4 @@ export interface LibraryAnalysis {
   readonly fit: Fit;
   /** Undefined: no contract is written for such a library. Whether it is kept is proved by `validateLibrary` alone. */
   readonly contract: ContractCoverage | undefined;
-}
-
-/** This machine and program, as far as a library must fit them. */
-export interface Host {
-  readonly platform: NodeJS.Platform;
-  /** As in `BinaryFile.architecture`. */
-  readonly architecture: string;
-  readonly byteOrder: "little" | "big";
-  /** C library of this program. Undefined: not Linux. */
-  readonly libc: LibcName | undefined;
 }

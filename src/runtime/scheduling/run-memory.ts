@@ -2,6 +2,7 @@
  * Estimates the memory of one run besides the weights from the shapes of its inputs and the model's config.json, before
  * anything is allocated.
  */
+import { configNames } from "../../formats/config-names.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 
 /** Sizes of a transformer, read from config.json under any of the names that architectures use. */
@@ -59,14 +60,14 @@ export function estimateRunMemory(
 function encoderSizes(config: Readonly<Record<string, unknown>>, architecture: string | undefined): EncoderSizes | undefined {
   const first = (...names: readonly string[]): number | undefined =>
     names.map((name) => config[name]).find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
-  const hidden = first("hidden_size", "d_model", "n_embd", "dim");
-  const heads = first("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "num_heads");
+  const hidden = first(...configNames.width, "dim");
+  const heads = first(...configNames.heads, "n_heads", "encoder_attention_heads", "num_heads");
   if (hidden === undefined || heads === undefined) return undefined;
   const predictsTokens = /MaskedLM|CausalLM|LMHeadModel|ConditionalGeneration|WithLMHead/.test(architecture ?? "");
   return {
     hidden,
     heads,
-    intermediate: first("intermediate_size", "encoder_ffn_dim", "d_ff", "n_inner", "hidden_dim") ?? 4 * hidden,
+    intermediate: first(...configNames.inner, "encoder_ffn_dim", "d_ff", "hidden_dim") ?? 4 * hidden,
     scores: String(config["model_type"]).startsWith("deberta") ? 3 : 1,
     logits: predictsTokens ? (first("vocab_size") ?? 0) : 0,
   };

@@ -2,9 +2,9 @@
 import type { LoadSettings, MachineFacts } from "../../contract/backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { fileStatus } from "../../platform/node/files.ts";
-import { measuredMachine } from "../../measurements/machine.ts";
-import { speedSettings } from "../../measurements/measurement.ts";
-import type { StoredMeasurements } from "../../measurements/store.ts";
+import { measuredMachine } from "../../speed-records/machine.ts";
+import { speedSettings } from "../../speed-records/measurement.ts";
+import type { StoredMeasurements } from "../../speed-records/store.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 

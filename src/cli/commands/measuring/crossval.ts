@@ -1,13 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
 import { zeroOrMore } from "../../option-flags.ts";
 import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 interface CrossvalFlags {
   readonly model?: string;
@@ -103,7 +103,7 @@ async function readFlags(
       remedy: "leave one of the two out",
     });
   }
-  const text = promptFile === undefined ? undefined : await readPromptFile(promptFile);
+  const text = promptFile === undefined ? undefined : (await readGivenText(promptFile)).replace(/\r?\n$/, "");
   const more = omitUndefined({ tokens, continuation });
   if (prompt === undefined && text === undefined) return more;
   const { variant } = settings;
@@ -116,14 +116,6 @@ async function readFlags(
     });
   }
   return { ...more, ...omitUndefined({ prompt: first }) };
-}
-
-async function readPromptFile(path: string): Promise<string> {
-  try {
-    return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  }
 }
 
 function number(text: string): number {

@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { positiveNumber } from "../../option-flags.ts";
@@ -10,6 +8,7 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {
@@ -48,9 +47,7 @@ export function defineVerify(command: Command, terminal: Terminal): void {
 async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
   const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
   if (path === undefined) return [];
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  });
+  const text = await readGivenText(path);
   const { readAnswers } = await import("../../../tasks/verification/known-answer-file.ts");
   return readAnswers(text, path, tolerance);
 }

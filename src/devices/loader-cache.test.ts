@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LoaderCacheEntry, parseLoaderCache, scanLoaderCache } from "./loader-cache.ts";
+import { type LoaderCacheEntry, parseLoaderCache, readLoaderCache } from "./loader-cache.ts";
 
 const ldconfig = ["/sbin/ldconfig", "/usr/sbin/ldconfig"].find((path) => existsSync(path));
 const hasCache = ldconfig !== undefined && existsSync("/etc/ld.so.cache");
@@ -100,25 +100,21 @@ function patched(offset: number, value: number): Buffer {
   return bytes;
 }
 
-describe("scanLoaderCache", () => {
-  it("lists inference libraries alone", async () => {
+describe("readLoaderCache", () => {
+  it("reads a file", async () => {
     const path = join(folder, "cache");
     await writeFile(path, cacheBytes());
-    expect(await scanLoaderCache(path)).toEqual({
-      outcome: "found",
-      files: ["/opt/llama/libllama.so", "/usr/lib/libgomp.so.1"],
-      notes: [],
-    });
+    expect(await readLoaderCache(path)).toEqual({ entries });
   });
 
   it("tells a missing cache, a damaged one, and what is no file", async () => {
     const damaged = join(folder, "damaged");
     await writeFile(damaged, cacheBytes().subarray(0, 100));
-    expect(await scanLoaderCache(join(folder, "none"))).toMatchObject({ outcome: "absent" });
-    expect(await scanLoaderCache(damaged)).toMatchObject({
+    expect(await readLoaderCache(join(folder, "none"))).toMatchObject({ outcome: "absent" });
+    expect(await readLoaderCache(damaged)).toMatchObject({
       outcome: "unreadable",
-      notes: [expect.stringContaining("exceed") as string],
+      reason: expect.stringContaining("exceed") as string,
     });
-    expect(await scanLoaderCache(folder)).toMatchObject({ outcome: "unreadable", files: [] });
+    expect(await readLoaderCache(folder)).toMatchObject({ outcome: "unreadable" });
   });
 });

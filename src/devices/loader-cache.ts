@@ -1,12 +1,10 @@
 /**
- * Reads /etc/ld.so.cache, in which the dynamic loader of glibc looks libraries up. Source: glibc, sysdeps/generic/dl-cache.h. Two layouts exist:
- * the one of glibc 2.2 and later ("glibc-ld.so.cache1.1"), and the same behind a table for older loaders ("ld.so-1.7.0").
+ * Reads /etc/ld.so.cache, in which the dynamic loader of glibc looks libraries up. Source: glibc, sysdeps/generic/dl-cache.h. Two layouts exist: the one of
+ * glibc 2.2 and later ("glibc-ld.so.cache1.1"), and the same after a table for older loaders ("ld.so-1.7.0").
  */
-import { getMessage } from "../../contract/errors.ts";
-import { openFile } from "../../platform/node/files.ts";
-import { isInferenceLibrary } from "./library-names.ts";
-import { isMissing } from "./scan-location.ts";
-import type { LocationScan } from "./search-location.ts";
+import { getMessage } from "../contract/errors.ts";
+import { openFile } from "../platform/node/files.ts";
+import { isMissing } from "../platform/missing-file.ts";
 
 /** An entry of the loader's cache. */
 export interface LoaderCacheEntry {
@@ -47,14 +45,6 @@ export async function readLoaderCache(path: string = loaderCachePath): Promise<L
   }
 }
 
-/** The libraries for inference that the loader's cache lists. */
-export async function scanLoaderCache(path: string): Promise<LocationScan> {
-  const cache = await readLoaderCache(path);
-  if (!("entries" in cache)) return { outcome: cache.outcome, files: [], notes: [cache.reason] };
-  const files = cache.entries.filter(({ name }) => isInferenceLibrary(name)).map((entry) => entry.path);
-  return { outcome: files.length > 0 ? "found" : "empty", files: [...new Set(files)].sort(), notes: [] };
-}
-
 async function readCache(path: string): Promise<Uint8Array> {
   const file = await openFile(path);
   try {
@@ -86,7 +76,7 @@ export function parseLoaderCache(bytes: Uint8Array): readonly LoaderCacheEntry[]
   });
 }
 
-/** Offset of the current layout, which is aligned to 8 bytes behind the table for older loaders. */
+/** Offset of the current layout, which is aligned to 8 bytes after the table for older loaders. */
 function cacheOffset(bytes: Uint8Array): number {
   if (!startsWith(bytes, oldMagic)) return 0;
   if (bytes.length < oldHeaderBytes) throw new Error("it ends within its header");
