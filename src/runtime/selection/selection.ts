@@ -19,8 +19,7 @@ import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
-import { abbreviatedList } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { abbreviatedList, quoteOption } from "../../contract/errors.ts";
 import {
   type Target,
   type TargetPattern,

@@ -3,8 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
-import { quoteOption } from "../../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../../contract/errors.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
   type FoundWheel,
