@@ -55,7 +55,7 @@ export interface TextThreadSettings {
   readonly templateTimeout?: number | string;
 }
 
-/** What a request does whose first target has to compile the model. */
+/** How a request is served whose first target has to compile the model. */
 export type WhileCompiling = NonNullable<RuntimeOptions["whileCompiling"]>;
 
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */

@@ -14,7 +14,7 @@ export interface Automaton {
   continues(state: number): boolean;
   /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. Default: 0, it depends on them. */
   freeCharacters?(state: number): number;
-  /** The automaton of a text within so many objects and lists of JSON. Default: this one. */
+  /** The automaton of a text nested within this many objects and lists of JSON. Default: this one. */
   atDepth?(depth: number): Automaton;
 }
 
