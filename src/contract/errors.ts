@@ -203,9 +203,10 @@ export function getMessage(thrown: unknown): string {
  * Converts a thrown value of another library into an InferyardError with this code and the value as its cause. An
  * InferyardError is returned unchanged. `context` begins the message.
  */
-export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
+export function wrapError(thrown: unknown, code: ErrorCode, context?: string): InferyardError {
   if (isInferyardError(thrown)) return thrown;
-  return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
+  const message = getMessage(thrown);
+  return new InferyardError(code, context === undefined ? message : `${context}: ${message}`, { cause: thrown });
 }
 
 /** Throws ABORTED if the signal is aborted. */

@@ -227,7 +227,7 @@ export async function loadCandidate(
   let [replicas, layout] = [new ReplicaGroup(), {} as LayoutSetting];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
   const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
-    const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
+    const threads = capabilities.options?.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     return host.load(
       kind,

@@ -165,9 +165,10 @@ export class XlaPlugins {
     const probe = await probePlugin(path, contents.kind === undefined ? undefined : device, signal);
     throwIfAborted(signal);
     const { milliseconds } = probe;
-    if (!probe.ok || status === undefined) return { reason: probe.ok ? "the file was removed" : probe.reason, milliseconds };
-    const probed: ProbedPlugin = { path, size: status.size, modified: status.mtimeMs, facts: probe.facts };
-    const known = this.#known(probe.facts.deviceType);
+    if (!probe.ok || status === undefined)
+      return { reason: probe.ok ? "the file was removed" : probe.error.message, milliseconds };
+    const probed: ProbedPlugin = { path, size: status.size, modified: status.mtimeMs, facts: probe.value };
+    const known = this.#known(probe.value.deviceType);
     if (known === undefined) this.#probed.push(probed);
     else if (known.path === path) this.#probed[this.#probed.indexOf(known)] = probed;
     return { probed, milliseconds };
