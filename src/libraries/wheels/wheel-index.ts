@@ -24,13 +24,13 @@ import {
 export interface WheelSearch {
   /** Name of the package. */
   readonly package: string;
-  /** Default: the newest one that is no pre-release, else the newest. */
+  /** Version of the package. Default: the newest one that is not a pre-release, else the newest. */
   readonly version?: string | undefined;
   readonly machine: WheelMachine;
   readonly settings: PipSettings;
   readonly environment: PipSources["environment"];
   readonly signal?: AbortSignal | undefined;
-  /** Default: the one of pulls. */
+  /** Attempts and delays of requests. Default: as for pulls. */
   readonly timing?: RetryTiming;
 }
 

@@ -13,7 +13,7 @@ export interface CheckedLibrary {
 
 /** Result of a check. Throws LIBRARY_INCOMPATIBLE instead if the check fails. */
 export interface CheckOutcome {
-  /** Default: "passed". */
+  /** Verdict of the check. Default: "passed". */
   readonly verdict?: "not provable";
   /** Description, as a sentence without a full stop. */
   readonly detail: string;

@@ -266,7 +266,7 @@ export const emptyDfa: Dfa = new Dfa(new Uint8Array(256), new Int32Array(), new 
 /** Estimated memory of a node of the trie from which `wordsDfa` makes its table. */
 const nodeBytes = 150;
 
-/** These texts alone. */
+/** Automaton that accepts exactly these texts. */
 export function wordsDfa(words: readonly string[]): Dfa {
   const encoder = new TextEncoder();
   interface Node {
