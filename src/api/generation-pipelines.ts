@@ -11,13 +11,15 @@ import type { Runtime } from "./runtime.ts";
 import type { Texts } from "./task-requests.ts";
 
 /** An object whose names may be in snake case as well, as transformers.js has them. */
-export type WithSnakeCase<Options> = Options & { readonly [Name in keyof Options as SnakeCase<Name & string>]?: Options[Name] };
+export type AcceptsSnakeCase<Options> = Options & {
+  readonly [Name in keyof Options as SnakeCase<Name & string>]?: Options[Name];
+};
 type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
 
 /** Options of the pipelines that generate text. */
-export type GenerationPipelineOptions = WithSnakeCase<Omit<GenerateOptions, "stream">> & {
+export type GenerationPipelineOptions = AcceptsSnakeCase<Omit<GenerateOptions, "stream">> & {
   /** Texts for each prompt; the name of transformers.js for `n`. */
   readonly num_return_sequences?: number;
   /** Whether each text begins with its prompt. Default: true. */
@@ -27,7 +29,7 @@ export type GenerationPipelineOptions = WithSnakeCase<Omit<GenerateOptions, "str
 };
 
 /** Options of the pipelines that rewrite texts. */
-export type RewritePipelineOptions = WithSnakeCase<Omit<RewriteOptions, "stream">> & {
+export type RewritePipelineOptions = AcceptsSnakeCase<Omit<RewriteOptions, "stream">> & {
   readonly num_return_sequences?: number;
   /** NLLB and its like: the language of the texts, as transformers.js names the option. */
   readonly src_lang?: string;

@@ -28,7 +28,7 @@ export type { PullProgress } from "../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../models/manifest.ts";
 export { convertOffsets } from "../tokenizers/index.ts";
 export type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   OffsetUnit,

@@ -11,6 +11,6 @@ export function spellFlags(text: string, command: Command): string {
     const attribute = otherNames[name] ?? name;
     const flag = command.options.find((option) => option.attributeName() === attribute)?.long;
     if (flag === undefined || flag === null) return undefined;
-    return value === undefined || value === true ? flag : `${flag} ${String(value)}`;
+    return value === undefined || value === true ? flag : `${flag} ${value.toString()}`;
   });
 }

@@ -20,7 +20,6 @@ export type * from "./load-settings.ts";
 export type * from "./machine-facts.ts";
 export type * from "./model-files.ts";
 export type * from "./tensor-model.ts";
-export type * from "./weight-packing.ts";
 
 /** An engine. Creating one must be cheap: no import of its library, no file access, no device access. */
 export interface Backend {

@@ -1,9 +1,8 @@
 /** What a backend supports on a device, as plain data. */
 import type { LoadSettings } from "./load-settings.ts";
-import type { ModelFormat, Precision } from "./model-files.ts";
+import type { ModelFormat, PackedPrecision, Precision } from "./model-files.ts";
 import type { LanguageModel } from "./language-model.ts";
 import type { TensorModel } from "./tensor-model.ts";
-import type { PackedPrecision } from "./weight-packing.ts";
 
 /** Models and options that a backend supports on a device. */
 export interface Capabilities {
@@ -13,9 +12,9 @@ export interface Capabilities {
   readonly precisions: readonly Precision[];
   /**
    * Load settings that it obeys. A candidate is refused if a setting is given that is not listed here, so that no setting is
-   * ignored.
+   * ignored. Default: none.
    */
-  readonly options: readonly (keyof LoadSettings)[];
+  readonly options?: readonly (keyof LoadSettings)[];
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
@@ -51,7 +50,7 @@ export interface SupportedModels {
  */
 export type ModelPlace = "caller" | "thread" | "interruptible-thread" | "process";
 
-/** What the cache of a language model takes. */
+/** Memory that the cache of a language model needs. */
 export interface CacheEstimate {
   /** Maximum number of tokens of a sequence, as the model states it. Undefined: it states none. */
   readonly contextLength?: number | undefined;

@@ -115,7 +115,7 @@ export interface ErrorOptions {
   /** Details for programs: plain data that survives JSON and structured clone. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** What the user can do about it: a command or a setting. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** Milliseconds after which a retry may succeed. */
   readonly retryAfterMs?: number;
   /** The error that caused this one. */
@@ -203,9 +203,10 @@ export function getMessage(thrown: unknown): string {
  * Converts a thrown value of another library into an InferyardError with this code and the value as its cause. An
  * InferyardError is returned unchanged. `context` begins the message.
  */
-export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
+export function wrapError(thrown: unknown, code: ErrorCode, context?: string): InferyardError {
   if (isInferyardError(thrown)) return thrown;
-  return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
+  const message = getMessage(thrown);
+  return new InferyardError(code, context === undefined ? message : `${context}: ${message}`, { cause: thrown });
 }
 
 /** Throws ABORTED if the signal is aborted. */

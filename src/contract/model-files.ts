@@ -1,5 +1,4 @@
 /** The files of a model, as a backend gets them. */
-import type { WeightPacking } from "./weight-packing.ts";
 
 /** File formats of models. */
 export type ModelFormat = "onnx" | "safetensors" | "gguf";
@@ -22,4 +21,16 @@ export interface ModelFiles {
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Precisions that a backend can pack weights to while it loads a model. */
+export type PackedPrecision = "int8" | "int4";
+
+/** Weights that are packed to a lower precision while the model is loaded. The file keeps its own precision. */
+export interface WeightPacking {
+  readonly to: PackedPrecision;
+  /** Name of the variant whose file is read. */
+  readonly from: string;
+  /** Estimated bytes of the packed weights in memory. */
+  readonly bytes: number;
 }

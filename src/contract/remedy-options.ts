@@ -3,14 +3,17 @@
  * server replace the quotes by their own spelling.
  */
 
+/** A value of a quoted option. */
+export type QuotedValue = string | boolean | readonly string[];
+
 /** An option in backticks, with its value if one is given: `` `truncate: "cut"` ``. */
-export function quoteOption(name: string, value?: string | boolean | readonly string[]): string {
+export function quoteOption(name: string, value?: QuotedValue): string {
   return value === undefined ? `\`${name}\`` : `\`${name}: ${JSON.stringify(value)}\``;
 }
 
 /** The text with each quoted option replaced by what `spell` returns. Where `spell` returns undefined, the quote stays. */
-export function spellOptions(text: string, spell: (name: string, value: unknown) => string | undefined): string {
+export function spellOptions(text: string, spell: (name: string, value: QuotedValue | undefined) => string | undefined): string {
   return text.replaceAll(/`([a-z][A-Za-z]*)(?:: ("[^"`]*"|true|false|\["[^`]*"\]))?`/g, (quote, name: string, value?: string) => {
-    return spell(name, value === undefined ? undefined : JSON.parse(value)) ?? quote;
+    return spell(name, value === undefined ? undefined : (JSON.parse(value) as QuotedValue)) ?? quote;
   });
 }

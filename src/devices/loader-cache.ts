@@ -1,6 +1,6 @@
 /**
- * Reads /etc/ld.so.cache, in which the dynamic loader of glibc looks libraries up. Source: glibc, sysdeps/generic/dl-cache.h. Two layouts exist:
- * the one of glibc 2.2 and later ("glibc-ld.so.cache1.1"), and the same behind a table for older loaders ("ld.so-1.7.0").
+ * Reads /etc/ld.so.cache, in which the dynamic loader of glibc looks libraries up. Source: glibc, sysdeps/generic/dl-cache.h. Two layouts exist: the one of
+ * glibc 2.2 and later ("glibc-ld.so.cache1.1"), and the same after a table for older loaders ("ld.so-1.7.0").
  */
 import { getMessage } from "../contract/errors.ts";
 import { openFile } from "../platform/node/files.ts";
@@ -76,7 +76,7 @@ export function parseLoaderCache(bytes: Uint8Array): readonly LoaderCacheEntry[]
   });
 }
 
-/** Offset of the current layout, which is aligned to 8 bytes behind the table for older loaders. */
+/** Offset of the current layout, which is aligned to 8 bytes after the table for older loaders. */
 function cacheOffset(bytes: Uint8Array): number {
   if (!startsWith(bytes, oldMagic)) return 0;
   if (bytes.length < oldHeaderBytes) throw new Error("it ends within its header");

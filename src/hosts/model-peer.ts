@@ -210,7 +210,7 @@ export class ModelPeer {
   }
 }
 
-/** What models in a peer have in common, whatever their kind. */
+/** Members that models of all kinds in a peer share. */
 export abstract class PeerModel implements HostedModelBase {
   readonly library: Library;
   readonly replicaBytes: number | undefined;

@@ -199,7 +199,7 @@ export interface QueryExpansion {
 
 /** How a late-interaction model encodes one kind of text: queries or documents. */
 export interface LateInteractionRole {
-  /** A token that is inserted behind the first special token and marks the kind of text ("[Q] "). */
+  /** A token that is inserted after the first special token and marks the kind of text ("[Q] "). */
   readonly marker?: string;
   /** Longest text in tokens, special tokens and marker included. */
   readonly maxTokens?: number;

@@ -30,7 +30,7 @@ export interface ReceiptOptions {
   readonly target?: string | readonly string[] | undefined;
   /** A text, or token ids. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
-  /** Tokens to generate, at most; it stops behind an end token. Default: 32. */
+  /** Tokens to generate, at most; it stops after an end token. Default: 32. */
   readonly tokens?: number | undefined;
   /** Ed25519 private key in PEM (PKCS #8), with which the receipt is signed. Default: it is not signed. */
   readonly privateKey?: string | undefined;

@@ -14,7 +14,7 @@ import type { Determinism, ReceiptFigures, ReceiptTest } from "./receipt.ts";
 /** A greedy run with all logits. */
 export interface GreedyRun {
   readonly tokens: readonly number[];
-  /** Logits behind the prompt, and behind the last token that was read. */
+  /** Logits after the prompt, and after the last token that was read. */
   readonly first: Float32Array;
   readonly last: Float32Array;
   /** Positions whose logits are not all finite. */
@@ -161,7 +161,7 @@ async function decodeBesideAnother(model: TestedModel, prompt: PromptTokens, sig
   );
 }
 
-/** The logits behind a prompt with another last token. */
+/** The logits after a prompt with another last token. */
 async function decodeAnotherPrompt(model: TestedModel, prompt: PromptTokens, signal: AbortSignal | undefined): Logits {
   const last = at(prompt.tokens, prompt.tokens.length - 1);
   const tokens = [...prompt.tokens.slice(0, -1), last === 0 ? 1 : last - 1];

@@ -105,14 +105,14 @@ export interface ReceiptFigures {
   readonly loadMs: number;
   readonly promptTokens: number;
   readonly generatedTokens: number;
-  /** Until the logits behind the prompt were there, from which the first token is chosen. */
+  /** Milliseconds until the logits for the position after the prompt, from which the first token is chosen. */
   readonly prefillMs: number;
   /** Milliseconds from the first token's logits until the last token's logits. */
   readonly decodeMs: number;
   readonly timeToFirstTokenMs: number;
   readonly totalMs: number;
   readonly prefillTokensPerSecond: number;
-  /** Tokens behind the first, divided by the time they took. Null if there was one token. */
+  /** Tokens after the first, divided by the time they took. Null if there was one token. */
   readonly decodeTokensPerSecond: number | null;
   readonly peakMemory: PeakMemory;
 }

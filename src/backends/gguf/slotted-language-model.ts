@@ -63,7 +63,7 @@ export interface SlotEngine<Slot, State extends SlotState = SlotState> {
   dispose(): Promise<void>;
 }
 
-/** What a language model is made of. */
+/** Constructor arguments of the language model. */
 export interface SlottedModelParts<Slot, State extends SlotState> {
   readonly engine: SlotEngine<Slot, State>;
   readonly library: Library;
@@ -172,7 +172,7 @@ export class SlottedLanguageModel<Slot, State extends SlotState> implements Lang
     return this.#parts.evidence;
   }
 
-  /** Calls are those that the library is given, each with up to 512 tokens. */
+  /** Counts calls of the library, each with up to 512 tokens. */
   async kernelCounts(): Promise<readonly KernelCount[]> {
     this.#refuseDisposed();
     return this.#tally.counts;

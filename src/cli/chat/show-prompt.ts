@@ -3,11 +3,11 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
-import { readGivenText } from "../input/given-file.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
 import { withSession } from "../session.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
 import type { ChatState } from "./chat-commands.ts";
+import { readGivenText } from "../input/given-file.ts";
 
 /** Flags of the command about prompts. */
 export interface PromptFlags {
@@ -47,8 +47,7 @@ export async function showPrompt({ model, state, flags }: ShownPrompt, terminal:
       remedy: "leave one of them out",
     });
   }
-  const source =
-    template === undefined ? undefined : await readGivenText(template, { remedy: "give a file with a chat template (Jinja)" });
+  const source = template === undefined ? undefined : await readGivenText(template, "give a file with a chat template (Jinja)");
   const now = date === undefined ? undefined : parseDate(date);
   const shown =
     model === undefined

@@ -2,9 +2,9 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
-import { readGivenFile } from "./given-file.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
+import { readGivenFile } from "./given-file.ts";
 
 /** An input document. */
 export interface Document {
@@ -51,7 +51,7 @@ async function readDocument(argument: string, isFile: boolean, terminal: Termina
   if (argument === "-") return { path: "stdin", text: decode(await readAll(terminal.stdin), "stdin") };
   const path = resolve(terminal.directory, argument);
   if (!isFile && /\s/.test(argument) && !(await isThere(path))) return { text: argument };
-  const bytes = await readGivenFile(path, { name: argument, remedy: "give a file; a text of one word is taken from stdin" });
+  const bytes = await readGivenFile(path, "give a file; a text of one word is taken from stdin", argument);
   return { path: argument, text: decode(bytes, argument) };
 }
 

@@ -1,9 +1,9 @@
 /** `--input name=value`: the input tensors of a run. */
 import { InferyardError } from "../../contract/errors.ts";
-import { parseGivenJson, readGivenText } from "../input/given-file.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
+import { parseGivenJson, readGivenText } from "../input/given-file.ts";
 
 /** One --input: a tensor from a .npy file, or JSON whose data type the model determines. */
 export type GivenInput = { readonly tensor: Tensor } | { readonly json: unknown };

@@ -3,9 +3,9 @@
  * Pickled objects are refused.
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { readGivenFile } from "../input/given-file.ts";
 import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
+import { readGivenFile } from "../input/given-file.ts";
 
 const magic = "\u0093NUMPY";
 /** NumPy's own limit. */

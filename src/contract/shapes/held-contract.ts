@@ -40,7 +40,7 @@ const supportedModels = object({
 const capabilities = object({
   models: list(supportedModels),
   precisions: list(oneOf("fp32", "fp16", "bf16", "int8", "int4")),
-  options: list(text),
+  options: optional(list(text)),
   cachePrecisions: optional(cachePrecisions),
   footprint: optional(object({ bytes: amount, perWeightByte: amount })),
   compiles: optional(flag),

@@ -78,7 +78,7 @@ function findNumberProblem(type: string): string | undefined {
   return notNumber.every(Number.isNaN) ? undefined : `the decoder of ${type} gives a number for NaN`;
 }
 
-/** What a format says of its blocks, on which kernels rely, as text. */
+/** Properties of a format's blocks that kernels rely on, as text. */
 export function getLayout({ elements, bytes, groupElements, hasMins, codeBits, smallestCode }: BlockFormat): string {
   const mins = hasMins ? " with minima" : "";
   return `${elements} in ${bytes} bytes, groups of ${groupElements}${mins}, codes of ${codeBits} bits from ${smallestCode}`;
@@ -101,7 +101,7 @@ function findBlockProblem(type: string, format: BlockFormat): string | undefined
 const unwritten = 77;
 const spare = 64;
 
-/** Whether a decoder writes behind the elements and groups of a block, as a message. */
+/** Whether a decoder writes after the elements and groups of a block, as a message. */
 export function findOverrun(type: string, format: BlockFormat, bytes: Uint8Array): string | undefined {
   const { elements, groupElements } = format;
   const groups = elements / groupElements;

@@ -118,7 +118,7 @@ async function readTensor(cursor: GgufCursor): Promise<TensorHeader> {
   return { name, type, shape, offset };
 }
 
-/** Computes the bytes of every tensor, and checks that each is in the file, aligned, and behind the one before. Returns them in the order of the header. */
+/** Computes the bytes of every tensor, and checks that each is in the file, aligned, and after the one before. Returns them in the order of the header. */
 function placeTensors(
   headers: readonly TensorHeader[],
   dataStart: number,

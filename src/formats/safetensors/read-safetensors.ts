@@ -280,7 +280,7 @@ function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }
 
-/** Throws MODEL_INVALID unless the ranges cover the data exactly: no gap, no overlap, nothing behind. */
+/** Throws MODEL_INVALID unless the ranges cover the data exactly: no gap, no overlap, nothing after. */
 function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataStart: number, dataBytes: number): void {
   let position = dataStart;
   for (const entry of [...entries].sort((a, b) => a.start - b.start || a.end - b.end)) {

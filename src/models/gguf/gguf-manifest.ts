@@ -135,7 +135,7 @@ function textSettings(model: GgufModel, sources: TextSources): TextSettings | un
   };
 }
 
-/** The layers behind the pooling. Undefined: there are none, or the vectors of tokens are not pooled. */
+/** The layers after the pooling. Undefined: there are none, or the vectors of tokens are not pooled. */
 function vectorModules(model: GgufModel, { displayName, pooling }: TextSources): readonly VectorModule[] | undefined {
   const layers = pooling === "none" ? [] : ggufPostPooling(model);
   if (layers.length === 0) return undefined;

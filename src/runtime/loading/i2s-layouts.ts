@@ -13,7 +13,7 @@ export type LayoutSetting = Pick<LoadSettings, "i2sLayout">;
 export function layoutsToTry(
   { i2sLayouts = [] }: Variant,
   { probe }: Manifest,
-  { options }: Capabilities,
+  { options = [] }: Capabilities,
   { i2sLayout }: LoadSettings,
 ): readonly LayoutSetting[] {
   const isOpen = i2sLayout === undefined && probe?.kind === "text" && options.includes("i2sLayout") && i2sLayouts.length > 1;

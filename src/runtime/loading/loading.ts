@@ -111,8 +111,8 @@ export async function loadFirstCandidate(
 export type LoadCandidate<Item> = (candidate: EligibleCandidate, decide: DecisionFactory) => Promise<LoadOutcome<Item>>;
 
 /**
- * Tries eligible candidates in order, and returns the first attempt that succeeds or is refused. If all fail, those whose variant is to blame are tried with
- * their other variants. If these fail too, throws one error that lists every candidate with its reason.
+ * Tries eligible candidates in order, and returns the first attempt that succeeds or is refused. If all fail, candidates that failed because of their variant
+ * are tried with their other variants. If these fail too, throws one error that lists every candidate with its reason.
  */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,
@@ -227,7 +227,7 @@ export async function loadCandidate(
   let [replicas, layout] = [new ReplicaGroup(), {} as LayoutSetting];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
   const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
-    const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
+    const threads = capabilities.options?.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     return host.load(
       kind,

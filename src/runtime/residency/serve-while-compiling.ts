@@ -15,7 +15,7 @@ import type { Target } from "../targets/target.ts";
 import type { Lease } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
 
-/** What `serveWhileCompiling` needs. */
+/** Request of `serveWhileCompiling`. */
 export interface CompilingRequest {
   readonly outcome: SelectionOutcome;
   /** Loads the model of a candidate. */

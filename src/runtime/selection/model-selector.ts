@@ -57,7 +57,7 @@ export class ModelSelector {
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<SelectionOutcome> {
     this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
-    const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
+    const manifest = restrictToKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
     refuseUnreadable(manifest, options.variant);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
@@ -68,7 +68,7 @@ export class ModelSelector {
     const manifest = await this.#manifestWithPackable(reference, options, { download: false });
     const kind = options.kind ?? usualKind(manifest);
     const asked = kind === "language" ? { ...options, kind } : options;
-    return this.#selectFrom(forKind(manifest, asked), reference, asked);
+    return this.#selectFrom(restrictToKind(manifest, asked), reference, asked);
   }
 
   /** The manifest of a model, which is downloaded if it is not on this machine. */
@@ -174,7 +174,7 @@ export class ModelSelector {
  * The manifest, restricted to variants of the requested kind. Throws MODEL_UNSUPPORTED if an audio model, an image model or an encoder is requested
  * as a language model.
  */
-function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
+function restrictToKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
   if (kind !== "language") return manifest;
   requireTextInput(manifest);
   const variants = languageVariants(manifest.variants);

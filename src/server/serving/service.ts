@@ -175,7 +175,7 @@ export class Service {
     work: (model: ModelHandle, signal: AbortSignal, extend: () => void) => Promise<Result>,
   ): Promise<ModelCallResult<Result>> {
     this.#checkCall(call);
-    const model = forKind(await this.resolve(caller, call.model), call);
+    const model = withKind(await this.resolve(caller, call.model), call);
     const cached = call.key === undefined ? undefined : await this.#cached<Result>(caller, model, call, call.key);
     if (cached !== undefined) return cached;
     const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onPlaced, extend) => {
@@ -379,7 +379,7 @@ export class Service {
    * load and unload models: the caller must be one.
    */
   async setKeepAlive(caller: Caller, call: Pick<ModelCall, "model" | "runsLanguageModel">, milliseconds: number): Promise<void> {
-    const { reference, constraints } = forKind(await this.resolve(caller, call.model), call);
+    const { reference, constraints } = withKind(await this.resolve(caller, call.model), call);
     await this.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
   }
 
@@ -394,6 +394,6 @@ export class Service {
 }
 
 /** The model, loaded as a language model if the call needs that. */
-function forKind(model: ResolvedModel, { runsLanguageModel = false }: Pick<ModelCall, "runsLanguageModel">): ResolvedModel {
+function withKind(model: ResolvedModel, { runsLanguageModel = false }: Pick<ModelCall, "runsLanguageModel">): ResolvedModel {
   return runsLanguageModel ? { ...model, constraints: { ...model.constraints, kind: "language" } } : model;
 }

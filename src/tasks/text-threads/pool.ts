@@ -8,7 +8,7 @@ import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { RenderCall } from "../../templates/render-call.ts";
-import type { DecodeOptions } from "../../tokenizers/index.ts";
+import type { TokenDecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
@@ -93,7 +93,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return this.#run("tokenize", settings, { text }, `a text of ${text.length} characters`);
   }
 
-  decode(settings: TextSettings, ids: readonly number[], options: DecodeOptions): Promise<string> {
+  decode(settings: TextSettings, ids: readonly number[], options: TokenDecodeOptions): Promise<string> {
     return this.#run("decode", settings, { ids: Int32Array.from(ids), options }, `${ids.length} tokens`);
   }
 

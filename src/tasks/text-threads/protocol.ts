@@ -1,6 +1,6 @@
 /** Messages between the thread pool and its threads. */
 import type { TextSettings } from "../../models/manifest.ts";
-import type { DecodeOptions } from "../../tokenizers/index.ts";
+import type { TokenDecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
@@ -8,7 +8,7 @@ import type { ChunkedText } from "./chunked-text.ts";
 /** Arguments and result of every operation that a thread performs. */
 export interface Operations {
   readonly tokenize: { readonly args: { readonly text: string }; readonly result: TransferableTokens };
-  readonly decode: { readonly args: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
+  readonly decode: { readonly args: { readonly ids: Int32Array; readonly options: TokenDecodeOptions }; readonly result: string };
   readonly chunk: {
     readonly args: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };
     readonly result: ChunkedText;

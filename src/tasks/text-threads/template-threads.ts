@@ -108,7 +108,7 @@ export class TemplateThreads {
       if (running.includes(owner) || (isFull && this.#slow.has(owner))) continue;
       const call = queue.shift();
       this.#queues.delete(owner);
-      if (queue.length > 0) this.#queues.set(owner, queue); // behind the others
+      if (queue.length > 0) this.#queues.set(owner, queue); // after the others
       if (call === undefined) continue;
       this.#queued -= 1;
       return call;

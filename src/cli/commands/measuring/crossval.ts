@@ -4,10 +4,10 @@ import type { CrossValidationOptions } from "../../../cross-validation/index.ts"
 import { InferyardError } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
-import { readGivenText } from "../../input/given-file.ts";
 import { zeroOrMore } from "../../option-flags.ts";
 import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 interface CrossvalFlags {
   readonly model?: string;

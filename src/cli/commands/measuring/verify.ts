@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
-import { readGivenText } from "../../input/given-file.ts";
 import { positiveNumber } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {

@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
-import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { extractOptions } from "../../../tasks/extraction/extract-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
+import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
 
 interface ExtractFlags extends TaskFlags {
   readonly schema: string;
@@ -71,10 +71,9 @@ function isList(found: ExtractedFields[string]): found is readonly ExtractedValu
   return Array.isArray(found);
 }
 
-/** What it holds is checked by the task. */
+/** The task checks the content. */
 async function readSchema(given: string): Promise<ExtractSchema> {
   const isInline = given.trimStart().startsWith("{");
-  const shown = isInline ? "--schema" : given;
-  const text = isInline ? given : await readGivenText(given, { remedy: "name a JSON file, or give the JSON itself" });
-  return parseGivenJson(text, shown, 'for example {"person":{"entity":"PER"}}') as ExtractSchema;
+  const text = isInline ? given : await readGivenText(given, "name a JSON file, or give the JSON itself");
+  return parseGivenJson(text, isInline ? "--schema" : given, 'for example {"person":{"entity":"PER"}}') as ExtractSchema;
 }

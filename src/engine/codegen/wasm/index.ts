@@ -10,7 +10,7 @@ export {
   instantiateKernels,
   kernelFunction,
 } from "./compile.ts";
-export { kernelCall, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { kernelCall, type Kernel, type KernelCall, type CompiledKernel, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { floatBytes } from "./kernels/loops/lanes.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/reductions/arg-reduce.ts";
 export { blockLayout, activationRowBytes, packedBlockBytes } from "./kernels/blocks/block-layout.ts";

@@ -1,4 +1,4 @@
-/** The linear layers that some GGUF embedding models have behind the pooling: Dense of sentence-transformers, without an activation. */
+/** The linear layers that some GGUF embedding models have after the pooling: Dense of sentence-transformers, without an activation. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { requireDecoder } from "../../answers/decoder-answers.ts";
 import { withFileWindow } from "../../file-window.ts";

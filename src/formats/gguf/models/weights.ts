@@ -90,7 +90,7 @@ function isRopeFactor(name: string): boolean {
   return /^rope_(freqs|factors_(short|long))\.weight$/.test(name);
 }
 
-/** Layers behind the pooling are modules of their own: `ggufPostPooling`. */
+/** Layers after the pooling are modules of their own: `ggufPostPooling`. */
 function isPostPooling(name: string, { postPooling = [] }: GgufArchitecture): boolean {
   return postPooling.some((stem) => name === `${stem}.weight` || name === `${stem}.bias`);
 }

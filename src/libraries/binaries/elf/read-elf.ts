@@ -67,7 +67,7 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
   };
 }
 
-/** The loader maps segments without a look at the size of the file, and a process that reads behind its end is ended by SIGBUS. */
+/** The loader maps segments without a look at the size of the file, and a process that reads after its end is ended by SIGBUS. */
 function refuseCutOff(reader: BinaryReader, { segments }: ElfHeader): void {
   const beyond = segments.find(({ type, offset, size }) => type === segmentTypes.load && offset + size > reader.size);
   if (beyond === undefined) return;

@@ -81,7 +81,7 @@ export function sectionAt({ sections }: PeImage, address: number, what: string):
   return section;
 }
 
-/** Position in the file of an address. Throws DamagedBinary; `what` names what lies there. */
+/** Position in the file of an address. Throws DamagedBinary; `what` names the content in the message. */
 export function getPosition(image: PeImage, address: number, what: string): number {
   const section = sectionAt(image, address, what);
   return section.position + (address - section.address);

@@ -14,10 +14,10 @@ import { answerPipeline } from "./answer-pipeline.ts";
 import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
 
 /** A task of Hugging Face. */
-export type Task = PipelineTask | GenerationTask | "feature-extraction";
+export type HuggingFaceTask = PipelineTask | GenerationTask | "feature-extraction";
 
 /** Other names of tasks, in transformers and in older clients. */
-const taskNames: Readonly<Record<string, Task>> = {
+const taskNames: Readonly<Record<string, HuggingFaceTask>> = {
   "feature-extraction": "feature-extraction",
   "text-classification": "text-classification",
   "sentiment-analysis": "text-classification",
@@ -52,7 +52,7 @@ export async function answerTask(
   return answerEmbed(service, context, takeFields(context, flat, embedRequest(service.limits.maxTexts)), model);
 }
 
-async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {
+async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<HuggingFaceTask> {
   const { result } = await service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
     loaded: async ({ manifest }) => taskOfManifest(manifest),
     files: async (manifest) => taskOfManifest(manifest),
@@ -62,7 +62,7 @@ async function taskOfModel(service: Service, context: Context<Env>, model: strin
 }
 
 /** A task by its name; those of translation may name two languages ("translation_en_to_fr"). */
-function taskOfName(name: string): Task | undefined {
+function taskOfName(name: string): HuggingFaceTask | undefined {
   return /^translation_\w+_to_\w+$/.test(name) ? "translation" : taskNames[name];
 }
 
@@ -72,7 +72,7 @@ export function isGenerationTask(task: string): task is GenerationTask {
 }
 
 /** The task of the model's head. */
-export function taskOfManifest(manifest: Manifest): Task {
+export function taskOfManifest(manifest: Manifest): HuggingFaceTask {
   const generates = getGenerationTask(manifest);
   if (generates !== undefined) return generates;
   const [first] = manifest.tasks.flatMap((task) => taskNames[task] ?? []);

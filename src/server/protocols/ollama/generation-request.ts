@@ -163,7 +163,7 @@ export function toTools(tools: readonly Readonly<Record<string, unknown>>[] = []
   return list.length === 0 ? {} : { tools: list };
 }
 
-/** What `think` sets in the chat template. */
+/** Variables of the chat template that `think` sets. */
 export function toThinking({ think }: SharedFields): Pick<ChatRequest, "templateVariables"> {
   if (think === undefined) return {};
   const effort = typeof think === "string" ? { reasoning_effort: think } : {};

@@ -84,7 +84,7 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
 const harmless = (type: "string" | "object" | "boolean"): z.ZodType => z.unknown().optional().openapi({ type });
 
 /** Fields that are accepted and change nothing here. */
-export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
+export const ineffectiveFields: Readonly<Record<string, z.ZodType>> = {
   user: harmless("string"),
   metadata: harmless("object"),
   store: harmless("boolean").openapi({ description: "Accepted and ignored: nothing is stored" }),
@@ -148,7 +148,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   ...thinkingFields,
   ...templateFields,
   ttl: ttlField,
-  ...harmlessFields,
+  ...ineffectiveFields,
 }).openapi("ChatCompletionsRequest") as never;
 
 /** Options of sampling, by the names of the library. */

@@ -15,7 +15,7 @@ import { openStream } from "../generation/open-stream.ts";
 import { modelOfAddress } from "./model-address.ts";
 import { applyKeepAlive, ttlField } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { type SamplingRequest, harmlessFields, samplingFields, toSampling, streamOptions } from "./chat-request.ts";
+import { type SamplingRequest, ineffectiveFields, samplingFields, toSampling, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, toUsage } from "./chat-response.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import { CompletionLogprobs, type LogprobLists } from "./completion-logprobs.ts";
@@ -62,7 +62,7 @@ export const completionsRequest: z.ZodType<CompletionsRequest> = requestObject({
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
   ttl: ttlField,
-  ...harmlessFields,
+  ...ineffectiveFields,
 }).openapi("CompletionsRequest") as never;
 
 const response = z

@@ -121,7 +121,7 @@ export function toEmbedOptions(request: EmbeddingsRequest): {
   };
 }
 
-/** What the texts are for. */
+/** Purpose of the texts. */
 export function getUse(request: EmbeddingsRequest): string | undefined {
   return eitherOf(request, "input_type", "task");
 }

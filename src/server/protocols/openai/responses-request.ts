@@ -10,7 +10,7 @@ import { invalidField, unsupportedField } from "../generation/request-errors.ts"
 import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
 import { contentFrom } from "./chat-messages.ts";
-import { harmlessFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
+import { ineffectiveFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
 import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
 
 /** A validated request. */
@@ -66,7 +66,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
     .openapi({ description: "`auto` has no effect: what is too long is refused" }),
   include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
   chat_template_kwargs: thinkingFields.chat_template_kwargs,
-  ...harmlessFields,
+  ...ineffectiveFields,
 }).openapi("ResponsesRequest") as never;
 
 /** The conversation of a request. Items about tools that only a provider's server runs are left out. Throws INPUT_INVALID for what is neither. */

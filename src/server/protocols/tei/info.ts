@@ -158,7 +158,7 @@ function getInfo(manifest: Manifest, variant: string | undefined): ModelInfo {
   };
 }
 
-/** What the model does, as this protocol names it. */
+/** Type of the model in the terms of this protocol. */
 export function getModelType(manifest: Manifest): ModelType {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade")
     return { embedding: { pooling: "splade" } };

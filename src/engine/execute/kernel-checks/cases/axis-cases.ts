@@ -11,7 +11,7 @@ const numeric = [
 
 const masked = elements([...Array<number>(8).fill(0.5), ...Array<number>(13).fill(-Infinity)]);
 
-/** Rows of each length, masks that broadcast along each axis, and axes with elements behind them. */
+/** Rows of each length, masks that broadcast along each axis, and axes with elements after them. */
 const softmaxes = `
 softmax ~ softmax(special float32[3,19]) axis=1
 softmax ~ softmax(float32[3,7], float32[3,7] = ${masked}) axis=1

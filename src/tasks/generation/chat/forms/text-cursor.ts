@@ -147,7 +147,7 @@ export class TextCursor {
   }
 
   /**
-   * Whether one of several lists of words is next, each word behind any white space, and none of them read. An empty word is the end of a text that was not cut.
+   * Whether one of several lists of words is next, each word after any white space, and none of them read. An empty word is the end of a text that was not cut.
    */
   *follows(lists: readonly (readonly string[])[]): Reading<boolean> {
     for (;;) {

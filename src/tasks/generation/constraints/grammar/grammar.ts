@@ -12,7 +12,7 @@ export type GrammarNode =
   | { readonly kind: "choice"; readonly options: readonly GrammarNode[] }
   /** `item`, `min` to `max` times. */
   | { readonly kind: "repeat"; readonly item: GrammarNode; readonly min: number; readonly max: number }
-  /** One of the texts of a trie, and behind it the part of its number. */
+  /** One of the texts of a trie, and after it the part of its number. */
   | { readonly kind: "switch"; readonly words: WordTrie; readonly cases: readonly GrammarNode[] }
   | GrammarRule
   | ObjectNode;
@@ -94,7 +94,7 @@ export function choiceOf(options: readonly GrammarNode[]): GrammarNode {
   return options.length === 1 ? (options[0] as GrammarNode) : part({ kind: "choice", options }, options.length);
 }
 
-/** One of the texts of a trie, and behind it the part of its number. */
+/** One of the texts of a trie, and after it the part of its number. */
 export function switchOf(words: WordTrie, cases: readonly GrammarNode[]): GrammarNode {
   return part({ kind: "switch", words, cases }, cases.length);
 }

@@ -20,7 +20,7 @@ export type StackPart =
   | { readonly kind: "repeat"; readonly node: Extract<GrammarNode, { kind: "repeat" }>; readonly count: number }
   /** The items of a sequence from a number on. */
   | { readonly kind: "sequence"; readonly node: Extract<GrammarNode, { kind: "sequence" }>; readonly at: number }
-  /** Behind a text of a switch, whose automaton says which it is. */
+  /** After a text of a switch, whose automaton says which it is. */
   | { readonly kind: "switch"; readonly node: Extract<GrammarNode, { kind: "switch" }> }
   | ObjectPart;
 
