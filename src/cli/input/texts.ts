@@ -1,7 +1,7 @@
 /** Texts of a command: from arguments, a file or stdin. */
+import { parseGivenJson } from "./given-file.ts";
 import { createReadStream } from "node:fs";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import { parseGivenJson } from "./given-file.ts";
 import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,10 +1,10 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
-import { readGivenText } from "../../input/given-file.ts";
 import { zeroOrMore } from "../../option-flags.ts";
 import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";

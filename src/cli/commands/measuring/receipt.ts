@@ -1,9 +1,9 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { readGivenText } from "../../input/given-file.ts";
 import { positiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";

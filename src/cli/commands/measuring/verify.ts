@@ -1,8 +1,8 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
-import { readGivenText } from "../../input/given-file.ts";
 import { positiveNumber } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
