@@ -3,6 +3,7 @@
  * compared with its limit before any element is read, and validation stops at the first fault, so that an error does not grow with the request.
  */
 import { z } from "@hono/zod-openapi";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
 
@@ -108,6 +109,16 @@ export function name(): z.ZodString {
   return z.string().max(requestLimits.nameCharacters);
 }
 
+/** Schema of the request field `model`: the name of a model. */
+export const modelField: z.ZodOptional<z.ZodString> = name()
+  .optional()
+  .openapi({ description: "Name of a model. Default: the server's default model" });
+
+/** The same for routes of servers that have one model. */
+export const headerModelField: z.ZodOptional<z.ZodString> = name()
+  .optional()
+  .openapi({ description: "Name of a model. Default: that of x-inferyard-model, or the default model" });
+
 /**
  * An object with arbitrary members, which is not copied. `max`: maximum number of members. Default: unlimited here, since the limits on the whole
  * body apply. `properties`: the JSON schemas of members that the OpenAPI document names; they are not checked here.
@@ -143,11 +154,6 @@ export function getMembers<Item>(item: z.ZodType<Item>): z.ZodType<Record<string
     return { value: changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }, issues: found.issues };
   };
   return customSchema(read, { type: "object", additionalProperties: toJsonSchema(item) });
-}
-
-/** Whether the value is an object and not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** JSON bodies of requests. */
 import type { Context } from "hono";
 import { InferyardError } from "../../contract/errors.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { keepWritten } from "../../formats/json/exact-json.ts";
 import type { Env } from "./context.ts";
 
@@ -29,10 +30,6 @@ function parsed(text: string): unknown {
 function nestsObjects(value: unknown): boolean {
   if (!isObject(value)) return false;
   return Object.values(value).some((member) => isObject(member) || (Array.isArray(member) && member.some(isObject)));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced those that stand for it. */

@@ -3,18 +3,17 @@
  * it reads.
  */
 import type { Context } from "hono";
-import { createRoute } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
-import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
+import type { Env } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
+import { type Route, post } from "../../http/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { relevanceScore, totalTokens } from "../relevance.ts";
+import { runTask } from "../run-task.ts";
 import { cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
-import { documentedErrors } from "./errors.ts";
-import { type RerankRequest, toDocuments, rerankRequest } from "./rerank-request.ts";
+import { type RerankRequest, rerankRequest, toDocuments } from "./rerank-request.ts";
 import { rerankResponse, responseBody } from "./rerank-response.ts";
 
 type Version = "1" | "2";
@@ -27,14 +26,18 @@ const locations: readonly { readonly path: string; readonly version: Version; re
   { path: "/reranking", version: "2", summary: "Rank documents by relevance, as llama.cpp" },
 ];
 
-/** Adds the routes. */
-export function addRerank(routes: Routes, service: Service): void {
-  const request = rerankRequest(service.limits.maxTexts);
-  for (const { path, version, summary } of locations) {
-    routes.openapi(createRoute(jsonRoute(path, summary, request, rerankResponse, documentedErrors)), (context) =>
-      answerRerank(service, context, context.req.valid("json"), version),
-    );
-  }
+/** The routes. */
+export function rerankRoutes(service: Service): Route[] {
+  const body = rerankRequest(service.limits.maxTexts);
+  return locations.map(({ path, version, summary }) =>
+    post({
+      path,
+      summary,
+      body,
+      response: rerankResponse,
+      answer: (request, context) => answerRerank(service, context, request, version),
+    }),
+  );
 }
 
 /** The response to a request with `documents` or `input`. */
@@ -43,23 +46,20 @@ export async function answerRerank(
   context: Context<Env>,
   request: RerankRequest,
   version: Version,
-): Promise<never> {
+): Promise<Response> {
   const { query, top_n: topN = request.top_k, max_tokens_per_doc: maxTokens, rank_fields: fields, truncation } = request;
   const { raw_scores: raw = false } = request;
   const documents = toDocuments(request);
   refuseDuplicates(fields);
   const texts = documents.map((one, index) => textOfDocument(one, index, fields));
   refusePairs([query], texts);
-  const options = {
-    ...omitUndefined({ topN }),
-    ...(truncation === false ? { truncate: "error" as const } : {}),
-    ...(raw ? { raw } : {}),
-  };
+  const truncate = truncation === false ? ("error" as const) : undefined;
+  const options = { ...omitUndefined({ topN, truncate }), ...(raw ? { raw } : {}) };
   const key = ["rerank cut", query, texts, maxTokens ?? null, options] as const;
-  const call = { model: request.model, texts: documents.length, key };
-  const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
-    const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
-    return service.runtime.rerank(query, readTexts, { ...options, model: handle, signal });
+  const { runtime } = service;
+  const outcome = await runTask(service, context, { model: request.model, texts: documents.length, key }, async (on) => {
+    const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, runtime.tokenizer(on.model));
+    return runtime.rerank(query, readTexts, { ...options, ...on });
   });
   const { results, scoring } = outcome.result;
   const ranked = results.map(({ index, score }) => ({ index, score: raw ? score : relevanceScore(scoring, score) }));
@@ -67,7 +67,7 @@ export async function answerRerank(
   const object = context.req.path === "/rerank" ? "rerank" : "list";
   const tokens = totalTokens(outcome.result);
   const body = responseBody(request, { id, model: outcome.model, version, object, ranked, documents, texts, tokens });
-  return jsonResponse(context, body, resultHeaders(outcome));
+  return jsonResponse(context, body, outcome);
 }
 
 async function cutTexts(

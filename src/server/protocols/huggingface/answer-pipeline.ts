@@ -2,11 +2,12 @@
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
-import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
+import type { Env } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
 import type { Service } from "../../serving/service.ts";
+import { headerModel, runTask } from "../run-task.ts";
 import { type PipelineTask, pipelineRequests } from "./pipeline-requests.ts";
 
 /** The response to a request of a task. `model`: the model that the path names. Default: that of the header, or the default model. */
@@ -19,8 +20,7 @@ export async function answerPipeline(
 ): Promise<Response> {
   const requests = pipelineRequests(service.limits.maxTexts);
   const { runtime } = service;
-  const caller = getCaller(context);
-  const named = model ?? context.req.header("x-inferyard-model");
+  const named = headerModel(context, model);
   switch (task) {
     case "text-classification": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
@@ -28,11 +28,9 @@ export async function answerPipeline(
       const { top_k: topK, function_to_apply: activation } = parameters;
       const options = { ...omitUndefined({ topK, activation }) };
       const call = { model: named, texts: list.length, key: ["classify", list, options] as const };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.classify(list, { ...options, model: handle, signal }),
-      );
+      const outcome = await runTask(service, context, call, (on) => runtime.classify(list, { ...options, ...on }));
       const labels = outcome.result.results.map((each) => each.map(({ label, score }) => ({ label, score })));
-      return jsonResponse(context, labels, resultHeaders(outcome)); // a list of lists for one text, too
+      return jsonResponse(context, labels, outcome); // a list of lists for one text, too
     }
     case "token-classification": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
@@ -43,11 +41,9 @@ export async function answerPipeline(
         ...omitUndefined({ aggregation, ignoreLabels, stride }),
       };
       const call = { model: named, texts: list.length, key: ["recognize", list, options] as const };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.recognize(list, { ...options, model: handle, signal }),
-      );
+      const outcome = await runTask(service, context, call, (on) => runtime.recognize(list, { ...options, ...on }));
       const entities = outcome.result.results.map((each) => toHuggingFaceEntities(each));
-      return jsonResponse(context, typeof inputs === "string" ? (entities[0] ?? []) : entities, resultHeaders(outcome));
+      return jsonResponse(context, typeof inputs === "string" ? (entities[0] ?? []) : entities, outcome);
     }
     case "zero-shot-classification": {
       const { inputs, parameters } = takeFields(context, body, requests[task]);
@@ -60,12 +56,10 @@ export async function answerPipeline(
         ...omitUndefined({ multiLabel, hypothesisTemplate }),
       };
       const call = { model: named, texts: list.length * labels.length, key: ["classify", list, options] as const };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.classify(list, { ...options, model: handle, signal }),
-      );
+      const outcome = await runTask(service, context, call, (on) => runtime.classify(list, { ...options, ...on }));
       const scores = outcome.result.results.map((each) => each.map(({ label, score }) => ({ label, score })));
       // Clients that send one text in a list read the labels of one text, too.
-      return jsonResponse(context, list.length === 1 ? (scores[0] ?? []) : scores, resultHeaders(outcome));
+      return jsonResponse(context, list.length === 1 ? (scores[0] ?? []) : scores, outcome);
     }
     case "fill-mask": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
@@ -73,11 +67,9 @@ export async function answerPipeline(
       const { top_k: topK, targets } = parameters;
       const options = { ...omitUndefined({ topK, targets }) };
       const call = { model: named, texts: list.length, key: ["fill mask", list, options] as const };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.fillMask(list, { ...options, model: handle, signal }),
-      );
+      const outcome = await runTask(service, context, call, (on) => runtime.fillMask(list, { ...options, ...on }));
       const fills = outcome.result.results.map((each) => toHuggingFaceFills(each));
-      return jsonResponse(context, typeof inputs === "string" ? (fills[0] ?? []) : fills, resultHeaders(outcome));
+      return jsonResponse(context, typeof inputs === "string" ? (fills[0] ?? []) : fills, outcome);
     }
     case "question-answering": {
       const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
@@ -91,21 +83,19 @@ export async function answerPipeline(
         ...omitUndefined({ maxAnswerTokens, stride, noAnswer, alignToWords }),
       };
       const call = { model: named, texts: 1, key: ["answer", question, passage, options] as const };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.answer(question, passage, { ...options, model: handle, signal }),
-      );
+      const outcome = await runTask(service, context, call, (on) => runtime.answer(question, passage, { ...options, ...on }));
       const answers = (outcome.result.results[0] ?? []).map(({ answer, score, start, end }) => ({ score, start, end, answer }));
-      return jsonResponse(context, topK === 1 && answers.length === 1 ? answers[0] : answers, resultHeaders(outcome));
+      return jsonResponse(context, topK === 1 && answers.length === 1 ? answers[0] : answers, outcome);
     }
     case "sentence-similarity": {
       const { inputs } = takeFields(context, body, requests[task]);
       const { source_sentence: source, sentences } = inputs;
       const key = ["similarity", source, sentences, {}] as const;
       const call = { model: named, texts: sentences.length + 1, key };
-      const outcome = await service.call(caller, call, (handle, signal) =>
-        runtime.similarity([source], sentences, { metric: "cosine", model: handle, signal }),
+      const outcome = await runTask(service, context, call, (on) =>
+        runtime.similarity([source], sentences, { metric: "cosine", ...on }),
       );
-      return jsonResponse(context, [...(outcome.result.scores[0] ?? [])], resultHeaders(outcome));
+      return jsonResponse(context, outcome.result.scores[0] ?? [], outcome);
     }
     default:
       return task satisfies never;

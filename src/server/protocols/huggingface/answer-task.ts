@@ -3,13 +3,14 @@ import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Env, getCaller } from "../../http/context.ts";
-import { isObject } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import type { Service } from "../../serving/service.ts";
 import { textLabels } from "../model-capabilities.ts";
+import { headerModel } from "../run-task.ts";
 import { answerEmbed, embedRequest } from "../tei/embed.ts";
 import { modelNotHere } from "../tei/info.ts";
-import { type GenerationTask, answerGeneration, getGenerationTask } from "./answer-generation.ts";
+import { type GenerationTask, answerTexts, getGenerationTask } from "./answer-texts.ts";
 import { answerPipeline } from "./answer-pipeline.ts";
 import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
 
@@ -45,7 +46,7 @@ export async function answerTask(
   const task = written === undefined ? (taskOfShape(body) ?? (await taskOfModel(service, context, model))) : taskOfName(written);
   if (task === undefined) throw unknownTask(written ?? "");
   if (isGenerationTask(task))
-    return answerGeneration(service, context, body, { task, named: written, model, fullText: task === "text-generation" });
+    return answerTexts(service, context, body, { task, named: written, model, fullText: task === "text-generation" });
   if (task !== "feature-extraction") return answerPipeline(service, context, task, body, model);
   const { parameters, options: _options, ...rest } = isObject(body) ? body : {};
   const flat = isObject(parameters) ? { ...rest, ...parameters } : rest;
@@ -53,7 +54,7 @@ export async function answerTask(
 }
 
 async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {
-  const { result } = await service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
+  const { result } = await service.calls.describe(getCaller(context), headerModel(context, model), {
     loaded: async ({ manifest }) => taskOfManifest(manifest),
     files: async (manifest) => taskOfManifest(manifest),
     missing: modelNotHere,

@@ -1,6 +1,7 @@
 /** Requests of the pipelines of Hugging Face's inference API: `inputs`, with the options of the task in `parameters`. */
 import { z } from "@hono/zod-openapi";
-import { isObject, isText, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { isText, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 
 /** Tasks whose pipelines are built, besides `feature-extraction`, which is text-embeddings-inference's /embed. */

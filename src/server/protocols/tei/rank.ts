@@ -1,29 +1,30 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
-import { createRoute, z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../contract/checked.ts";
-import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
-import { relevanceScore } from "../relevance.ts";
-import { jsonResponse } from "../../http/json-response.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
+import type { Env } from "../../http/context.ts";
+import { isText, listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { answerRerank as answerDocuments } from "../cohere/rerank.ts";
+import { type Route, jsonRequest, post } from "../../http/route.ts";
+import type { Service } from "../../serving/service.ts";
 import { rerankRequest as documentsRequest } from "../cohere/rerank-request.ts";
 import { rerankResponse } from "../cohere/rerank-response.ts";
-import { isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
-import type { Service } from "../../serving/service.ts";
-import { emptyError, documentedErrors } from "./errors.ts";
+import { answerRerank as answerDocuments } from "../cohere/rerank.ts";
+import { relevanceScore } from "../relevance.ts";
+import { headerModel, runTask } from "../run-task.ts";
+import { emptyError } from "./errors.ts";
 import {
   type EmptyObjects,
   type TruncationFields,
-  callModel,
   emptyObjects,
-  truncationFields,
   promptName,
   toTruncation,
+  truncationFields,
 } from "./requests.ts";
 
 const rawScores = z
@@ -53,40 +54,41 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   }).openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 
-/** Adds POST /rerank: `texts` are TEI's, `documents` those of Cohere, Jina, vLLM and Infinity, each with the response of its own. */
-export function addRerank(routes: Routes, service: Service): void {
+/** POST /rerank: `texts` are TEI's, `documents` those of Cohere, Jina, vLLM and Infinity, each with the response of its own. */
+export function rerankRoute(service: Service): Route {
   const { maxTexts } = service.limits;
   const [own, others] = [rerankRequest(maxTexts), documentsRequest(maxTexts)];
-  const summary =
-    "Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents)";
-  routes.openAPIRegistry.registerPath(
-    jsonRoute("/rerank", summary, z.union([own, others]), z.union([z.array(rank), rerankResponse]), documentedErrors),
-  );
-  routes.post("/rerank", async (context) => {
-    const body = await jsonBody(context);
-    const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
-    return isOther
-      ? answerDocuments(service, context, takeFields(context, body, others), "2")
-      : answerRerank(service, context, takeFields(context, body, own));
-  });
+  return {
+    method: "post",
+    path: "/rerank",
+    summary: "Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents)",
+    request: jsonRequest(z.union([own, others])),
+    response: z.union([z.array(rank), rerankResponse]),
+    answer: async (context) => {
+      const body = await jsonBody(context);
+      const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
+      return isOther
+        ? answerDocuments(service, context, takeFields(context, body, others), "2")
+        : answerRerank(service, context, takeFields(context, body, own));
+    },
+  };
 }
 
 /** The response to a request of /rerank. */
-export async function answerRerank(service: Service, context: Context<Env>, request: RerankRequest): Promise<never> {
+export async function answerRerank(service: Service, context: Context<Env>, request: RerankRequest): Promise<Response> {
   const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
   if (texts.length === 0) throw emptyError("`texts`");
   refusePairs([query], texts);
   const options = { ...toTruncation(service, truncation), ...(raw ? { raw } : {}) };
-  const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
-    service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
-  );
+  const call = { model: headerModel(context), texts: texts.length, key: ["rerank", query, texts, options] as const };
+  const outcome = await runTask(service, context, call, (on) => service.runtime.rerank(query, texts, { ...options, ...on }));
   const { results, scoring } = outcome.result;
   const ranks = results.map(({ index, score, text }) => ({
     index,
     score: raw ? score : relevanceScore(scoring, score),
     ...(withText ? { text } : {}),
   }));
-  return jsonResponse(context, ranks, resultHeaders(outcome));
+  return jsonResponse(context, ranks, outcome);
 }
 
 type Pair = [string, string];
@@ -127,34 +129,28 @@ export const predictRequest = (limit: number): z.ZodType<PredictRequest> =>
   }).openapi("TeiPredictRequest");
 const prediction = z.object({ label: z.string(), score: z.number() });
 const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
-const predictRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/predict",
-      "Labels of texts with scores, as text-embeddings-inference",
-      predictRequest(limit),
-      predictResponse,
-      documentedErrors,
-    ),
-  );
-
-/** Adds POST /predict. */
-export function addPredict(routes: Routes, service: Service): void {
-  routes.openapi(predictRoute(service.limits.maxTexts), (context) => answerPredict(service, context, context.req.valid("json")));
+/** POST /predict. */
+export function predictRoute(service: Service): Route {
+  return post({
+    path: "/predict",
+    summary: "Labels of texts with scores, as text-embeddings-inference",
+    body: predictRequest(service.limits.maxTexts),
+    response: predictResponse,
+    answer: (request, context) => answerPredict(service, context, request),
+  });
 }
 
 /** The response to a request of /predict. */
-export async function answerPredict(service: Service, context: Context<Env>, request: PredictRequest): Promise<never> {
+export async function answerPredict(service: Service, context: Context<Env>, request: PredictRequest): Promise<Response> {
   const { inputs, raw_scores: raw = false, ...truncation } = request;
   const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
   const texts = predictTexts(inputs);
   if (texts.length === 0) throw emptyError("`inputs`");
   const options = { ...toTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
-  const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
-    service.runtime.classify(texts, { ...options, model: handle, signal }),
-  );
+  const call = { model: headerModel(context), texts: texts.length, key: ["classify", texts, options] as const };
+  const outcome = await runTask(service, context, call, (on) => service.runtime.classify(texts, { ...options, ...on }));
   const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
-  return jsonResponse(context, one ? (predictions[0] ?? []) : predictions, resultHeaders(outcome));
+  return jsonResponse(context, one ? (predictions[0] ?? []) : predictions, outcome);
 }
 
 /** Two strings in an array are a pair; arrays in an array are a batch. */
@@ -174,29 +170,24 @@ const similarityRequest = (limit: number) =>
     inputs: requestObject({ source_sentence: z.string(), sentences: texts(limit) }),
     parameters: requestObject({ prompt_name: promptName, ...truncationFields }).optional(),
   }).openapi("TeiSimilarityRequest");
-const similarityRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/similarity",
-      "Cosine similarity of a text to others, as text-embeddings-inference",
-      similarityRequest(limit),
-      z.array(z.number()),
-      documentedErrors,
-    ),
-  );
 
-/** Adds POST /similarity. */
-export function addSimilarity(routes: Routes, service: Service): void {
-  routes.openapi(similarityRoute(service.limits.maxTexts), async (context) => {
-    const { inputs, parameters } = context.req.valid("json");
-    const { source_sentence: source, sentences } = inputs;
-    if (sentences.length === 0) throw emptyError("`sentences`");
-    const prompt = parameters?.prompt_name;
-    const options = { ...toTruncation(service, parameters ?? {}), ...omitUndefined({ prompt }) };
-    const key = ["similarity", source, sentences, options] as const;
-    const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
-      service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),
-    );
-    return context.json([...(outcome.result.scores[0] ?? [])], 200, resultHeaders(outcome));
+/** POST /similarity. */
+export function similarityRoute(service: Service): Route {
+  return post({
+    path: "/similarity",
+    summary: "Cosine similarity of a text to others, as text-embeddings-inference",
+    body: similarityRequest(service.limits.maxTexts),
+    response: z.array(z.number()),
+    answer: async ({ inputs, parameters = {} }, context) => {
+      const { source_sentence: source, sentences } = inputs;
+      if (sentences.length === 0) throw emptyError("`sentences`");
+      const options = { ...toTruncation(service, parameters), ...omitUndefined({ prompt: parameters.prompt_name }) };
+      const key = ["similarity", source, sentences, options] as const;
+      const call = { model: headerModel(context), texts: sentences.length + 1, key };
+      const outcome = await runTask(service, context, call, (on) =>
+        service.runtime.similarity([source], sentences, { ...options, metric: "cosine", ...on }),
+      );
+      return jsonResponse(context, outcome.result.scores[0] ?? [], outcome);
+    },
   });
 }

@@ -1,12 +1,8 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
-import { type Env, getCaller } from "../../http/context.ts";
-import type { CallKey } from "../../serving/call-key.ts";
 import {
   arrayAlternative,
   isNumber,
@@ -18,7 +14,6 @@ import {
   tokenIds,
   requestObject,
 } from "../../http/field-schemas.ts";
-import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { type TextInput, toTexts } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
@@ -93,22 +88,6 @@ export function toTruncation({ settings }: Service, fields: TruncationFields): {
   throw new InferyardError("INPUT_INVALID", "texts can be truncated on the right only", {
     remedy: "leave truncation_direction out, or set truncate to false",
   });
-}
-
-/**
- * Runs `work` on the model of the header x-inferyard-model, else on the default model: TEI serves a single model, so its requests name none.
- * `model`: the model that the path names. `key`: see `ModelCall.key`.
- */
-export function callModel<Result>(
-  service: Service,
-  context: Context<Env>,
-  texts: number,
-  key: CallKey | undefined,
-  work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
-  model?: string,
-): Promise<ModelCallResult<Result>> {
-  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...omitUndefined({ key }) };
-  return service.call(getCaller(context), call, work);
 }
 
 /** The inputs as a list; an array of numbers is one text. Throws the error for empty input. */

@@ -1,0 +1,57 @@
+/** Results of calls that are kept for equal calls. */
+import type { Runtime } from "../../api/runtime.ts";
+import type { Decision } from "../../runtime/decision/decision.ts";
+import { type CallKey, hashParts } from "./call-key.ts";
+import type { ResolvedModel } from "./model-names.ts";
+import { deepCopy, estimateMemoryBytes } from "./plain-data.ts";
+import { ResultCache } from "./result-cache.ts";
+
+/** A result that a model computed, with where it ran. */
+export interface ComputedResult<Result> {
+  readonly result: Result;
+  readonly target: string;
+  readonly decision: Decision;
+}
+
+/**
+ * The results of one server. They belong to the decision that placed the model: one that was reloaded or moved has a new decision, so that its old results
+ * are never returned.
+ */
+export class CallCache {
+  readonly #runtime: Runtime;
+  readonly #results: ResultCache<ComputedResult<unknown>>;
+  /** Whether results are kept at all. */
+  readonly isOn: boolean;
+
+  /** `limitBytes`: memory of all results; 0: none are kept. */
+  constructor(runtime: Runtime, limitBytes: number) {
+    this.#runtime = runtime;
+    this.#results = new ResultCache(limitBytes);
+    this.isOn = limitBytes > 0;
+  }
+
+  /** Memory of the results in bytes. */
+  get bytes(): number {
+    return this.#results.bytes;
+  }
+
+  /** A copy of the result that the model in memory has given to an equal call; undefined if there is none. */
+  async find<Result>({ reference, constraints }: ResolvedModel, key: CallKey): Promise<ComputedResult<Result> | undefined> {
+    const found = await this.#runtime.useLoaded(reference, constraints, async ({ decision }) =>
+      this.#results.get(resultKey(decision, key)),
+    );
+    // Calls with equal keys have results of the same type.
+    return found && { ...found, result: deepCopy(found.result, found.decision) as Result };
+  }
+
+  /** Keeps a copy of the result. */
+  put({ result, target, decision }: ComputedResult<unknown>, key: CallKey): void {
+    if (!this.isOn) return;
+    const copy = deepCopy(result, decision);
+    this.#results.put(resultKey(decision, key), { result: copy, target, decision }, estimateMemoryBytes(copy, decision));
+  }
+}
+
+function resultKey({ id }: Decision, key: CallKey): string {
+  return `${id} ${hashParts(key)}`;
+}
