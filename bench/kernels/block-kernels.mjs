@@ -1,8 +1,7 @@
 // How fast the kernels for quantized weights read them, on one thread: a matrix of 4096 x 4096 times a vector, with weights that lie in memory and not in caches, beside
-// ggml's own kernels in the same run and what one thread reads from memory at best. Run with `npm run bench:kernels`; `--format F` takes one format.
+// what one thread reads from memory at best. Run with `npm run bench:kernels`; `--format F` takes one format.
 import { measuredSize, KernelFacts } from "../../src/backends/native/kernel-facts.ts";
-import { ggmlKernelId } from "../../src/kernels/kernel-ids.ts";
-import { kernelById, kernelRegistry } from "../../src/kernels/registry.ts";
+import { kernelRegistry } from "../../src/kernels/registry.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { readOptions } from "../measuring/options.mjs";
 import { formatTable } from "../measuring/table.mjs";
@@ -24,34 +23,24 @@ for (const kernel of kernelRegistry) {
   if (format !== undefined && type.toLowerCase() !== format.toLowerCase()) continue;
   const speed = facts.measure(kernel);
   if (speed === undefined) continue; // not on this machine
-  const own = kernelById(ggmlKernelId(type));
-  const ggml = own && implementation.kind !== "scalar" ? facts.measure(own) : undefined;
-  rows.push({ id, type, speed, ggml });
+  rows.push({ id, type, speed });
 }
 memory.push(facts.measureMemory());
 const bandwidth = Math.max(...memory);
-const result = { machine: describeMachine(), load: load(), ggml: facts.ggml, memoryGigabytesPerSecond: bandwidth, rows };
+const result = { machine: describeMachine(), load: load(), memoryGigabytesPerSecond: bandwidth, rows };
 
 if (json) console.log(JSON.stringify(result, null, 2));
 else {
   console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);
-  console.log(`memory   ${bandwidth.toFixed(1)} GB/s read by one thread at best`);
-  console.log(
-    facts.ggml === true
-      ? "ggml     its product of the same matrix on one thread, in this process\n"
-      : `ggml     not measured: ${facts.ggml}\n`,
-  );
-  const number = (value, digits = 2) => (value === undefined ? "-" : value.toFixed(digits));
-  const table = rows.map(({ id, type, speed, ggml }) => [
+  console.log(`memory   ${bandwidth.toFixed(1)} GB/s read by one thread at best\n`);
+  const table = rows.map(({ id, type, speed }) => [
     id,
     type,
-    number(speed.milliseconds),
-    number(speed.gigabytesPerSecond, 1),
+    speed.milliseconds.toFixed(2),
+    speed.gigabytesPerSecond.toFixed(1),
     `${((100 * speed.gigabytesPerSecond) / bandwidth).toFixed(0)} %`,
-    number(ggml?.milliseconds),
-    ggml === undefined ? "-" : (ggml.milliseconds / speed.milliseconds).toFixed(2),
   ]);
   const size = `${measuredSize} x ${measuredSize}`;
-  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory", "ggml ms", "times ggml"], table));
+  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory"], table));
 }
 process.exit(0); // libraries that FFI has opened are not given back

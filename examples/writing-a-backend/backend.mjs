@@ -27,8 +27,8 @@ async function probe({ run }) {
 
 /** @type {import("inferyard/backend").Backend["capabilities"]} */
 function capabilities(device) {
-  // blocking: a large product holds its thread, so the runtime gives each model a worker, made through `entry`.
-  return { formats: isCpu(device) ? { safetensors: ["LinearHead"] } : {}, precisions: ["fp32"], options: [], blocking: true };
+  const heads = { kind: "tensor", format: "safetensors", architectures: ["LinearHead"] };
+  return { models: isCpu(device) ? [heads] : [], precisions: ["fp32"], options: [] };
 }
 
 /** @type {import("inferyard/backend").Backend["load"]} */

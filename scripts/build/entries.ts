@@ -67,7 +67,6 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
   "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",
-  "src/backends/native/ggml-kernels.ts": "src/composition/browser/ggml-kernels.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
 };
 

@@ -58,7 +58,7 @@ Which of them are there, a probe of the machine and of the package or library te
 | precisions of caches of language models | ${common.cachePrecisions === undefined ? "that of the model" : code(common.cachePrecisions)} |
 | where models live unless \`host\` says otherwise | ${hostOf(common)} |
 | estimated memory of a model | ${footprintOf(common)} |
-| weights packed while loading | ${common.packing === undefined ? "none" : code(Object.keys(common.packing.bytesPerWeight))} |
+| weights packed while loading | ${packedOf(common)} |
 
 An option that is not listed refuses the target, so that none is ignored; other devices than the first may lack one.
 
@@ -88,18 +88,26 @@ function needs(requirements: readonly Requirement[]): string {
 }
 
 /** Formats with the number of architectures, for embeddings and other tensors, and for language models. */
-function formatsOf({ formats, languageFormats = {} }: Capabilities): readonly string[] {
-  const names = [...new Set([...Object.keys(formats), ...Object.keys(languageFormats)])];
-  return names.map((name) => {
-    const [own, language] = [formats, languageFormats].map((all) => Object.entries(all).find(([format]) => format === name)?.[1]);
-    if (own === "any" || language === "any") return `${name}${own === undefined ? " (language models)" : ""}`;
-    return `${name} (${new Set([...(own ?? []), ...(language ?? [])]).size} architectures)`;
+function formatsOf({ models }: Capabilities): readonly string[] {
+  return [...new Set(models.map(({ format }) => format))].map((format) => {
+    const known = models.filter((each) => each.format === format);
+    const architectures = new Set(known.flatMap((each) => each.architectures));
+    if (!architectures.has("any")) return `${format} (${architectures.size} architectures)`;
+    return `${format}${known.some(({ kind }) => kind === "tensor") ? "" : " (language models)"}`;
   });
 }
 
-function hostOf({ needsProcess = false, blocking }: Capabilities): string {
-  if (needsProcess) return "a process of their own";
-  return blocking === false ? "the calling thread" : "a worker thread; a process where memory is limited";
+function packedOf({ models }: Capabilities): string {
+  const packing = models.find((each) => each.packing !== undefined)?.packing;
+  return packing === undefined ? "none" : code(Object.keys(packing));
+}
+
+function hostOf({ models }: Capabilities): string {
+  const places = new Set(models.map(({ runsIn = "thread" }) => runsIn));
+  if (places.has("process")) return "a process of their own";
+  return [...places].every((place) => place === "caller")
+    ? "the calling thread"
+    : "a worker thread; a process where memory is limited";
 }
 
 function footprintOf({ footprint }: Capabilities): string {

@@ -8,7 +8,6 @@ const built: Readonly<Record<Exclude<KernelEntry["implementation"]["kind"], "non
   machine: "yes, generated machine code, through koffi; only if it is preferred",
   wasm: "yes, generated WebAssembly",
   scalar: "yes, plain TypeScript",
-  ggml: "yes, through koffi; only if it is preferred",
   llama: "yes, by the backend `llamacpp`",
 };
 

@@ -7,7 +7,7 @@ export type Layers = readonly (readonly string[])[];
 export const ranks: Layers = [
   ["contract", "version.ts"],
   ["platform", "concurrency"],
-  ["storage", "devices", "formats"],
+  ["storage", "devices", "formats", "regular-expressions"],
   ["hosts", "models", "kernels"],
   ["libraries", "measurements"],
   ["tokenizers", "engine", "templates"],
@@ -46,7 +46,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["contracts"],
     ["discovery"],
     ["analysis"],
-    ["ggml", "validation"],
+    ["validation"],
     ["inventory"],
     ["accelerators"],
     ["."],

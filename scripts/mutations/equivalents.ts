@@ -196,11 +196,6 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     code: "for (let row = column + 1; row < size",
     reason: "a matrix has no row there, or none below the pivot that is larger",
   },
-  {
-    file: "src/engine/interpret/regex-syntax.ts",
-    code: "const isRange =",
-    reason: "a range that the pattern does not end is refused either way",
-  },
   ...["for (let group = 0; group < groups", "for (let output = 0; output < outputs"].map((code) => ({
     file: "src/engine/lower/convolution-transpose-phases.ts",
     code,

@@ -69,7 +69,7 @@ export interface ToolCallContent {
   providerMetadata?: { inferyard: { arguments: string } };
 }
 
-/** What a stream consists of. */
+/** One part of a stream. */
 export type StreamPart =
   | { type: "stream-start"; warnings: never[] }
   | { type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; id: string }

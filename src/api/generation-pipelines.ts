@@ -19,7 +19,7 @@ type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
 export type GenerationPipelineOptions = WithSnakeCase<Omit<GenerateOptions, "stream">> & {
   /** Texts for each prompt; the name of transformers.js for `n`. */
   readonly num_return_sequences?: number;
-  /** Whether the prompt stands before each text. Default: true. */
+  /** Whether each text begins with its prompt. Default: true. */
   readonly return_full_text?: boolean;
   /** Is given the tokens of a single prompt while they are generated. */
   readonly streamer?: Streamer;

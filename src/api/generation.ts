@@ -3,6 +3,7 @@ import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
+import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
@@ -22,13 +23,16 @@ import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-set
 import {
   type GenerateCall,
   type PrepareCall,
-  type Prompt,
+  type PreparedPrompts,
   type TextGenerator,
   getPromptTokens,
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
+import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
+import { type ModelCall, holdModel, runTimed } from "./model-call.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
 import type {
   ChatPrompt,
@@ -42,15 +46,8 @@ import type {
   TaskRun,
 } from "./task-requests.ts";
 
-/** What a runtime gives to calls of language models. */
-export interface GenerationHost {
-  /** Runs work on the model of a request, which is held until the work has ended. */
-  readonly onModel: <Result>(
-    call: { readonly verb: string; readonly optionNames: readonly string[]; readonly request: ModelRequest },
-    prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
-    loadHooks?: LoadHooks,
-  ) => Promise<Result & TaskRun>;
-  readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
+/** How language models are called in one runtime. */
+export interface GenerationSettings {
   /** How clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
@@ -79,23 +76,23 @@ type Open<Result, Event> = (
   call: PrepareCall,
 ) => Promise<OpenedGeneration<Result, Event>>;
 
-interface Texts {
-  readonly results: readonly GeneratedText[];
-}
-
 /** Chat templates that are kept for manifests that are read again. */
 const maxKeptTemplates = 16;
 
 /** Generates text for one runtime. */
 export class Generation {
-  readonly #host: GenerationHost;
+  readonly #runtime: Pick<ModelRuntime, "hold">;
+  readonly #tokenizers: Pick<TokenizerCache, "get">;
+  readonly #templateWorkers: TemplateWorkers | undefined;
   readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
   readonly #templatesByText = new Map<string, ChatTemplate>();
 
-  constructor(host: GenerationHost) {
-    this.#host = host;
-    this.#generators = new Generators(host);
+  constructor(runtime: Pick<ModelRuntime, "hold">, tokenizers: Pick<TokenizerCache, "get">, settings: GenerationSettings) {
+    this.#runtime = runtime;
+    this.#tokenizers = tokenizers;
+    this.#templateWorkers = settings.templates;
+    this.#generators = new Generators(settings);
   }
 
   /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
@@ -113,11 +110,7 @@ export class Generation {
         const given = omitUndefined({ addSpecialTokens, fillIn });
         const ends = request.ignoreEndTokens === true ? [] : (fillIn?.tokens.ends ?? []);
         const options = ends.length === 0 ? request : { ...request, stopTokens: [...(request.stopTokens ?? []), ...ends] };
-        const prepared = await generator.prepare(list, options, given, forCall);
-        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-          results: await generator.generate(prepared, call),
-        });
-        return { promptTokens: getPromptTokens(prepared), run };
+        return openTexts(generator, await generator.prepare(list, options, given, forCall));
       },
     );
   }
@@ -134,11 +127,7 @@ export class Generation {
       { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireEncoder },
       async (generator, { manifest }, forCall) => {
         const rewriting = { texts: list, options: toOptions(rewriteOptions, request), call: forCall };
-        const prepared = await prepareRewrite(generator, manifest, rewriting);
-        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-          results: await generator.generate(prepared, call),
-        });
-        return { promptTokens: getPromptTokens(prepared), run };
+        return openTexts(generator, await prepareRewrite(generator, manifest, rewriting));
       },
     );
   }
@@ -150,7 +139,7 @@ export class Generation {
   ): Promise<GenerationStream<ChatResult, ChatEvent>> {
     checkRequest(request);
     checkConversation(messages, request.tools ?? []);
-    this.#host.templates?.prepareRender();
+    this.#templateWorkers?.prepareRender();
     return this.#start(
       {
         verb: "chat",
@@ -170,7 +159,7 @@ export class Generation {
     );
   }
 
-  /** Texts that are generated, and those that wait, by model. */
+  /** Number of texts in generation and of waiting texts, by model. */
   get sequences(): readonly SequenceCounts[] {
     return this.#generators.sequences;
   }
@@ -203,7 +192,7 @@ export class Generation {
   /** The templates of a manifest that was read again, with what was learned of them. */
   #equalTemplate(manifest: Manifest): ChatTemplate {
     const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
-    const template = this.#templatesByText.get(key) ?? getChatTemplate(manifest, this.#host.templates);
+    const template = this.#templatesByText.get(key) ?? getChatTemplate(manifest, this.#templateWorkers);
     this.#templatesByText.delete(key);
     this.#templatesByText.set(key, template); // the last one used is the last one dropped
     for (const oldest of this.#templatesByText.keys()) {
@@ -213,83 +202,86 @@ export class Generation {
     return template;
   }
 
+  /** Begins a call. Its model and its draft model are held until the generation has ended. */
   async #start<Result, Event>(
     { verb, optionNames, request, requireModel = () => {} }: StartedCall,
     open: Open<Result, Event>,
   ): Promise<GenerationStream<Result & TaskRun, Event>> {
     const { model, draftModel, signal } = request;
     const asked = model instanceof ModelHandle ? request : { ...request, kind: refuseOtherKinds(verb, request.kind) };
-    const loadHooks: LoadHooks = { requireModel: async (manifest) => requireModel(manifest) };
-    return new Promise((resolve, reject) => {
-      const generate = (drafting: TextGenerator | undefined): Promise<Result & TaskRun> =>
-        this.#host.onModel(
-          { verb, optionNames, request: asked },
-          async (handle) => {
-            const started = performance.now();
-            const { target, decision, ...held } = handle.holdLanguage();
-            try {
-              const generator = await this.#getGenerator(handle, held);
-              const forCall = { signal, client: handle.schedulingKey.client };
-              const { promptTokens, run: work } = await open(generator, handle, forCall);
-              const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
-              return async () => {
-                const cancelled = new AbortController();
-                const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
-                resolve(stream);
-                const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-                const client = handle.schedulingKey;
-                const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
-                return { ...(await working.finally(held.release)), target, decision };
-              };
-            } catch (error) {
-              held.release();
-              throw error;
-            }
-          },
-          loadHooks,
-        );
-      const run = draftModel === undefined ? generate(undefined) : this.#withDraftModel({ verb, draftModel, signal }, generate);
-      run.catch(reject);
-    });
+    const releases: Release[] = [];
+    const releaseAll = async (): Promise<void> => {
+      for (const release of releases.toReversed()) await release();
+    };
+    try {
+      const drafting = draftModel === undefined ? undefined : await this.#hold(draftCall(verb, draftModel, signal), releases);
+      const held = await this.#hold({ verb, optionNames, request: asked }, releases, {
+        requireModel: async (manifest) => requireModel(manifest),
+      });
+      const { handle, generator, target, decision, started } = held;
+      const client = handle.schedulingKey;
+      const { promptTokens, run } = await open(generator, handle, { signal, client: client.client });
+      const draft = drafting === undefined ? {} : { draftModel: drafting.generator.draftFor(generator) };
+      return new GenerationStream<Result & TaskRun, Event>(promptTokens, (emit, cancelled) => {
+        const either = signal === undefined ? cancelled : AbortSignal.any([signal, cancelled]);
+        const work = async (): Promise<Result & Pick<TaskRun, "target" | "decision">> => {
+          const result = await run({ signal: either, emit, started, client, ...draft });
+          return { ...result, target, decision }; // of the instance that ran: the library may have been reloaded meanwhile
+        };
+        return runTimed(handle, work).finally(releaseAll);
+      });
+    } catch (error) {
+      await releaseAll();
+      throw error;
+    }
   }
 
-  /** Loads the draft model and holds it until the work has ended. */
-  async #withDraftModel<Result>(
-    { verb, draftModel, signal }: { verb: string; draftModel: string | ModelHandle; signal: AbortSignal | undefined },
-    work: (drafting: TextGenerator) => Promise<Result>,
-  ): Promise<Result> {
-    const kind = draftModel instanceof ModelHandle ? {} : { kind: "language" as const };
-    const request = { model: draftModel, ...kind, ...omitUndefined({ signal }) };
-    const { result } = await this.#host.onModel({ verb, optionNames: [], request }, async (handle) => {
-      const held = handle.holdLanguage();
-      try {
-        const generator = await this.#getGenerator(handle, held);
-        return async () => ({ result: await work(generator).finally(held.release) });
-      } catch (error) {
-        held.release();
-        throw error;
-      }
-    });
-    return result;
-  }
-
-  async #getGenerator(handle: ModelHandle, { model }: Pick<HeldLanguage, "model">): Promise<TextGenerator> {
-    const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
-    return this.#generators.of(model, handle, tokenizer);
+  /** Holds the model of a call, which the functions that are added to `releases` give back, and makes its generator. */
+  async #hold(call: ModelCall, releases: Release[], loadHooks?: LoadHooks): Promise<HeldGenerator> {
+    const { handle, release } = await holdModel(this.#runtime, call, loadHooks);
+    releases.push(release);
+    const started = performance.now();
+    const { model, target, decision, release: releaseInstance } = handle.holdLanguage();
+    releases.push(releaseInstance);
+    const { text } = handle.manifest;
+    const tokenizer = text && (await this.#tokenizers.get(text));
+    return { handle, generator: this.#generators.of(model, handle, tokenizer), target, decision, started };
   }
 }
 
+/** Texts that follow checked prompts. */
+function openTexts(
+  generator: TextGenerator,
+  prepared: PreparedPrompts,
+): OpenedGeneration<{ readonly results: readonly GeneratedText[] }, GenerationEvent> {
+  return {
+    promptTokens: getPromptTokens(prepared),
+    run: async (call) => ({ results: await generator.generate(prepared, call) }),
+  };
+}
+
+type Release = () => Promise<void> | void;
+
+/** A model of a call, with its generator. */
+interface HeldGenerator extends Pick<HeldLanguage, "target" | "decision"> {
+  readonly handle: ModelHandle;
+  readonly generator: TextGenerator;
+  /** When the model was held, by `performance.now()`. */
+  readonly started: number;
+}
+
 /** A call of a language model before `#start` begins it. */
-interface StartedCall {
-  readonly verb: string;
-  readonly optionNames: readonly string[];
-  readonly request: SpeculativeRequest;
+interface StartedCall extends ModelCall {
+  readonly request: ModelRequest & { readonly draftModel?: string | ModelHandle };
   /** Throws for a model that cannot serve the call, judged by its files before it is loaded. Default: no check. */
   readonly requireModel?: (manifest: Manifest) => void;
 }
 
-/** The part of a request that names its models. */
-type SpeculativeRequest = ModelRequest & { readonly draftModel?: string | ModelHandle };
+/** The call that holds a draft model. */
+function draftCall(verb: string, model: string | ModelHandle, signal: AbortSignal | undefined): ModelCall {
+  const kind = model instanceof ModelHandle ? undefined : ("language" as const);
+  return { verb, optionNames: [], request: { model, ...omitUndefined({ kind, signal }) } };
+}
 
 /** Throws INPUT_INVALID for options that no model can obey. */
 function checkRequest(

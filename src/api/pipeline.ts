@@ -15,13 +15,13 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 
-/** Options of `pipeline`: those of loading the model and those of the runtime that is created for it. */
+/** Options of `pipeline`: options of loading the model, and settings of the runtime that is created for it. */
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
 /** Name of a task, or an alias of one. */
 export type PipelineName = PipelineTask | keyof PipelineAliases;
 
-/** The task that a name or an alias stands for. */
+/** The task of a name or an alias. */
 export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAliases
   ? PipelineAliases[Name]
   : Extract<Name, PipelineTask>;
@@ -37,8 +37,7 @@ export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
 };
 
 /**
- * Loads a model for one task in a runtime of its own and returns a function that runs it. Throws INPUT_INVALID for an unknown
- * task, and what loading throws.
+ * Loads a model for one task in a runtime of its own and returns a function that runs it. Throws INPUT_INVALID for an unknown task, and errors of loading.
  */
 export async function pipeline<Name extends PipelineName>(
   task: Name,

@@ -48,6 +48,12 @@ export interface ZeroShotLabels {
   readonly scores: readonly number[];
 }
 
+/** A function on one text or a list of texts: one result, or a list of results. */
+export interface OneOrMany<Result, Rest extends readonly unknown[]> {
+  (text: string, ...rest: Rest): Promise<Result>;
+  (texts: readonly string[], ...rest: Rest): Promise<Result[]>;
+}
+
 /** Signature of the pipeline of each task. */
 export interface PipelineCalls extends GenerationPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
@@ -57,21 +63,12 @@ export interface PipelineCalls extends GenerationPipelineCalls {
     texts: string | TextPair | readonly (string | TextPair)[],
     options?: Omit<ClassifyOptions, "labels" | "hypothesisTemplate" | "multiLabel">,
   ) => Promise<LabelScore[] | LabelScore[][]>;
-  "zero-shot-classification": {
-    (text: string, labels: readonly string[], options?: ZeroShotPipelineOptions): Promise<ZeroShotLabels>;
-    (texts: readonly string[], labels: readonly string[], options?: ZeroShotPipelineOptions): Promise<ZeroShotLabels[]>;
-  };
+  "zero-shot-classification": OneOrMany<ZeroShotLabels, [labels: readonly string[], options?: ZeroShotPipelineOptions]>;
   /** `aggregation` defaults to "none", as in transformers.js. */
-  "token-classification": {
-    (text: string, options?: RecognizeOptions): Promise<HuggingFaceEntity[]>;
-    (texts: readonly string[], options?: RecognizeOptions): Promise<HuggingFaceEntity[][]>;
-  };
+  "token-classification": OneOrMany<HuggingFaceEntity[], [options?: RecognizeOptions]>;
   "text-ranking": (query: string, documents: readonly string[], options?: RerankOptions) => Promise<RankedDocument[]>;
   /** Tokens for the mask of a text, best first; one list per mask for a text with several. */
-  "fill-mask": {
-    (text: string, options?: FillMaskOptions): Promise<HuggingFaceFill[] | HuggingFaceFill[][]>;
-    (texts: readonly string[], options?: FillMaskOptions): Promise<(HuggingFaceFill[] | HuggingFaceFill[][])[]>;
-  };
+  "fill-mask": OneOrMany<HuggingFaceFill[] | HuggingFaceFill[][], [options?: FillMaskOptions]>;
   /** The best answer; with `topK` a list of up to that many; null for a context without words. */
   "question-answering": {
     (question: string, context: string, options?: AnswerOptions): Promise<PipelineAnswer>;
@@ -88,19 +85,15 @@ export type ZeroShotPipelineOptions = Omit<ClassifyOptions, "labels" | "activati
 /** A task that `pipeline` supports. */
 export type PipelineTask = keyof PipelineCalls;
 
-/** Aliases of tasks in transformers.js. */
-export interface PipelineAliases {
-  readonly embeddings: "feature-extraction";
-  readonly "sentiment-analysis": "text-classification";
-  readonly ner: "token-classification";
-}
-
 /** For each alias of a task in transformers.js (such as "ner") the name of the task that `pipeline` runs for it. */
-export const pipelineAliases: PipelineAliases = {
+export const pipelineAliases = {
   embeddings: "feature-extraction",
   "sentiment-analysis": "text-classification",
   ner: "token-classification",
-};
+} as const;
+
+/** Aliases of tasks in transformers.js. */
+export type PipelineAliases = typeof pipelineAliases;
 
 type PipelineFactories = {
   readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task] | Promise<PipelineCalls[Task]>;
@@ -126,21 +119,15 @@ export const pipelineFactories: PipelineFactories = {
     return Array.isArray(texts) ? lists : (lists[0] ?? []);
   },
 
-  "zero-shot-classification": (runtime, model) => {
-    const classifyAll = async (
-      texts: readonly string[],
-      labels: readonly string[],
-      options?: ZeroShotPipelineOptions,
-    ): Promise<ZeroShotLabels[]> => {
+  "zero-shot-classification": (runtime, model) =>
+    oneOrMany(async (texts, labels: readonly string[], options?: ZeroShotPipelineOptions) => {
       const { results } = await runtime.classify(texts, { ...options, labels, model });
-      return results.map((labels, index) => ({
+      return results.map((scored, index) => ({
         sequence: texts[index] ?? "",
-        labels: labels.map(({ label }) => label),
-        scores: labels.map(({ score }) => score),
+        labels: scored.map(({ label }) => label),
+        scores: scored.map(({ score }) => score),
       }));
-    };
-    return oneOrMany(classifyAll);
-  },
+    }),
 
   "token-classification": (runtime, model) =>
     oneOrMany(async (texts, options?: RecognizeOptions) => {
@@ -160,22 +147,16 @@ export const pipelineFactories: PipelineFactories = {
     }),
 
   "question-answering": (runtime, model) => {
-    async function ask(question: string, context: string, options?: AnswerOptions): Promise<PipelineAnswer>;
-    async function ask(
-      questions: readonly string[],
-      contexts: readonly string[],
-      options?: AnswerOptions,
-    ): Promise<PipelineAnswer[]>;
-    async function ask(
+    const ask = async (
       questions: string | readonly string[],
       contexts: string | readonly string[],
       options?: AnswerOptions,
-    ): Promise<PipelineAnswer | PipelineAnswer[]> {
+    ): Promise<PipelineAnswer | PipelineAnswer[]> => {
       const { results } = await runtime.answer(questions, contexts, { ...options, model });
       const shaped = results.map((answers) => ((options?.topK ?? 1) === 1 ? (answers[0] ?? null) : [...answers]));
       return typeof questions === "string" && typeof contexts === "string" ? (shaped[0] ?? null) : shaped;
-    }
-    return ask;
+    };
+    return ask as PipelineCalls["question-answering"];
   },
 
   "text-generation": async (runtime, model) => (await generationPipelines()).textGeneration(runtime, model),
@@ -200,18 +181,10 @@ export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
 /** Wraps a function on a list of texts so that it also takes a single text. */
 function oneOrMany<Result, Rest extends readonly unknown[]>(
   many: (texts: readonly string[], ...rest: Rest) => Promise<Result[]>,
-): {
-  (text: string, ...rest: Rest): Promise<Result>;
-  (texts: readonly string[], ...rest: Rest): Promise<Result[]>;
-} {
-  async function call(text: string, ...rest: Rest): Promise<Result>;
-  async function call(texts: readonly string[], ...rest: Rest): Promise<Result[]>;
-  async function call(texts: string | readonly string[], ...rest: Rest): Promise<Result | Result[]> {
-    if (typeof texts !== "string") return many(texts, ...rest);
-    const [only] = await many([texts], ...rest);
-    return only as Result;
-  }
-  return call;
+): OneOrMany<Result, Rest> {
+  const call = async (texts: string | readonly string[], ...rest: Rest): Promise<Result | Result[] | undefined> =>
+    typeof texts === "string" ? (await many([texts], ...rest))[0] : many(texts, ...rest);
+  return call as OneOrMany<Result, Rest>;
 }
 
 function nest(data: Float32Array, dims: readonly number[]): unknown[] {

@@ -7,7 +7,9 @@ it("a runtime selects by the facts of a scripted machine, which its backends get
   const source = "scripted";
   const machine = scriptedMachine({ memory: { total: { value: 2, source }, available: { value: 1, source } } });
   const probed: unknown[] = [];
-  const mine = scriptedBackend("mine", { capabilities: { formats: { safetensors: "any" } } });
+  const mine = scriptedBackend("mine", {
+    capabilities: { models: [{ kind: "tensor", format: "safetensors", architectures: "any", runsIn: "caller" }] },
+  });
   const backend = {
     ...mine,
     probe: (options: Parameters<typeof mine.probe>[0]) => (probed.push(options.machine), mine.probe(options)),

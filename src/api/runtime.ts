@@ -1,55 +1,217 @@
-/**
- * The runtime that users hold: it loads models, runs the tasks that read texts (`EncoderRuntime`) and those that write them. What writes texts is imported
- * at its first use, so that a browser page downloads only what it needs.
- */
+/** The runtime that users hold: `ModelRuntime` with a method for each task. */
+import type { Backend } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import type { TensorMap } from "../contract/tensor.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import { ModelRuntime } from "../runtime/model-runtime.ts";
+import { refuseUnknown } from "../runtime/options/options.ts";
+import type { RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
+import type { Platform } from "../runtime/platform.ts";
+import {
+  chunkingTask,
+  embeddingTask,
+  fillMaskTask,
+  questionAnsweringTask,
+  rerankingTask,
+  similarityTask,
+  sparseEmbeddingTask,
+  textClassificationTask,
+  tokenClassificationTask,
+} from "../tasks/definitions.ts";
+import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
+import { textSettings } from "../tasks/encoding/text-settings.ts";
+import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
-import { parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
-import type { Prompt } from "../tasks/generation/text-generator.ts";
-import type { Backend } from "../contract/backend.ts";
-import { refuseUnknown } from "../runtime/options/options.ts";
-import type { RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
-import type { Platform } from "../runtime/platform.ts";
+import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
-import { EncoderRuntime } from "./encoder-runtime.ts";
-import type { Generation, GenerationHost } from "./generation.ts";
+import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
+import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
+import { EncoderTasks } from "./encoder-tasks.ts";
+import { extractFields } from "./extract-fields.ts";
+import type { Generation, GenerationSettings } from "./generation.ts";
+import { holdModel, runTimed } from "./model-call.ts";
+import { checkRunRequest, toList } from "./request-options.ts";
 import type {
+  AnswerRequest,
+  AnswerResult,
   ChatPrompt,
   ChatPromptRequest,
   ChatRequest,
   ChatResult,
+  ChunkRequest,
+  ChunkResult,
+  ClassifyRequest,
+  ClassifyResult,
+  EmbedOutputsRequest,
+  EmbedOutputsResult,
+  EmbedRequest,
+  EmbedResult,
+  EmbedSparseRequest,
+  EmbedSparseResult,
+  ExtractRequest,
+  ExtractResult,
+  FillMaskRequest,
+  FillMaskResult,
   GenerateRequest,
   GenerateResult,
+  QuantizedEmbedRequest,
+  QuantizedEmbedResult,
+  RecognizeRequest,
+  RecognizeResult,
+  RerankRequest,
+  RerankResult,
   RewriteRequest,
   RewriteResult,
+  RunRequest,
+  RunResult,
+  SimilarityRequest,
+  SimilarityResult,
 } from "./task-requests.ts";
 
-/** Threads of a runtime. */
+/** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
+  /** Tokenize long texts and render chat templates. */
   readonly texts?: TextWorkers | undefined;
   readonly constraints?: ConstraintCompiler | undefined;
 }
 
 /**
  * Loads models and runs tasks on them. Every result says which target ran it and why. Dispose the runtime to free all models,
- * threads and processes.
+ * threads and processes. The code of a task is imported at its first use, so that a browser page downloads only what it needs.
  */
-export class Runtime extends EncoderRuntime {
+export class Runtime extends ModelRuntime {
+  readonly #generationSettings: GenerationSettings;
+  readonly #workers: RuntimeWorkers;
+  readonly #tokenizers: TokenizerCache;
+  readonly #encoders: EncoderTasks;
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
-  readonly #generationSettings: Omit<GenerationHost, "onModel" | "tokenizer">;
 
-  /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, platform: Platform, workers: RuntimeWorkers = {}) {
-    super(backends, settings, platform, workers.texts);
+    const tokenizers = new TokenizerCache(workers.texts);
+    super(backends, settings, createAnswerCheck(tokenizers), platform);
     this.#generationSettings = {
+      limits: parseSequenceSettings(settings),
       templates: workers.texts,
       compiler: workers.constraints,
-      limits: parseSequenceSettings(settings),
       unlistedMembers: settings.unlistedMembers,
     };
+    this.#workers = workers;
+    this.#tokenizers = tokenizers;
+    this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+  }
+
+  /**
+   * Embeds texts in several forms at once: dense, sparse, multi-vector (a vector per token). A model that gives several, as BGE-M3 does, is run once for all.
+   * Throws MODEL_UNSUPPORTED for a form that the model does not give.
+   */
+  embed(texts: string | readonly string[], request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
+  /**
+   * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
+   * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
+   */
+  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
+  /** Embeds texts and quantizes the vectors to the requested precision. */
+  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  async embed(
+    texts: string | readonly string[],
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
+    return this.#encoders.perform(embeddingTask, toList(texts), request);
+  }
+
+  /**
+   * Embeds texts as sparse vectors: weights of vocabulary tokens. Needs a model with a masked-language-model head (SPLADE, Formal et al. 2021), the sparse
+   * head of BGE-M3, or a sparse autoencoder (CSR).
+   */
+  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
+    return this.#encoders.perform(sparseEmbeddingTask, toList(texts), request);
+  }
+
+  /** Classifies texts or pairs of texts: labels with scores (tasks `text-classification` and `zero-shot-classification`). */
+  async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
+    return this.#encoders.perform(textClassificationTask, toList(texts), request);
+  }
+
+  /** Sorts documents by their relevance to a query (task `text-ranking`). */
+  async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
+    return this.#encoders.perform(rerankingTask, { query, documents }, request);
+  }
+
+  /** Recognizes named entities in texts, with their positions (task `token-classification`). */
+  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
+    return this.#encoders.perform(tokenClassificationTask, toList(texts), request);
+  }
+
+  /** Predicts tokens for the mask tokens of texts (task `fill-mask`). */
+  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
+    return this.#encoders.perform(fillMaskTask, toList(texts), request);
+  }
+
+  /**
+   * Extracts answers to questions from contexts (task `question-answering`). One question may be paired with many contexts, and
+   * one context with many questions; two lists are paired item by item.
+   */
+  async answer(
+    questions: string | readonly string[],
+    contexts: string | readonly string[],
+    request: AnswerRequest,
+  ): Promise<AnswerResult> {
+    const { questionPairs } = await import("../tasks/question-answering/answer.ts");
+    return this.#encoders.perform(questionAnsweringTask, questionPairs(questions, contexts), request);
+  }
+
+  /**
+   * Similarity of each text of one list with each text of another (task `sentence-similarity`). If both lists are the same, the
+   * texts are embedded once.
+   */
+  async similarity(
+    texts: string | readonly string[],
+    others: string | readonly string[],
+    request: SimilarityRequest = {},
+  ): Promise<SimilarityResult> {
+    return this.#encoders.perform(similarityTask, { texts: toList(texts), others: toList(others) }, request);
+  }
+
+  /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
+  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
+    return extractFields(this.#encoders, toList(texts), request);
+  }
+
+  /**
+   * Splits long texts into chunks of at most a given number of tokens, without losing text between them. Strategies that run a
+   * model load it; the others read its tokenizer only.
+   */
+  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+    const list = toList(texts);
+    const { texts: readers } = this.#workers;
+    if (readers !== undefined) for (const text of list) requireMaxLength(text.length, "characters", readers);
+    return (
+      (await this.#encoders.performOnTokenizer(chunkingTask, list, request)) ??
+      this.#encoders.perform(chunkingTask, list, request)
+    );
+  }
+
+  /**
+   * Runs any model on tensors by input name, without tokenizer or task. `model`: a reference, or a handle from `load`. Throws
+   * INPUT_INVALID that lists every input that does not fit, and MODEL_UNSUPPORTED if a requested output is not a tensor.
+   */
+  async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
+    const { outputs, ...options } = request;
+    checkRunRequest(tensors, request);
+    const wanted = omitUndefined({ outputs, signal: options.signal });
+    const { handle, release } = await holdModel(this, { verb: "run", optionNames: [], request: { ...options, model } });
+    try {
+      return await runTimed(handle, async () => ({ outputs: await handle.run(tensors, wanted) }));
+    } finally {
+      await release();
+    }
   }
 
   /**
@@ -92,13 +254,12 @@ export class Runtime extends EncoderRuntime {
   async chatPrompt(messages: readonly ChatMessage[], request: ChatPromptRequest): Promise<ChatPrompt> {
     refuseUnknown(request, chatPromptFields, "chatPrompt");
     const { model, signal } = request;
-    const options = signal === undefined ? {} : { signal };
-    const manifest = typeof model === "string" ? await this.manifest(model, options) : model.manifest;
+    const manifest = typeof model === "string" ? await this.manifest(model, omitUndefined({ signal })) : model.manifest;
     const tokenizer = await this.getTokenizer(manifest);
     return (await this.#generating()).prompt(messages, manifest, tokenizer, request);
   }
 
-  /** Texts that are generated now, and those that wait for their turn, by model. */
+  /** Number of texts in generation, and number of texts that wait for their turn, by model. */
   sequences(): readonly SequenceCounts[] {
     return this.#sequences();
   }
@@ -118,15 +279,24 @@ export class Runtime extends EncoderRuntime {
     return request.stream === true ? stream : stream.finish();
   }
 
-  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
-    await Promise.all([super.dispose(options), this.#generationSettings.compiler?.host.dispose()]);
+  /** The tokenizer of a loaded model. */
+  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
+    return this.getTokenizer(handle.manifest);
   }
 
-  /** Imported on demand: a page that runs no language model does not load it. */
+  /** The tokenizer of a model that is not loaded. */
+  getTokenizer(manifest: Manifest): Promise<Tokenizer> {
+    return this.#tokenizers.get(textSettings(manifest));
+  }
+
+  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
+    const { texts, constraints } = this.#workers;
+    await Promise.all([super.dispose(options), texts?.dispose(), constraints?.host.dispose()]);
+  }
+
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
-      const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const made = new Generation({ onModel, tokenizer, ...this.#generationSettings });
+      const made = new Generation(this, this.#tokenizers, this.#generationSettings);
       this.#sequences = () => made.sequences;
       return made;
     });

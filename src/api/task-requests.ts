@@ -45,17 +45,34 @@ export interface TaskRun {
   readonly milliseconds: number;
 }
 
-/** Options of `embed`. */
-export interface EmbedRequest extends EmbedOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+/** A request of a task: the task's options, those of loading, and the model. */
+export type TaskRequest<Options> = Options &
+  ModelOptions & {
+    /** Reference of the model, or a handle from `load`. */
+    readonly model: string | ModelHandle;
+  };
 
-/** Options of `chunk`. */
-export interface ChunkRequest extends ChunkOptions, ModelOptions {
-  /** The model whose tokens are counted, and which the strategies "semantic", "late" and "token-classification" run. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+/** A request of a task that has a default model. */
+export type DefaultedRequest<Options> = Options &
+  ModelOptions & {
+    /** Reference of the model, or a handle from `load`. Default: "builtin". */
+    readonly model?: string | ModelHandle;
+  };
+
+/** A request of a language model that may have a draft model. */
+export type DraftedRequest<Options> = TaskRequest<Omit<Options, "stream">> & {
+  /**
+   * A smaller model with the same tokens, which drafts tokens that the model then checks in one call. The text does not change. A reference is loaded as the
+   * runtime's settings say; a handle may be on another target. Default: none.
+   */
+  readonly draftModel?: string | ModelHandle;
+};
+
+/** Options of `embed`. */
+export type EmbedRequest = DefaultedRequest<EmbedOptions>;
+
+/** Options of `chunk`. The tokens of its model are counted, and the strategies "semantic", "late" and "token-classification" run it. */
+export type ChunkRequest = DefaultedRequest<ChunkOptions>;
 
 /** Result of `chunk`. */
 export interface ChunkResult {
@@ -75,10 +92,7 @@ export interface ChunkResult {
 export interface EmbedResult extends Embeddings, TaskRun {}
 
 /** Options of `embed` with a quantized precision. */
-export interface QuantizedEmbedRequest extends QuantizedEmbedOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+export type QuantizedEmbedRequest = DefaultedRequest<QuantizedEmbedOptions>;
 
 /** Result of a quantized `embed`. `dimensions` is the number of dimensions before packing. */
 export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, QuantizedVectors {
@@ -86,46 +100,31 @@ export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, Q
 }
 
 /** Options of `embed` with `outputs`. */
-export interface EmbedOutputsRequest extends EmbedOutputsOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+export type EmbedOutputsRequest = DefaultedRequest<EmbedOutputsOptions>;
 
-/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, as far as they were asked for. */
+/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, if they were requested. */
 export interface EmbedOutputsResult extends EmbeddingOutputs, TaskRun {}
 
 /** Options of `classify`. */
-export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
+export type ClassifyRequest = TaskRequest<ClassifyOptions>;
 
 /** Result of `classify`: labels with scores per text. */
 export interface ClassifyResult extends Classifications, TaskRun {}
 
 /** Options of `embedSparse`. */
-export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
+export type EmbedSparseRequest = TaskRequest<EmbedSparseOptions>;
 
 /** Result of `embedSparse`: weights of vocabulary tokens per text. */
 export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
 
-/** Options of `rerank`. */
-export interface RerankRequest extends RerankOptions, ModelOptions {
-  /** Reference or handle of a cross-encoder, of a model with token vectors, which ranks by MaxSim, or of an embedding model, by cosine similarity. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+/** Options of `rerank`. The model is a cross-encoder, a model with token vectors, which ranks by MaxSim, or an embedding model, which ranks by cosine similarity. */
+export type RerankRequest = DefaultedRequest<RerankOptions>;
 
 /** Result of `rerank`: documents by decreasing relevance. */
 export interface RerankResult extends Ranking, TaskRun {}
 
 /** Options of `recognize`. */
-export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
-  /** Reference of the model, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
+export type RecognizeRequest = TaskRequest<RecognizeOptions>;
 
 /** Result of `recognize`: entities per text. */
 export interface RecognizeResult extends Entities, TaskRun {}
@@ -142,29 +141,20 @@ export interface RunResult extends TaskRun {
   readonly outputs: TensorMap;
 }
 
-/** Options of `fillMask`. */
-export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
-  /** Reference or handle of a model with a masked-language-model head. */
-  readonly model: string | ModelHandle;
-}
+/** Options of `fillMask`. The model has a masked-language-model head. */
+export type FillMaskRequest = TaskRequest<FillMaskOptions>;
 
 /** Result of `fillMask`: tokens with scores per mask. */
 export interface FillMaskResult extends MaskFills, TaskRun {}
 
-/** Options of `answer`. */
-export interface AnswerRequest extends AnswerOptions, ModelOptions {
-  /** Reference or handle of a model with a question-answering head. */
-  readonly model: string | ModelHandle;
-}
+/** Options of `answer`. The model has a question-answering head. */
+export type AnswerRequest = TaskRequest<AnswerOptions>;
 
 /** Result of `answer`: answers per question. */
 export interface AnswerResult extends Answers, TaskRun {}
 
-/** Options of `similarity`. */
-export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
-  /** Reference or handle of an embedding model. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
+/** Options of `similarity`. The model gives embeddings. */
+export type SimilarityRequest = DefaultedRequest<SimilarityOptions>;
 
 /** Result of `similarity`: a matrix of scores. */
 export interface SimilarityResult extends Similarities, TaskRun {}
@@ -177,7 +167,7 @@ export interface ExtractRequest extends ExtractOptions, ModelOptions {
   readonly questionModel?: string | ModelHandle;
 }
 
-/** Result of `extract`. `model`, `target` and `decision` are those of the token-classification model, or of the question-answering model if there is no other. */
+/** Result of `extract`. `model`, `target` and `decision` describe the token-classification model, or the question-answering model if there is no other. */
 export interface ExtractResult extends TaskRun {
   /** One result per text, in order. */
   readonly results: readonly ExtractedFields[];
@@ -186,15 +176,7 @@ export interface ExtractResult extends TaskRun {
 }
 
 /** Options of `generate`. */
-export interface GenerateRequest extends Omit<GenerateOptions, "stream">, ModelOptions {
-  /** Reference of a language model, or a handle from `load` with `kind: "language"`. */
-  readonly model: string | ModelHandle;
-  /**
-   * A smaller model with the same tokens, which drafts tokens that the model then checks in one call. The text does not change. A reference is loaded as the
-   * runtime's settings say; a handle may be on another target. Default: none.
-   */
-  readonly draftModel?: string | ModelHandle;
-}
+export type GenerateRequest = DraftedRequest<GenerateOptions>;
 
 /** Result of `generate`. */
 export interface GenerateResult extends TaskRun {
@@ -202,13 +184,8 @@ export interface GenerateResult extends TaskRun {
   readonly results: readonly GeneratedText[];
 }
 
-/** Options of `chat`. */
-export interface ChatRequest extends Omit<ChatOptions, "stream">, ModelOptions {
-  /** Reference of a language model with a chat template, or a handle from `load` with `kind: "language"`. */
-  readonly model: string | ModelHandle;
-  /** A smaller model with the same tokens, which drafts tokens: see `GenerateRequest`. Default: none. */
-  readonly draftModel?: string | ModelHandle;
-}
+/** Options of `chat`. The model has a chat template. */
+export type ChatRequest = DraftedRequest<ChatOptions>;
 
 /** Result of `chat`. */
 export interface ChatResult extends TaskRun {
@@ -218,11 +195,8 @@ export interface ChatResult extends TaskRun {
   readonly results: readonly ChatAnswer[];
 }
 
-/** Options of `rewrite`. */
-export interface RewriteRequest extends Omit<RewriteOptions, "stream">, ModelOptions {
-  /** Reference of a model with an encoder and a decoder, or a handle from `load` with `kind: "language"`. */
-  readonly model: string | ModelHandle;
-}
+/** Options of `rewrite`. The model has an encoder and a decoder. */
+export type RewriteRequest = TaskRequest<Omit<RewriteOptions, "stream">>;
 
 /** Result of `rewrite`. */
 export interface RewriteResult extends TaskRun {
@@ -236,11 +210,11 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
   readonly model: string | ModelHandle;
   /** A chat template (Jinja) instead of the model's own. */
   readonly template?: string;
-  /** The moment that the template is told. Default: now. */
+  /** Date and time that the template gets as the current one. Default: now. */
   readonly date?: Date;
-  /** Whether the prompt ends with the content of the last message, for the model to go on with, instead of where an answer begins. Default: false. */
+  /** Whether the prompt ends with the content of the last message, so that the model continues it, and not with the beginning of an answer. Default: false. */
   readonly continueFinalMessage?: boolean;
-  /** Whether the tokenizer adds its special tokens to those that the template writes. Default: false. */
+  /** Whether the tokenizer adds special tokens in addition to those in the template's text. Default: false. */
   readonly addSpecialTokens?: boolean;
 }
 

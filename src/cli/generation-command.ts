@@ -20,9 +20,9 @@ import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 export interface GenerationCommand {
   readonly command: Command;
   readonly terminal: Terminal;
-  /** What the arguments are, for the help. */
+  /** Description of the arguments, for the help. */
   readonly texts: string;
-  /** What --model names, for the help. */
+  /** Description of --model, for the help. */
   readonly model: string;
   /** Options of the task. */
   readonly table: Readonly<Record<string, TaskOption>>;

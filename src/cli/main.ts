@@ -3,26 +3,29 @@ import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, getMessage } from "../contract/errors.ts";
 import { takeModelArgument } from "./input/model-argument.ts";
 import { type CommandEntry, commandGroups, commands } from "./command-table.ts";
+import { spellFlags } from "./remedy-flags.ts";
 import { FailedResult } from "./output/failed-result.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";
 
 /** Runs one command. Returns the exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const named = commands.filter(({ name }) => args.includes(name));
+  let program: Command | undefined;
   try {
-    const named = commands.filter(({ name }) => args.includes(name));
-    const program = await buildProgram(terminal, named.some(({ readsOthers }) => readsOthers) ? commands : named);
+    program = await buildProgram(terminal, named.some(({ readsOthers }) => readsOthers) ? commands : named);
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return report(error, args, terminal);
+    const command = program?.commands.find((each) => each.name() === named[0]?.name);
+    return report(error, args, command, terminal);
   }
 }
 
 /**
- * The program with all commands. `defined`: those that get their arguments, flags and actions; the others have a name and a description alone, for the
- * help text and for suggestions.
+ * The program with all commands. `defined`: commands that get their arguments, flags and actions. The others get only a name and a description, for the help
+ * text and for suggestions.
  */
 export async function buildProgram(terminal: Terminal, defined: readonly CommandEntry[]): Promise<Command> {
   const program = new Command("inferyard")
@@ -57,15 +60,16 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
 }
 
 /** Prints the error and returns its exit code. */
-function report(error: unknown, args: readonly string[], terminal: Terminal): number {
+function report(error: unknown, args: readonly string[], command: Command | undefined, terminal: Terminal): number {
   if (terminal.signal.aborted) return 130;
   const known = error instanceof InferyardError ? error : undefined;
   if (args.includes("--json") && known !== undefined && !(known instanceof FailedResult))
     writeLine(terminal.stdout, JSON.stringify({ error: known }));
+  const spell = (text: string): string => (command === undefined ? text : spellFlags(text, command));
   const [headline, ...details] = (known?.message ?? `unexpected: ${getMessage(error)}`).split("\n");
   writeLine(terminal.stderr, `inferyard: ${headline}${known === undefined ? "" : ` [${known.code}]`}`);
-  for (const detail of details) writeLine(terminal.stderr, detail);
-  if (known?.remedy !== undefined) writeLine(terminal.stderr, `  ${known.remedy}`);
+  for (const detail of details) writeLine(terminal.stderr, spell(detail));
+  if (known?.remedy !== undefined) writeLine(terminal.stderr, `  ${spell(known.remedy)}`);
   if (known === undefined)
     writeLine(terminal.stderr, "  this is a bug in inferyard: run it again with --debug, and report the output");
   if (args.includes("--debug") && error instanceof Error) writeLine(terminal.stderr, stackOf(error));

@@ -63,7 +63,7 @@ export function positiveNumber(text: string): number {
   return value;
 }
 
-/** Adds the flags that select the target and the variant. Their names equal those of the settings. */
+/** Adds the flags that select the target and the variant, named as the settings are. */
 export function addSelectionFlags(command: Command): Command {
   return command
     .addOption(new Option("--variant <name>", "variant of the model, for example int8"))

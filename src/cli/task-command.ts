@@ -30,15 +30,15 @@ export interface TaskCall<Options> {
 
 /** How the result of a task command is printed: as JSON and as text for people. */
 export interface TaskOutput {
-  /** For --json: one per input, with the field names of Hugging Face pipelines. */
+  /** Results for --json: one per input, with the field names of Hugging Face pipelines. */
   readonly results: readonly unknown[];
-  /** For --json: fields besides the results. */
+  /** Further fields for --json, in addition to the results. */
   readonly extraFields?: object;
-  /** For people: after the model and the target in the first line. */
+  /** Text for people, after the model and the target in the first line. */
   readonly title?: string;
-  /** For people: the lines below it. */
+  /** Lines for people, below the first line. */
   readonly body: string;
-  /** For people, on stderr: "3 entities in 2 texts". */
+  /** Summary for people, on stderr: "3 entities in 2 texts". */
   readonly summary: string;
   /** Indices of the texts that were truncated. */
   readonly truncated?: readonly number[];
@@ -52,7 +52,7 @@ export interface TaskRequest {
   readonly signal: AbortSignal;
 }
 
-/** Adds the flags of a task command: the task's options, texts from a file, and those of loading. */
+/** Adds the flags of a task command: the task's options, texts from a file, and options of loading. */
 export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
   return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }

@@ -1,8 +1,8 @@
-/** What the command line uses of its environment; tests replace it. */
+/** The environment of the command line, which tests replace: streams, variables, directory, signal. */
 export interface Terminal {
-  /** For results only. */
+  /** Stream for results only. */
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** For progress, notes and errors. */
+  /** Stream for progress, notes and errors. */
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -10,8 +10,8 @@ export interface Terminal {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /**
-   * For commands that run until they are told to stop: from now on SIGTERM aborts the signal as Ctrl-C does, the first signal gives the command
-   * unlimited time to clean up, and a second one ends the program at once. By default only Ctrl-C aborts, with half a second to clean up.
+   * For commands that run until a signal: from now on SIGTERM aborts the signal as Ctrl-C does, the first signal gives the command unlimited time to clean up,
+   * and a second one ends the program at once. By default only Ctrl-C aborts, with half a second to clean up.
    */
   readonly runUntilSignal?: () => void;
 }

@@ -11,7 +11,7 @@ import type {
 } from "./operations.ts";
 import { type ErrorBody, ServerError } from "./server-error.ts";
 
-/** How to reach a server. */
+/** Address of a server, and options of requests. */
 export interface ClientOptions {
   /** Base URL of the server, such as "http://localhost:8080". */
   readonly url: string;
@@ -26,7 +26,7 @@ export interface ClientOptions {
 /** A successful response. */
 export interface ApiResponse<Data> {
   readonly data: Data;
-  /** The response itself. Its headers say where the result was computed: x-inferyard-target, x-inferyard-decision, server-timing. */
+  /** The response itself. Its headers report the target that computed the result: x-inferyard-target, x-inferyard-decision, server-timing. */
   readonly response: Response;
 }
 

@@ -4,11 +4,11 @@ import type { components } from "./generated-openapi.ts";
 /** Bodies of error responses of all protocols. */
 export type ErrorBody = components["schemas"]["Error" | "OpenAIError" | "CohereError" | "TeiError" | "InferenceError" | "Ready"];
 
-/** The server responded with an error. If it could not be reached, the error is that of `fetch`. */
+/** The server responded with an error. If it could not be reached, the error comes from `fetch`. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   readonly status: number;
-  /** One of docs/reference/errors.md, in lower case on OpenAI's routes. Undefined if the response is not the server's own. */
+  /** Error code (docs/reference/errors.md), in lower case on OpenAI's routes. Undefined if the response is not the server's own. */
   readonly code: string | undefined;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;

@@ -27,8 +27,8 @@ export class SingleFlight<Result> {
   }
 
   /**
-   * Waits for the task with this key, which `begin` starts if there is none, and returns `take(result)`; `take` is called
-   * before `free`. A caller that aborts stops waiting. Throws what the task throws, and ABORTED.
+   * Waits for the task with this key, which `begin` starts if there is none, and returns `take(result)`; `take` is called before `free`. A caller that aborts
+   * stops waiting. Throws errors of the task, and ABORTED.
    */
   async join<Taken>(
     key: string,

@@ -43,7 +43,7 @@ export type Availability =
       readonly remedy?: string;
       /** The library, if it was found and cannot be used. */
       readonly library?: Library;
-      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      /** The searched locations. Absent if a backend searches only one location. */
       readonly searched?: readonly SearchedLocation[];
     }
   | {
@@ -51,13 +51,13 @@ export type Availability =
       readonly library: Library;
       /** Every device that the engine could use on this platform, in the engine's order of preference. */
       readonly devices: readonly DeviceAvailability[];
-      /** Where the library was looked for. Absent if a backend looks in one location only. */
+      /** The searched locations. Absent if a backend searches only one location. */
       readonly searched?: readonly SearchedLocation[];
     };
 
 /**
- * What was found at a location. "found": at least one library; "empty": none; "absent": there is nothing at the path, or the variable is not
- * set; "unreadable": it exists and cannot be read.
+ * Outcome of a search at a location. "found": at least one library; "empty": none; "absent": the path does not exist, or the variable is not set; "unreadable":
+ * it exists and cannot be read.
  */
 export type LocationOutcome = "found" | "empty" | "absent" | "unreadable";
 
@@ -70,7 +70,7 @@ export interface SearchedLocation {
   readonly outcome: LocationOutcome;
   /** Number of paths of libraries there. */
   readonly libraries: number;
-  /** Why the outcome is what it is, and what was left out: entries that cannot be read, limits that were reached. */
+  /** Reasons for the outcome, and what the search left out: entries that cannot be read, limits that were reached. */
   readonly notes: readonly string[];
 }
 
@@ -91,19 +91,19 @@ export interface LibraryFileDigest {
 }
 
 /**
- * What is known of a device: "absent": it cannot be used, or the tiny graph failed on it; "present": what it needs was found, and nothing has run on
- * it; "available": the tiny graph ran on it with the right results.
+ * State of a device. "absent": it cannot be used, or the tiny graph failed on it; "present": its requirements were found, and nothing has run on it;
+ * "available": the tiny graph ran on it with the right results.
  */
 export type DeviceState = "absent" | "present" | "available";
 
-/** What a probe says of one device. */
+/** Result of a probe for one device. */
 export interface DeviceAvailability {
   readonly device: Device;
-  /** A probe with `run: false` never says "available", one with `run: true` never says "present". */
+  /** A probe with `run: false` never returns "available", one with `run: true` never returns "present". */
   readonly state: DeviceState;
-  /** A sentence: why it is absent, or what was found or ran. */
+  /** Why it is absent, or what was found or ran, as a sentence. */
   readonly reason: string;
-  /** What is wrong with a device that is available nevertheless, as a sentence. Default: nothing. */
+  /** A problem of a device that is available nevertheless, as a sentence. Default: none. */
   readonly warning?: string;
   /** A command or a setting that makes it available. */
   readonly remedy?: string;

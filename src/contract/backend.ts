@@ -41,10 +41,7 @@ export interface Backend {
    */
   probe(options: ProbeOptions): Promise<Availability>;
 
-  /**
-   * What the backend supports on a device: plain data, constant, obtained without loading anything. What is not listed is not
-   * supported.
-   */
+  /** Capabilities on a device: plain data, constant, obtained without loading anything. What is not listed is not supported. */
   capabilities(device: Device): Capabilities;
 
   /**
@@ -58,12 +55,12 @@ export interface Backend {
   loadLanguage?(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel>;
 
   /**
-   * What the cache of a language model takes, from its files' facts and without loading anything. Selection refuses a model whose cache does not
-   * fit into the memory beside its weights. Default: nothing is known, and nothing is refused.
+   * Memory of a language model's cache, from facts of its files and without loading anything. Selection refuses a model whose cache does not fit into the
+   * memory beside its weights. Default: unknown, and nothing is refused.
    */
   estimateCache?(model: LanguageModelFiles, device: Device, settings: LoadSettings): CacheEstimate | undefined;
 
-  /** Frees what the backend itself holds. Called once, after all its models are disposed. Default: nothing. */
+  /** Frees the resources of the backend itself. Called once, after all its models are disposed. Default: nothing. */
   dispose?(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
 /** What a backend supports on a device, as plain data. */
 import type { LoadSettings } from "./load-settings.ts";
 import type { ModelFormat, Precision } from "./model-files.ts";
+import type { LanguageModel } from "./language-model.ts";
+import type { TensorModel } from "./tensor-model.ts";
 import type { PackedPrecision } from "./weight-packing.ts";
 
-/** What a backend supports on a device. */
+/** Models and options that a backend supports on a device. */
 export interface Capabilities {
-  /** File formats that it loads. For each, the architectures (config.json `architectures`) that it supports, or "any". */
-  readonly formats: Readonly<Partial<Record<ModelFormat, readonly string[] | "any">>>;
-  /** As `formats`, for `loadLanguage`. Default: none. */
-  readonly languageFormats?: Readonly<Partial<Record<ModelFormat, readonly string[] | "any">>>;
+  /** Models that it loads. Of entries that a model fits, the first counts. */
+  readonly models: readonly SupportedModels[];
   /** Precisions of weights that it runs. */
   readonly precisions: readonly Precision[];
   /**
@@ -16,11 +16,6 @@ export interface Capabilities {
    * ignored.
    */
   readonly options: readonly (keyof LoadSettings)[];
-  /**
-   * Packing of weights in fp32, fp16 or bf16 to a lower precision while a model is loaded, if a variant is requested that the model's files do not have. Default:
-   * the backend packs nothing, and such a request is refused.
-   */
-  readonly packing?: PackingCapabilities;
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
@@ -28,21 +23,33 @@ export interface Capabilities {
    * the weights alone.
    */
   readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
-  /**
-   * true: `load` and `run` block their thread, so models run on a worker thread or in a process. false: each call returns
-   * within about a millisecond. Formats and architectures: only models of these block.
-   */
-  readonly blocking: boolean | Capabilities["formats"];
-  /**
-   * true: a worker thread may be terminated during `load` and `run`, as with engines in JavaScript and WebAssembly. false: that
-   * would abort the process, as with native engines; a hung thread cannot be ended then, a process can. Default: false.
-   */
-  readonly interruptible?: boolean;
   /** true: a load compiles the model for seconds to minutes, so that other targets may serve meanwhile (`RuntimeSettings.whileCompiling`). Default: false. */
   readonly compiles?: boolean;
-  /** true: a damaged model can abort the process, so models run in a process of their own unless the user asks otherwise. Default: false. */
-  readonly needsProcess?: boolean;
 }
+
+/** Models of one kind and one format. */
+export interface SupportedModels {
+  /** "tensor": `load` loads them. "language": `loadLanguage`. */
+  readonly kind: (TensorModel | LanguageModel)["kind"];
+  readonly format: ModelFormat;
+  /** The architectures (config.json `architectures`) that are supported, or "any". */
+  readonly architectures: readonly string[] | "any";
+  /**
+   * Bytes in memory of a weight that is packed to a lower precision while the model is loaded, by that precision. Weights in fp32, fp16 or bf16 are packed if a
+   * variant is requested that the model's files do not have. Default: nothing is packed, and such a request is refused.
+   */
+  readonly packing?: Readonly<Record<PackedPrecision, number>>;
+  /** Where the models run. Default: "thread". */
+  readonly runsIn?: ModelPlace;
+}
+
+/**
+ * Where models run unless the user asks otherwise, by what `load` and `run` do to their thread. "caller": on the calling thread, since each call returns within
+ * about a millisecond. "thread": in a worker thread, since calls block it; the thread is never terminated during a call, which would abort the process, as
+ * with native engines. "interruptible-thread": in a worker thread that may be terminated during a call, as with engines in JavaScript and WebAssembly.
+ * "process": in a process of their own, since a damaged model can abort its process.
+ */
+export type ModelPlace = "caller" | "thread" | "interruptible-thread" | "process";
 
 /** What the cache of a language model takes. */
 export interface CacheEstimate {
@@ -50,12 +57,6 @@ export interface CacheEstimate {
   readonly contextLength?: number | undefined;
   /** Bytes that each token takes: its keys and values in all layers, and buffers that grow with the length. */
   readonly bytesPerToken: number;
-  /** Bytes that the engine needs besides, whatever the length of the sequence. */
+  /** Bytes that the engine needs in addition, independent of the length of the sequence. */
   readonly computeBytes: number;
-}
-
-/** Models whose weights a backend packs while it loads them: their formats and architectures, as in `Capabilities`. */
-export interface PackingCapabilities extends Pick<Capabilities, "formats" | "languageFormats"> {
-  /** Bytes in memory of a packed weight. */
-  readonly bytesPerWeight: Readonly<Record<PackedPrecision, number>>;
 }

@@ -10,7 +10,7 @@ export function at<T>(list: ArrayLike<T>, index: number): T {
   return element;
 }
 
-/** The value, which must be there. `what` names it in the error: "the buffer of output 3". Throws TypeError when it is undefined. */
+/** Returns the value, which must be defined. `what` names it in the error: "the buffer of output 3". Throws TypeError if it is undefined. */
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new TypeError(`${what} is missing`);
   return value;
@@ -23,7 +23,7 @@ export type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
 };
 
-/** A copy of the object's own enumerable fields without those whose value is undefined. Fields that are null stay. */
+/** A copy of the object's own enumerable fields, except fields whose value is undefined. Fields that are null are kept. */
 export function omitUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { type ErrorCode, type ErrorKind, InferyardError, errorKinds, wrapError } from "./errors.ts";
+import { describe, expect, it, vi } from "vitest";
+import { type ErrorCode, type ErrorKind, InferyardError, errorKinds, isInferyardError, wrapError } from "./errors.ts";
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
 
@@ -60,5 +60,20 @@ describe("errors", () => {
     expect(wrapError("just words", "LOAD_FAILED", "loading").message).toBe("loading: just words");
     const own = new InferyardError("MODEL_INVALID", "damaged");
     expect(wrapError(own, "RUN_FAILED", "x")).toBe(own);
+  });
+
+  it("are recognised across two copies of the package, and subclasses are told apart", async () => {
+    vi.resetModules();
+    const other = await import("./errors.ts");
+    expect(other.InferyardError).not.toBe(InferyardError);
+    const foreign = new other.InferyardError("BACKEND_UNAVAILABLE", "no device");
+    expect([foreign instanceof InferyardError, isInferyardError(foreign)]).toEqual([true, true]);
+    expect(wrapError(foreign, "RUN_FAILED", "x")).toBe(foreign);
+    class Refusal extends InferyardError {}
+    expect([new Refusal("FORBIDDEN", "x") instanceof Refusal, foreign instanceof Refusal]).toEqual([true, false]);
+    const later = Object.assign(new other.InferyardError("FORBIDDEN", "x"), { code: "CODE_OF_A_LATER_VERSION" });
+    for (const thrown of [later, new Error("x"), { code: "FORBIDDEN" }, "FORBIDDEN", null]) {
+      expect(isInferyardError(thrown)).toBe(false);
+    }
   });
 });

@@ -122,11 +122,24 @@ export interface ErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Marks the errors of every copy of this package in a process: a backend of others may have its own. */
+const mark = Symbol.for("inferyard.error");
+
+/** Whether a thrown value is an `InferyardError` of this or another copy of the package, with a code that this copy knows. `instanceof` asks the same. */
+export function isInferyardError(thrown: unknown): thrown is InferyardError {
+  if (typeof thrown !== "object" || thrown === null || !(mark in thrown) || !("code" in thrown)) return false;
+  return Object.hasOwn(errorKinds, String(thrown.code));
+}
+
 /**
  * The error of every failure that Inferyard reports. `message` says what failed on which input, `code` is for programs,
  * `remedy` says what to do.
  */
 export class InferyardError extends Error {
+  static override [Symbol.hasInstance](thrown: unknown): thrown is InferyardError {
+    return this === InferyardError ? isInferyardError(thrown) : super[Symbol.hasInstance](thrown);
+  }
+
   override readonly name = "InferyardError";
   readonly code: ErrorCode;
   readonly data: Readonly<Record<string, unknown>>;
@@ -168,6 +181,9 @@ export class InferyardError extends Error {
   }
 }
 
+// On the prototype, so that it is no part of what a log shows of an error.
+Object.defineProperty(InferyardError.prototype, mark, { value: true });
+
 /** An error as plain data; see `InferyardError.toJSON`. */
 export interface SerializedError {
   readonly code: ErrorCode;
@@ -188,7 +204,7 @@ export function getMessage(thrown: unknown): string {
  * InferyardError is returned unchanged. `context` begins the message.
  */
 export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
-  if (thrown instanceof InferyardError) return thrown;
+  if (isInferyardError(thrown)) return thrown;
   return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
 }
 

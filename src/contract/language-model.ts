@@ -16,23 +16,26 @@ export interface LanguageModel extends ModelBase {
   createSequence(options?: SequenceOptions): Promise<SequenceId>;
 
   /**
-   * Appends tokens to sequences, and returns for each step the logits of its last positions: [step.logits, limits.vocabulary], row by row. Several
-   * sequences in one call are computed together where the engine can; each gets its own result, whatever the others are. Throws INPUT_INVALID for
-   * token ids outside of the vocabulary and for a sequence named twice, and INPUT_TOO_LONG beyond the context length.
+   * Appends tokens to sequences, and returns for each step the logits of its last positions: [step.logits, limits.vocabulary], row by row. Several sequences in
+   * one call are computed together if the engine can; the result of each is independent of the others. Throws INPUT_INVALID for token ids outside of the
+   * vocabulary and for a sequence named twice, and INPUT_TOO_LONG beyond the context length.
    */
   decode(steps: readonly DecodeStep[], options?: DecodeOptions): Promise<readonly Float32Array[]>;
 
-  /** Creates a sequence with the same tokens and cache. What is appended to one does not change the other. */
+  /** Creates a sequence with the same tokens and cache. Tokens appended to one do not change the other. */
   forkSequence(sequence: SequenceId): Promise<SequenceId>;
 
   /** Removes all tokens from position `length` on. Throws INPUT_INVALID if the sequence is shorter. */
   truncateSequence(sequence: SequenceId, length: number): Promise<void>;
 
-  /** The sequence's cache as bytes, for `restoreSequence` of the same model with the same backend and version. */
-  saveSequence(sequence: SequenceId): Promise<Uint8Array>;
+  /**
+   * The sequence's cache as bytes, for `restoreSequence` of the same model with the same backend and version. Default: a sequence is restored by computing its
+   * tokens again.
+   */
+  saveSequence?(sequence: SequenceId): Promise<Uint8Array>;
 
   /** Creates a sequence from the bytes of `saveSequence`. It continues as the saved one. Throws INPUT_INVALID for bytes of another model or version. */
-  restoreSequence(bytes: Uint8Array): Promise<SequenceId>;
+  restoreSequence?(bytes: Uint8Array): Promise<SequenceId>;
 
   /** Frees the sequence's cache. */
   releaseSequence(sequence: SequenceId): Promise<void>;
@@ -41,7 +44,7 @@ export interface LanguageModel extends ModelBase {
 /** Identifies a sequence of one loaded model. */
 export type SequenceId = number;
 
-/** What a language model is able to do. */
+/** Abilities and limits of a language model. */
 export interface LanguageModelLimits {
   /** Number of logits of each position. May exceed the number of tokens that the tokenizer knows. */
   readonly vocabulary: number;

@@ -1,6 +1,6 @@
-/** The part of the contract in `backend.ts` that users set of a load. */
+/** Load settings: the part of the backend contract that users can set. */
 
-/** Settings of a load that a user may set. A backend lists those that it obeys in `Capabilities.options`. */
+/** Settings of a load that a user may set. A backend lists the settings that it obeys in `Capabilities.options`. */
 export interface LoadSettings {
   /** Maximum number of CPU threads of one model, already clamped to the CPU quota. Default: the quota. */
   readonly threads?: number;
@@ -23,16 +23,13 @@ export interface LoadSettings {
   readonly memoryArena?: boolean;
   /** Maximum number of tokens of a sequence of a language model, prompt and answer together. Models of other kinds have none. Default: the model's own. */
   readonly contextLength?: number;
-  /**
-   * Whether the context may be shortened to what fits into the memory, which the decision then says. Otherwise such a model is refused. Default:
-   * false.
-   */
+  /** Whether the context may be shortened to fit into the memory; the decision then states the length. Otherwise such a model is refused. Default: false. */
   readonly allowSmallerContext?: boolean;
-  /** Precision of the cache of a language model. Default: that of the engine. */
+  /** Precision of the cache of a language model. Default: the engine's. */
   readonly cachePrecision?: "fp32" | "fp16";
   /**
-   * Order of the codes of I2_S tensors in GGUF files, which depends on the machine that wrote the file. Default: what the file states; else what the known
-   * answers of the model hold with; else the first of these that the shapes allow.
+   * Order of the codes of I2_S tensors in GGUF files, which depends on the machine that wrote the file. Default: the order stated in the file; otherwise the
+   * first one with which the known answers of the model hold; otherwise the first one that the shapes allow.
    */
   readonly i2sLayout?: "x86" | "x86-interleaved" | "arm";
   /**
@@ -41,8 +38,8 @@ export interface LoadSettings {
    */
   readonly kernels?: readonly string[];
   /**
-   * Tiles of matrices in TL1 and TL2 in GGUF files, which depend on the kernels of the bitnet.cpp that wrote the file: "3200x8640=160/96/32" is a matrix of 3200
-   * rows and 8640 columns, with `bm`, `bk` and `bmm` of kernel_config.ini. Default: those that BitNet's setup_env.py has for the shape.
+   * Tiles of matrices in TL1 and TL2 in GGUF files, which depend on the kernels of the bitnet.cpp that wrote the file: "3200x8640=160/96/32" is a matrix of
+   * 3200 rows and 8640 columns, with `bm`, `bk` and `bmm` of kernel_config.ini. Default: the tiles of BitNet's setup_env.py for the shape.
    */
   readonly tlTiles?: readonly string[];
   /** Adapters that change the weights of a language model, their changes added up. Default: none. */
@@ -57,7 +54,7 @@ export interface LoraAdapter {
   readonly scale?: number;
 }
 
-/** Limits on the resources of one model file and one run. They refuse no candidate: a backend obeys those that apply to it. */
+/** Limits on the resources of one model file and one run. They exclude no candidate: a backend obeys the limits that apply to it. */
 export interface LoadLimits {
   /**
    * For engines that trace models: maximum milliseconds to compile a model into one executable, plus one millisecond for every

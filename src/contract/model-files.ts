@@ -16,7 +16,7 @@ export interface ModelFiles {
   readonly bytes: number;
   /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
-  /** Set if the weights are to be packed while loading. Only for backends whose `Capabilities.packing` has such models. */
+  /** Set if the weights are to be packed while loading. Only for backends that pack such models: see `SupportedModels.packing`. */
   readonly packing?: WeightPacking;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;

@@ -8,8 +8,8 @@ import type { Backend, Device, LoadOptions, ModelFiles, TensorModel } from "./ba
 /** A backend whose replicas of a model may share memory. */
 export interface ReplicaBackend extends Backend {
   /**
-   * As `load`, for one of several replicas. Without `slot.sharedState`, or with a state that does not fit, the model loads its
-   * own weights. Throws MODEL_INVALID if the files differ from those that the exporting replica was loaded from.
+   * As `load`, for one of several replicas. Without `slot.sharedState`, or with a state that does not fit, the model loads its own weights. Throws
+   * MODEL_INVALID if the files differ from the files of the exporting replica.
    */
   loadReplica(model: ModelFiles, device: Device, options: LoadOptions, slot: ReplicaSlot): Promise<ReplicaModel>;
 }
@@ -20,13 +20,13 @@ export function sharesReplicas(backend: Backend): backend is ReplicaBackend {
 }
 
 /**
- * What one replica exports to another. A backend extends it with fields of its own, and reads them only from a state that has
- * its name and its version. Must survive structured clone, since it is posted between threads.
+ * State that one replica exports to another. A backend extends it with fields of its own, and reads them only from a state with its own name and version. Must
+ * survive structured clone, since it is posted between threads.
  */
 export interface SharedReplicaState {
   /** `Backend.name` of the exporting replica. */
   readonly backend: string;
-  /** Version of the backend's code. Another version may lay out memory in another way. */
+  /** Version of the backend's code. The layout of memory may differ between versions. */
   readonly version: string;
 }
 
@@ -45,7 +45,7 @@ export interface ReplicaSlot {
   readonly liveReplicas: SharedArrayBuffer;
   /** Index of this model's word. The model in the first used slot counts shared memory as its own. */
   readonly index: number;
-  /** What another replica exported. Undefined for the first replica, and if there was nothing to export. */
+  /** Exported state of another replica. Undefined for the first replica, and if there was nothing to export. */
   readonly sharedState?: SharedReplicaState | undefined;
 }
 

@@ -13,7 +13,7 @@ export class SequenceTable<Held> {
     return this.#created;
   }
 
-  /** Throws INPUT_INVALID if there is none of that number. */
+  /** The sequence with this number. Throws INPUT_INVALID if there is none. */
   get(id: SequenceId): Held {
     const held = this.#held.get(id);
     if (held === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);

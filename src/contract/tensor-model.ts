@@ -2,7 +2,7 @@
 import type { Library } from "./availability.ts";
 import type { TensorInfo, TensorMap } from "./tensor.ts";
 
-/** What models of all kinds have. */
+/** Members of models of all kinds. */
 export interface ModelBase {
   readonly library: Library;
   /**
@@ -27,8 +27,8 @@ export interface ModelBase {
   kernelCounts?(): Promise<readonly KernelCount[]>;
 
   /**
-   * Programs that a compiler made for this model so far. Compilers of the kind that need seconds for a program compile when a shape first runs, so counts
-   * grow with runs; they never fall. Default: the engine has no such compiler.
+   * Programs that a compiler has made for this model. Compilers that need seconds for a program compile when a shape first runs, so counts grow with runs; they
+   * never fall. Default: the engine has no such compiler.
    */
   readonly programs?: ProgramCounts | undefined;
 
@@ -39,7 +39,7 @@ export interface ModelBase {
 /** Programs of one loaded model, by where they came from. */
 export interface ProgramCounts {
   readonly compiled: number;
-  /** Milliseconds that compiling took. */
+  /** Duration of the compilation in milliseconds. */
   readonly compileMs: number;
   /** Programs that were not compiled, because a cache on disk had them. */
   readonly cached: number;

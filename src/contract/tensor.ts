@@ -84,6 +84,11 @@ const arrayTypes = {
   string: Array,
 } as const satisfies Record<DataType, unknown>;
 
+/** The elements in bytes of this machine's order; not of the type "string". */
+export function viewBytes(dataType: Exclude<DataType, "string">, bytes: ArrayBuffer): TensorData {
+  return new arrayTypes[dataType](bytes);
+}
+
 /** Number of elements of a shape: the product of its dimensions; 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, dimension) => product * dimension, 1);

@@ -1,23 +1,18 @@
 /** Compares the logits of one position from two runs. All sums are in double precision. */
 import { InferyardError } from "../contract/errors.ts";
+import { compareVectors, type VectorDifference } from "./compare-vectors.ts";
 
 /** The token with the highest logit of one position. */
 export interface TopToken {
-  /** Its id; of equal logits the lowest. */
+  /** Id of the token; of equal logits the lowest id. */
   readonly token: number;
   readonly logit: number;
-  /** How much its logit exceeds the second highest. 0: two tokens are equally likely. */
+  /** Difference between its logit and the second highest. 0: two tokens are equally likely. */
   readonly margin: number;
 }
 
 /** How far the logits of one position are from those of the reference. */
-export interface LogitsComparison {
-  /** Maximum absolute difference of a logit. */
-  readonly maxError: number;
-  /** Root of the mean squared difference. */
-  readonly rmsError: number;
-  /** Cosine of the angle between the two vectors; 1 if both are zero, 0 if one is. */
-  readonly cosine: number;
+export interface LogitsComparison extends Pick<VectorDifference, "maxError" | "rmsError" | "cosine"> {
   /** Kullback-Leibler divergence of the tested distribution of tokens from that of the reference, in nats, at temperature 1. */
   readonly klDivergence: number;
   readonly reference: TopToken;
@@ -26,26 +21,11 @@ export interface LogitsComparison {
 
 /** Compares two vectors of finite logits of the same length. */
 export function compareLogits(reference: Float32Array, tested: Float32Array): LogitsComparison {
-  let maxError = 0;
-  let squaredError = 0;
-  let dot = 0;
-  let referenceSquares = 0;
-  let testedSquares = 0;
-  for (let index = 0; index < reference.length; index += 1) {
-    const a = reference[index] ?? 0;
-    const b = tested[index] ?? 0;
-    const error = Math.abs(a - b);
-    if (error > maxError) maxError = error;
-    squaredError += error * error;
-    dot += a * b;
-    referenceSquares += a * a;
-    testedSquares += b * b;
-  }
-  const norms = Math.sqrt(referenceSquares * testedSquares);
+  const { maxError, rmsError, cosine } = compareVectors(reference, tested);
   return {
     maxError,
-    rmsError: Math.sqrt(squaredError / Math.max(1, reference.length)),
-    cosine: norms === 0 ? Number(referenceSquares === testedSquares) : Math.min(1, dot / norms),
+    rmsError,
+    cosine,
     klDivergence: klDivergence(reference, tested),
     reference: topToken(reference),
     tested: topToken(tested),

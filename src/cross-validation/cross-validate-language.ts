@@ -2,6 +2,7 @@
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { compareLogits, topToken } from "./compare-logits.ts";
 import type {
@@ -158,7 +159,7 @@ async function requireModel(
   throw new InferyardError(
     "INPUT_INVALID",
     `${facts.recording} was recorded from other weights: ${facts.model} (${facts.digest}), and ${name} is ${asked}`,
-    { remedy: "record it again, or name the model that it is of: --against-model" },
+    { remedy: `record it again, or name the model that was recorded: ${quoteOption("againstModel")}` },
   );
 }
 
@@ -225,7 +226,7 @@ function chosenTokens({ prompt, logits, chosenBy }: Pick<LogitsRun, "prompt" | "
   return logits.slice(prompt.tokens.length - 1).map((row) => topToken(row).token);
 }
 
-/** The tokens that the tested model chooses by itself. Where both runs chose the same tokens all along, they are those of the reference. */
+/** The tokens that the tested model chooses by itself. If both runs chose the same tokens, they come from the reference. */
 async function ownTokens(
   model: TestedModel,
   reference: LogitsRun,
@@ -237,7 +238,7 @@ async function ownTokens(
   if (chosen === null) return null;
   const { prompt } = reference;
   if (positions.slice(prompt.tokens.length - 1).every(({ agrees }) => agrees)) return chosen;
-  return greedyTokens(model, prompt, { maxTokens: chosen.length, endTokens: config.endTokens }, signal);
+  return greedyTokens(model, prompt, { maxTokens: chosen.length, endTokens: config.endTokens, signal });
 }
 
 function languageFacts(

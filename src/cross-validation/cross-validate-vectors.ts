@@ -2,7 +2,7 @@
 import type { Runtime } from "../api/runtime.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { cosineSimilarity } from "../tasks/embedding/cosine.ts";
+import { compareVectors } from "./compare-vectors.ts";
 import type {
   CrossValidationOptions,
   ComparedRun,
@@ -48,7 +48,8 @@ export async function crossValidateVectors(runtime: Runtime, options: CrossValid
   const comparisons = texts.map((text, index): VectorComparison => {
     const [ours, theirs] = [at(tested.vectors, index), at(reference.vectors, index)];
     requireSameLength(ours, theirs, [tested.facts, reference.facts]);
-    return { text, maxError: maxError(ours, theirs), cosine: computeCosine(ours, theirs) };
+    const { maxError, cosine } = compareVectors(theirs, ours);
+    return { text, maxError, cosine };
   });
   const worst = (name: "maxError" | "cosine", isWorse: (value: number, than: number) => boolean): WorstValue =>
     comparisons
@@ -128,13 +129,4 @@ function requireSameLength(
     `vectors of ${ours.model} have ${tested.length} components, and those of ${theirs.model} ${reference.length}`,
     { remedy: "compare exports of the same model" },
   );
-}
-
-function maxError(a: Float32Array, b: Float32Array): number {
-  return a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (b[index] ?? 0))), 0);
-}
-
-function computeCosine(a: Float32Array, b: Float32Array): number {
-  const isZero = (vector: Float32Array): boolean => vector.every((value) => value === 0);
-  return Math.min(1, cosineSimilarity(a, b) ?? Number(isZero(a) && isZero(b)));
 }

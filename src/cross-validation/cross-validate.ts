@@ -32,7 +32,7 @@ const recordOptionNames = ["model", "variant", "target", "prompt", "tokens", "co
  * prompt in one call, then one token after the other, which the reference chooses greedily. Models that nobody uses are unloaded between the runs.
  *
  * Throws INPUT_INVALID for options that do not fit the model, for models with different tokens, and for a recording of another model; VERIFICATION_FAILED for
- * numbers that are not finite; and what loading a model throws.
+ * numbers that are not finite; and errors of loading a model.
  */
 export async function crossValidate(runtime: Runtime, options: CrossValidationOptions): Promise<CrossValidation> {
   refuseUnknown(options, optionNames, "crossValidate");

@@ -3,26 +3,25 @@ import type { Library } from "../contract/backend.ts";
 import type { LogitsComparison } from "./compare-logits.ts";
 import type { TokensPerSecond } from "./language-run.ts";
 
-/** What is compared with what. */
+/** The two runs to compare, and how. */
 export interface CrossValidationOptions {
   /** Reference of the model that is tested. */
   readonly model: string;
-  /** Variant of the tested model. Default: that of a load. */
+  /** Variant of the tested model. Default: as in any load. */
   readonly variant?: string | undefined;
   /** Targets of which one must run the tested model. Default: selection decides. */
   readonly target?: string | readonly string[] | undefined;
   /**
-   * What the model is held against: a target (`llamacpp:cpu`), the path of a recording that `recordLogits` wrote, or the path of a shared library with
-   * the C interface of llama.cpp.
+   * Reference: a target (`llamacpp:cpu`), the path of a recording that `recordLogits` wrote, or the path of a shared library with the C interface of llama.cpp.
    */
   readonly against: string;
   /** Model of the reference, with the same tokens. Default: the tested model. */
   readonly againstModel?: string | undefined;
-  /** Variant of the reference's model. Default: that of a load if `againstModel` is given, else `variant`. */
+  /** Variant of the reference's model. Default: as in any load if `againstModel` is given, else `variant`. */
   readonly againstVariant?: string | undefined;
-  /** What language models read first: a text, or token ids. Not with a recording, which has its own. Default: "Once upon a time". */
+  /** Prompt of language models: a text, or token ids. Not with a recording, which has its own. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
-  /** Tokens that the reference chooses after the prompt, at most; it stops behind an end token. 0: the prompt alone. Default: 32. */
+  /** Maximum number of tokens that the reference chooses after the prompt; it stops after an end token. 0: the prompt alone. Default: 32. */
   readonly tokens?: number | undefined;
   /** Text that follows the prompt, token by token, instead of the reference's own choice. */
   readonly continuation?: string | undefined;
@@ -70,7 +69,7 @@ export interface WorstValue {
 
 /** The comparison of one position. */
 export interface PositionComparison extends LogitsComparison {
-  /** Index of the token, counted from 0 in the prompt; the logits are those behind it. */
+  /** Index of the token, counted from 0 in the prompt; the logits are for the position after it. */
   readonly position: number;
   /** The token that both runs read at this position. */
   readonly token: number;
@@ -85,7 +84,7 @@ export interface LanguageCrossValidation {
   readonly tested: ComparedLanguageRun;
   /** Number of tokens of the prompt, which are read in one call. */
   readonly promptTokens: number;
-  /** Who chose the tokens behind the prompt: the reference, or the caller. */
+  /** Source of the tokens after the prompt: the reference's choice, or the caller. */
   readonly chosenBy: "reference" | "caller";
   readonly positions: readonly PositionComparison[];
   readonly summary: LogitsSummary;
@@ -112,7 +111,7 @@ export interface LogitsSummary {
   readonly agreeing: number;
   /** The first position where they choose different tokens, with the text of both. Null: they agree everywhere. */
   readonly firstDivergence: (PositionComparison & { readonly referenceText?: string; readonly testedText?: string }) | null;
-  /** TokensPerSecond of the tested run divided by that of the reference. */
+  /** Tokens per second of the tested run divided by the reference's. */
   readonly speedRatio: TokensPerSecond;
 }
 
@@ -125,7 +124,7 @@ export interface VectorCrossValidation {
   readonly summary: {
     readonly maxError: WorstValue;
     readonly cosine: { readonly mean: number; readonly worst: WorstValue };
-    /** Texts per second of the tested run divided by those of the reference. */
+    /** Tokens per second of the tested run divided by those of the reference run. */
     readonly speedRatio: number;
   };
   readonly failures: readonly string[];

@@ -1,5 +1,5 @@
 /** Runs a language model on given token ids, and measures it. */
-import type { LanguageModel, SequenceId } from "../contract/backend.ts";
+import type { DecodeStep, LanguageModel, SequenceId } from "../contract/language-model.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { requireFinite, topToken } from "./compare-logits.ts";
@@ -7,7 +7,7 @@ import { requireFinite, topToken } from "./compare-logits.ts";
 /** The part of a language model that is run. */
 export type TestedModel = Pick<LanguageModel, "limits" | "createSequence" | "decode" | "releaseSequence">;
 
-/** What a model reads first. */
+/** Token ids that a model reads first. */
 export interface PromptTokens {
   /** Tokens of the decoder, at least one. */
   readonly tokens: readonly number[];
@@ -17,13 +17,13 @@ export interface PromptTokens {
 
 /** Tokens per second of a run; null if nothing was measured. */
 export interface TokensPerSecond {
-  /** Of the prompt, read in one call. */
+  /** Speed of reading the prompt in one call. */
   readonly prefill: number | null;
-  /** Of the tokens behind it, one in each call. */
+  /** Speed of the tokens after the prompt, one in each call. */
   readonly decode: number | null;
 }
 
-/** What a run is made with. */
+/** Options of a run. */
 export interface RunOptions {
   /** Name of the run in messages, for example "native:cpu". */
   readonly name: string;
@@ -34,8 +34,8 @@ export interface RunOptions {
 const maxBytesOfCall = 64 * 1024 * 1024;
 
 /**
- * Feeds a prompt and then one token after the other, and hands over the logits behind each token. `next` chooses the token that follows the logits of
- * the last position: undefined ends the run. Throws VERIFICATION_FAILED for logits that are not finite.
+ * Decodes a prompt and then one token after the other, and passes the logits after each token to the caller. `next` chooses the token that follows the logits
+ * of the last position: undefined ends the run. Throws VERIFICATION_FAILED for logits that are not finite.
  */
 export async function feedTokens(
   model: TestedModel,
@@ -46,10 +46,10 @@ export async function feedTokens(
 ): Promise<void> {
   const { vocabulary } = model.limits;
   const chunk = Math.max(1, Math.floor(maxBytesOfCall / (vocabulary * Float32Array.BYTES_PER_ELEMENT)));
-  await withSequence(model, prompt, signal, async (sequence) => {
+  await withSequences(model, [prompt], signal, async ([sequence = 0], decode) => {
     let position = 0;
     const append = async (tokens: readonly number[]): Promise<Float32Array> => {
-      const rows = await decodeAll(model, sequence, tokens, signal);
+      const rows = at(await decode([{ sequence, tokens, logits: tokens.length }]), 0);
       for (const [index, token] of tokens.entries()) {
         const row = rows.subarray(index * vocabulary, (index + 1) * vocabulary);
         requireFinite(row, position, name);
@@ -65,22 +65,35 @@ export async function feedTokens(
   });
 }
 
-/** The tokens that a model chooses by itself: the most likely one each time, until an end token, which is the last. */
+/** When a run ends that chooses its own tokens. */
+export interface RunLimits {
+  readonly maxTokens: number;
+  readonly endTokens: readonly number[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How tokens are chosen. */
+export interface TokenChoice {
+  /** Number of the highest logits that the engine gives. Default: it gives all. */
+  readonly candidates?: number;
+  /** Chooses the token at an index of the result from the logits before it. Default: the most likely one. */
+  readonly choose?: (logits: Float32Array, index: number) => number;
+}
+
+/** The tokens that a model chooses by itself, until an end token, which is the last. */
 export async function greedyTokens(
   model: TestedModel,
   prompt: PromptTokens,
-  stop: { readonly maxTokens: number; readonly endTokens: readonly number[] },
-  signal?: AbortSignal,
+  { maxTokens, endTokens, signal }: RunLimits,
+  { candidates, choose = (logits) => topToken(logits).token }: TokenChoice = {},
 ): Promise<readonly number[]> {
   const chosen: number[] = [];
-  if (stop.maxTokens === 0) return chosen;
-  await withSequence(model, prompt, signal, async (sequence) => {
-    let tokens = prompt.tokens;
-    for (;;) {
-      const [logits] = await model.decode([{ sequence, tokens }], omitUndefined({ signal }));
-      const { token } = topToken(logits ?? new Float32Array());
+  await withSequences(model, [prompt], signal, async ([sequence = 0], decode) => {
+    let { tokens } = prompt;
+    while (chosen.length < maxTokens) {
+      const token = choose(at(await decode([{ sequence, tokens, ...omitUndefined({ candidates }) }]), 0), chosen.length);
       chosen.push(token);
-      if (chosen.length >= stop.maxTokens || stop.endTokens.includes(token)) return;
+      if (endTokens.includes(token)) return;
       tokens = [token];
     }
   });
@@ -88,8 +101,8 @@ export async function greedyTokens(
 }
 
 /**
- * Reads a prompt, then the given tokens one by one, as greedy decoding does, and measures both. The prompt is read once before without a measurement,
- * so that what engines prepare for its length does not count.
+ * Reads a prompt, then the given tokens one by one, as greedy decoding does, and measures both. The prompt is read once before without a measurement, so that
+ * preparations of the engine for its length are excluded.
  */
 export async function measureSpeed(
   model: TestedModel,
@@ -97,19 +110,18 @@ export async function measureSpeed(
   followers: readonly number[],
   signal?: AbortSignal,
 ): Promise<TokensPerSecond> {
-  const options = omitUndefined({ signal });
-  const read = (sequence: SequenceId, tokens: readonly number[]): Promise<unknown> =>
-    model.decode([{ sequence, tokens, candidates: 1 }], options);
-  await withSequence(model, prompt, signal, async (sequence) => {
-    await read(sequence, prompt.tokens);
+  const read = (decode: Decode, sequence: SequenceId, tokens: readonly number[]): Promise<unknown> =>
+    decode([{ sequence, tokens, candidates: 1 }]);
+  await withSequences(model, [prompt], signal, async ([sequence = 0], decode) => {
+    await read(decode, sequence, prompt.tokens);
     const [first] = followers;
-    if (first !== undefined) await read(sequence, [first]);
+    if (first !== undefined) await read(decode, sequence, [first]);
   });
-  return withSequence(model, prompt, signal, async (sequence) => {
+  return withSequences(model, [prompt], signal, async ([sequence = 0], decode) => {
     const started = performance.now();
-    await read(sequence, prompt.tokens);
+    await read(decode, sequence, prompt.tokens);
     const prefilled = performance.now();
-    for (const token of followers) await read(sequence, [token]);
+    for (const token of followers) await read(decode, sequence, [token]);
     const ended = performance.now();
     return {
       prefill: perSecond(prompt.tokens.length, prefilled - started),
@@ -135,25 +147,22 @@ function perSecond(tokens: number, milliseconds: number): number | null {
   return tokens === 0 || milliseconds <= 0 ? null : (tokens * 1000) / milliseconds;
 }
 
-async function decodeAll(
-  model: TestedModel,
-  sequence: SequenceId,
-  tokens: readonly number[],
-  signal: AbortSignal | undefined,
-): Promise<Float32Array> {
-  return at(await model.decode([{ sequence, tokens, logits: tokens.length }], omitUndefined({ signal })), 0);
-}
+/** Decodes steps of sequences with the signal of the run. */
+export type Decode = (steps: readonly DecodeStep[]) => Promise<readonly Float32Array[]>;
 
-async function withSequence<Result>(
-  model: TestedModel,
-  { source }: PromptTokens,
+/** Runs `work` with a sequence for each prompt, and releases them. */
+export async function withSequences<Result>(
+  model: Omit<TestedModel, "limits">,
+  prompts: readonly Pick<PromptTokens, "source">[],
   signal: AbortSignal | undefined,
-  work: (sequence: SequenceId) => Promise<Result>,
+  work: (sequences: readonly SequenceId[], decode: Decode) => Promise<Result>,
 ): Promise<Result> {
-  const sequence = await model.createSequence(omitUndefined({ source, signal }));
+  const options = omitUndefined({ signal });
+  const sequences: SequenceId[] = [];
   try {
-    return await work(sequence);
+    for (const { source } of prompts) sequences.push(await model.createSequence({ ...options, ...omitUndefined({ source }) }));
+    return await work(sequences, (steps) => model.decode(steps, options));
   } finally {
-    await model.releaseSequence(sequence);
+    await Promise.all(sequences.map((sequence) => model.releaseSequence(sequence)));
   }
 }

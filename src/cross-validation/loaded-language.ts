@@ -7,12 +7,19 @@ import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { getGenerationConfig } from "../tasks/generation/sampling/end-of-turn.ts";
 import type { GenerationConfig } from "../tasks/generation/sampling/generation-config.ts";
+import {
+  type Prompt,
+  checkPrompt,
+  requireDecoderStart,
+  requireTokenizer,
+  requireTokens,
+} from "../tasks/generation/text/prompt-tokens.ts";
 import { firstTokenDifference } from "../tasks/generation/speculation/same-tokens.ts";
 import { loadTokenizer, type Tokenizer } from "../tokenizers/index.ts";
 import type { ComparedRun } from "./cross-validation.ts";
 import type { PromptTokens, TestedModel } from "./language-run.ts";
 
-/** What a model's files say of its tokens. */
+/** Special tokens according to a model's files. */
 export interface TokenFacts {
   /** Undefined if the model has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
@@ -54,7 +61,7 @@ export async function withLanguage<Result>(
   }
 }
 
-/** What ran a loaded model. */
+/** Target, engine and model of a loaded model. */
 export function runFacts({ reference, target, decision }: ModelHandle): ComparedRun {
   const { variant, digest = "" } = decision.model;
   return {
@@ -102,39 +109,16 @@ export function requireSameVocabulary(tested: number, reference: number, names: 
 /** The tokens of a prompt. Models with an encoder read them there, and their decoder begins with its start token. */
 export function promptTokens(
   { tokenizer, config }: TokenFacts,
-  prompt: string | readonly number[],
+  prompt: Prompt,
   { vocabulary, hasEncoder }: TestedModel["limits"],
 ): PromptTokens {
-  const tokens = getTokens(tokenizer, prompt, vocabulary);
-  const read = tokens.length > 0 || config.startToken === undefined ? tokens : [config.startToken];
-  if (read.length === 0) throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
-  if (!hasEncoder) return { tokens: read };
-  if (config.decoderStartToken === undefined) {
-    throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
-      remedy: "add it to generation_config.json",
-    });
-  }
-  return { tokens: [config.decoderStartToken], source: read };
+  const reader = checkPrompt(prompt, tokenizer, vocabulary);
+  const ids = typeof prompt === "string" ? reader?.encode(prompt, { maxTokens: Number.POSITIVE_INFINITY }).ids : prompt;
+  const read = requireTokens(ids ?? [], config);
+  return hasEncoder ? { tokens: [requireDecoderStart(config)], source: read } : { tokens: read };
 }
 
 /** The tokens of a text that continues another, without special tokens. */
 export function continuationTokens({ tokenizer }: TokenFacts, text: string): readonly number[] {
-  if (tokenizer === undefined) throw noTokenizer();
-  return tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
-}
-
-function getTokens(tokenizer: Tokenizer | undefined, prompt: string | readonly number[], vocabulary: number): readonly number[] {
-  if (typeof prompt === "string") {
-    if (tokenizer === undefined) throw noTokenizer();
-    return tokenizer.encode(prompt, { maxTokens: Number.POSITIVE_INFINITY }).ids;
-  }
-  const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabulary);
-  if (wrong === undefined) return prompt;
-  throw new InferyardError("INPUT_INVALID", `the prompt has the token ${String(wrong)}`, {
-    remedy: `token ids of this model are from 0 to ${vocabulary - 1}`,
-  });
-}
-
-function noTokenizer(): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", "the model has no tokenizer", { remedy: "give the prompt as token ids" });
+  return requireTokenizer(tokenizer).encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
 }

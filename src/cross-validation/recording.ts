@@ -16,11 +16,11 @@ export interface LogitsRun {
   readonly facts: ComparedRun;
   readonly speed: TokensPerSecond;
   readonly prompt: PromptTokens;
-  /** All tokens that were read: those of the prompt, then those behind it. */
+  /** All tokens that were read: the prompt's, then the generated ones. */
   readonly tokens: readonly number[];
-  /** Logits behind each token. */
+  /** Logits for the position after each token. */
   readonly logits: readonly Float32Array[];
-  /** Who chose the tokens behind the prompt: the model itself, or the caller. */
+  /** Source of the tokens after the prompt: the model's own choice, or the caller. */
   readonly chosenBy: "reference" | "caller";
   /** SHA-256 of the tokens of the vocabulary in order, in hexadecimal; "none" for a model without a tokenizer. */
   readonly tokenizerDigest: string;
@@ -61,7 +61,10 @@ export async function writeRecording(path: string, run: LogitsRun): Promise<void
   await writeSafetensors(path, tensors, metadata);
 }
 
-/** Reads a recording. Throws INPUT_INVALID for a file that is none, or of another version, VERIFICATION_FAILED for logits that are not finite, and what reading a safetensors file throws. */
+/**
+ * Reads a recording. Throws INPUT_INVALID for a file that is not a recording or has another version, VERIFICATION_FAILED for logits that are not finite, and
+ * any error of reading a safetensors file.
+ */
 export async function readRecording(path: string, signal?: AbortSignal): Promise<LogitsRun> {
   const header = await readSafetensorsHeader(path, signal);
   const { metadata } = header;

@@ -3,15 +3,15 @@ import { InferyardError, getMessage } from "../contract/errors.ts";
 import { openFile } from "../platform/node/files.ts";
 import { parseTarget } from "../runtime/targets/target.ts";
 
-/** What `against` names. */
+/** Kind of the reference. */
 export type ReferenceKind = "target" | "recording" | "library";
 
 /** First bytes of shared libraries: ELF, PE, and Mach-O of both byte orders, of 64 bits, and universal. */
 const libraryMagics = ["7f454c46", "4d5a", "feedface", "cefaedfe", "feedfacf", "cffaedfe", "cafebabe"];
 
 /**
- * Tells what `against` names. A path has a slash, a backslash or a point, which no target has; the first bytes of the file tell a library from a recording.
- * Throws INPUT_INVALID for what is none of the three.
+ * The kind of reference that `against` names. A path has a slash, a backslash or a point, which no target has; the first bytes of the file distinguish a
+ * library from a recording. Throws INPUT_INVALID for anything else.
  */
 export async function referenceKind(against: string): Promise<ReferenceKind> {
   if (!/[./\\]/.test(against)) {

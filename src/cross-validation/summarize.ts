@@ -4,7 +4,7 @@ import type { TokensPerSecond } from "./language-run.ts";
 
 type Measure = "maxError" | "rmsError" | "cosine" | "klDivergence";
 
-/** Summarizes positions, of which there is at least one. `getText`: the text of a token, for the first divergence. */
+/** Summarizes one or more positions. `textOf`: the text of a token, for the first divergence. */
 export function summarizePositions(
   positions: readonly PositionComparison[],
   speeds: { readonly reference: TokensPerSecond; readonly tested: TokensPerSecond },
@@ -37,7 +37,7 @@ export interface ComparisonLimits {
   readonly minCosine?: number | undefined;
 }
 
-/** Sentences about limits that do not hold. `what`: what a place of the summary is, "position" or "text". */
+/** Sentences about limits that are exceeded. `what`: the unit of the summary, "position" or "text". */
 export function brokenLimits(
   { maxError, minCosine }: ComparisonLimits,
   summary: { readonly maxError: WorstValue; readonly cosine: { readonly worst: WorstValue } },

@@ -70,7 +70,7 @@ function findInLoaderCache(cache: string, name: string | RegExp): string | undef
   return undefined;
 }
 
-/** The folders that the dynamic loader searches by default; on macOS and Windows with those that a variable adds. */
+/** Folders that the dynamic loader searches by default; on macOS and Windows including the folders of an environment variable. */
 export function loaderDirectories(sources: MachineSources): readonly string[] {
   if (sources.platform === "win32") return [windowsSystemDirectory(sources), ...directoriesIn(sources, "PATH")];
   if (sources.platform === "darwin")

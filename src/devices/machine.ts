@@ -20,7 +20,7 @@ import { probeDirectMl } from "./accelerators/windows.ts";
 export interface MachineOptions {
   /** Source of the facts. Default: this machine. */
   readonly sources?: MachineSources;
-  /** Maximum time of each reader in milliseconds. What is not known by then is reported as such. Default: 2000. */
+  /** Maximum time of each reader in milliseconds. Facts that take longer are reported as unknown. Default: 2000. */
   readonly timeoutMs?: number;
   /** If aborted, programs that were started are killed and reading throws ABORTED. */
   readonly signal?: AbortSignal;
@@ -28,7 +28,7 @@ export interface MachineOptions {
 
 /** A reader of machine facts that caches everything except available memory. */
 export interface MachineReader {
-  /** The facts, read at the first call. `again` reads them anew, for example after devices or limits have changed. */
+  /** The facts, read at the first call. `again`: reads them once more, for example after devices or limits have changed. */
   read(options?: { readonly again?: boolean }): Promise<MachineFacts>;
   /** Bytes of memory that are available, read at every call. */
   availableMemory(): Promise<Fact<number>>;

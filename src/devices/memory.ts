@@ -3,7 +3,7 @@ import type { Fact, MachineFacts } from "../contract/backend.ts";
 import type { MachineSources } from "./sources.ts";
 import { readMemoryLimits, smallest } from "./cgroups.ts";
 
-/** Total and available memory in bytes, each the smaller of that of the machine and that of its control groups. */
+/** Total and available memory in bytes, each the minimum of the machine's and the control groups'. */
 export async function readMemory(sources: MachineSources): Promise<MachineFacts["memory"]> {
   if (sources.platform === "linux") return readLinuxMemory(sources);
   const figures = memoryFigures(sources);

@@ -4,10 +4,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { getMessage } from "../contract/errors.ts";
 
-/**
- * Output of a program that device detection ran. A failure keeps what was printed before it, since some tools fail on one item
- * and print the others.
- */
+/** Output of a program that device detection ran. After a failure it holds the text printed before, since some tools fail on one item and print the others. */
 export type Output =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly stdout: string; readonly reason: string };

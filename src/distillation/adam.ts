@@ -6,8 +6,8 @@ const decay2 = 0.999;
 const epsilon = 1e-8;
 
 /**
- * The Adam optimizer for a matrix of which each step changes only a few rows. The moments of rows without a gradient in a step
- * stay unchanged, as in PyTorch's SparseAdam.
+ * The Adam optimizer for a matrix. Each step changes only a few rows; the moments of rows without a gradient in a step stay unchanged, as in PyTorch's
+ * SparseAdam.
  */
 export class Adam {
   readonly #first: Float32Array;

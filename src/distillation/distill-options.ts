@@ -28,7 +28,7 @@ export interface DistillOptions {
   readonly replace?: boolean;
   /** Name of the new model. */
   readonly name: string;
-  /** Length of the vectors: a multiple of 4, at most that of the teacher. Default: 256, or the length of the teacher if that is smaller. */
+  /** Length of the vectors: a multiple of 4, at most the length of the teacher's vectors. Default: 256, or the teacher's length if that is smaller. */
   readonly dimensions?: number;
   /** Bits per value of the quantized rows. Default: 8. */
   readonly bits?: Bits;
@@ -54,7 +54,7 @@ export interface DistillOptions {
   readonly answers?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: DistillProgress) => void;
-  /** Called with the rows after these stages. What it returns is added to the provenance. */
+  /** Called with the rows after these stages. The returned value is added to the provenance. */
   readonly inspect?: (stage: InspectedStage, rows: Matrix) => Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface DistillReport {
   readonly bits: Bits;
   /** Share of the variance of the vocabulary vectors that the dimensions keep, 0 to 1. */
   readonly explainedVariance: number;
-  /** Number of training texts that were used: those with at least one known token. */
+  /** Number of training texts with at least one known token; the others are not used. */
   readonly texts: number;
   /** Mean loss of each pass; empty without training texts. */
   readonly losses: readonly number[];

@@ -1,4 +1,4 @@
-/** Trains the token rows so that the cosine similarities between texts approach those of the teacher. */
+/** Trains the token rows so that the cosine similarities between texts approach the teacher's. */
 import { setImmediate } from "node:timers/promises";
 import { required } from "../contract/checked.ts";
 import { throwIfAborted } from "../contract/errors.ts";

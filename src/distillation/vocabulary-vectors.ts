@@ -18,8 +18,8 @@ export interface VocabularyVectors {
 const batchSize = 256;
 
 /**
- * Embeds every token of the teacher's vocabulary that stands for text, each as an input of its own. Throws TOKENIZER_INVALID if
- * there is no such token, RUN_FAILED for unusable vectors of the teacher, and ABORTED.
+ * Embeds every token of the teacher's vocabulary that represents text, each as a separate input. Throws TOKENIZER_INVALID if there is no such token, RUN_FAILED
+ * for unusable vectors of the teacher, and ABORTED.
  */
 export async function vocabularyVectors(teacher: Teacher, options: TeacherCallOptions): Promise<VocabularyVectors> {
   const { vocabulary, dimensions } = teacher;

@@ -16,7 +16,7 @@ const windowBytes = 16 * 1024;
 const maxItems = 2_000_000;
 const maxTextBytes = 64 * 1024 * 1024;
 
-/** A range of the file that must be in the buffer before reading goes on. `length` is at most 16 KiB. */
+/** A range of the file that must be in the buffer before reading continues. `length` is at most 16 KiB. */
 export interface NeededBytes {
   readonly position: number;
   readonly length: number;
@@ -69,7 +69,7 @@ export class FileWindow {
     if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
   }
 
-  /** Runs a reader, and loads what it needs. */
+  /** Runs a reader, and loads the ranges that it needs. */
   async run<Result>(reading: Reading<Result>): Promise<Result> {
     for (;;) {
       const { done, value } = reading.next();

@@ -11,8 +11,8 @@ export function modelInvalid(message: string, remedy: string, cause?: unknown): 
 }
 
 /**
- * Creates a MODEL_INVALID error for a file or folder that exists and cannot be read. `displayName` is its path as the user wrote it,
- * `error` what the file system threw. The error is returned, not thrown.
+ * Creates a MODEL_INVALID error for a file or folder that exists and cannot be read. `displayName` is its path as the user wrote it, `error` the error of the
+ * file system. The error is returned, not thrown.
  */
 export function unreadable(displayName: string, error: unknown): InferyardError {
   const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";

@@ -113,8 +113,8 @@ export class CallQueue {
   }
 
   /**
-   * Frees the model and ends the peer after the calls that have a caller: at most `waitMs` for these, and a few seconds for the
-   * rest. A peer that needs longer is killed. Resolves when its memory is free.
+   * Frees the model and ends the peer after the calls that have a caller: waits at most `waitMs` for these, and a few seconds for the others. A peer that needs
+   * longer is killed. Resolves when its memory is free.
    */
   end(waitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     this.#end ??= this.#endBetweenCalls().finally(() => {

@@ -7,5 +7,5 @@ export type HostName = "inline" | "worker" | "process";
 /** Names of all hosts. */
 export const hostNames: readonly HostName[] = ["inline", "worker", "process"];
 
-/** What a model is loaded as. */
+/** Interface under which a model is loaded. */
 export type ModelKind = LoadedModel["kind"];

@@ -34,7 +34,7 @@ export interface DisposeOptions {
 /** A loaded model in a host. */
 export type HostedModel = HostedTensorModel | HostedLanguageModel;
 
-/** What hosted models of all kinds have. */
+/** Members of hosted models of all kinds. */
 export interface HostedModelBase extends Omit<ModelBase, "dispose"> {
   /** Estimated bytes of one more replica, its thread excluded. Undefined if replicas do not share memory. */
   readonly replicaBytes?: number | undefined;
@@ -74,7 +74,7 @@ export interface Host {
    * loads.
    */
   prepare?(): () => void;
-  /** Frees what the host itself holds. Its models must be disposed before. */
+  /** Frees the resources of the host itself. Its models must be disposed before. */
   dispose(): Promise<void>;
 }
 

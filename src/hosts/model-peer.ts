@@ -1,9 +1,9 @@
 /** A peer that holds one loaded model, and its successors. */
-import type { LoadedModel, ProgramCounts } from "../contract/backend.ts";
+import type { KernelCount, Library, LoadedModel, ModelBase, ProgramCounts } from "../contract/backend.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { CallQueue } from "./call-queue.ts";
-import type { DisposeOptions } from "./host.ts";
+import type { DisposeOptions, HostedModelBase } from "./host.ts";
 import type { HostName } from "./host-name.ts";
 import { loadWithTimeout } from "./load-timeout.ts";
 import type { Call, ModelDescription, Results } from "./protocol.ts";
@@ -23,8 +23,8 @@ interface Owner {
 }
 
 /**
- * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED and the next call starts another peer, which has loaded
- * the model anew.
+ * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED, and the next call starts another peer, which loads the model
+ * again.
  */
 export class ModelPeer {
   readonly #memory: LoadedModel["memory"];
@@ -184,6 +184,41 @@ export class ModelPeer {
 
   #refuseDisposed(): void {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this model was disposed");
+  }
+}
+
+/** What models in a peer have in common, whatever their kind. */
+export abstract class PeerModel implements HostedModelBase {
+  readonly library: Library;
+  readonly replicaBytes: number | undefined;
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
+  protected readonly peer: ModelPeer;
+
+  constructor(peer: ModelPeer, { library, replicaBytes, countsKernels }: ModelDescription) {
+    this.peer = peer;
+    this.library = library;
+    this.replicaBytes = replicaBytes;
+    if (countsKernels) this.kernelCounts = () => peer.call<"kernelCounts">({ operation: "kernelCounts" });
+  }
+
+  get memory(): ModelBase["memory"] {
+    return this.peer.memory;
+  }
+
+  get programs(): ModelBase["programs"] {
+    return this.peer.programs;
+  }
+
+  get runningMs(): number {
+    return this.peer.runningMs;
+  }
+
+  evidence(): Promise<readonly string[]> {
+    return this.peer.call<"evidence">({ operation: "evidence" });
+  }
+
+  dispose(options?: DisposeOptions): Promise<void> {
+    return this.peer.dispose(options);
   }
 }
 

@@ -20,7 +20,7 @@ import type {
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Reads the state that is already queued in a port. Undefined if there is none. */
+/** Reads the state that is queued in a port. Undefined if there is none. */
 export type ReceiveSharedState = (port: PeerPort) => SharedReplicaState | undefined;
 
 type LoadCall = Extract<Call, { operation: "load" }>;
@@ -105,7 +105,8 @@ export class ModelServer {
       const model = await loadLanguage(this.#backend, call.model, call.device, call.settings);
       this.#model = model;
       const { kind, limits, library, memory } = model;
-      return { kind, limits, library, memory, countsKernels: model.kernelCounts !== undefined };
+      const savesSequences = model.saveSequence !== undefined && model.restoreSequence !== undefined;
+      return { kind, limits, library, memory, savesSequences, countsKernels: model.kernelCounts !== undefined };
     }
     const model = checkTensorModel(this.#backend, await this.#loadModel(this.#backend, call));
     this.#model = model;
@@ -143,8 +144,8 @@ export class ModelServer {
   async #callLanguage({ method, arguments: given }: LanguageCall): Promise<LanguageResults[keyof LanguageResults]> {
     const model = this.#loaded();
     if (model.kind !== "language") throw new TypeError("the model in this peer is no language model");
-    const bound = model[method].bind(model) as (...all: readonly unknown[]) => Promise<LanguageResults[keyof LanguageResults]>;
-    return bound(...given);
+    const call = model[method] as (...all: readonly unknown[]) => Promise<LanguageResults[keyof LanguageResults]>;
+    return call.apply(model, given);
   }
 
   #tensorModel(): ReplicaModel {

@@ -13,8 +13,8 @@ const debuggerPort = /^--(inspect|debug)-port$/;
 const moduleArgument = /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C)(=|$)/;
 
 /**
- * The option `execArgv` of a child process: all arguments but those of the debugger. Of a program that was given as text it
- * takes over only how modules are loaded. `given`: `process.execArgv`.
+ * The option `execArgv` of a child process: all arguments except the debugger's. If the program was given as text, only the arguments about loading modules.
+ * `given`: `process.execArgv`.
  */
 export function childArguments(given: readonly string[]): string[] {
   if (given.some((argument) => programText.test(argument))) return moduleArguments(given);

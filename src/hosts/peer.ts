@@ -38,5 +38,5 @@ export interface DeathDetails {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts a peer. `interruptible`: whether the backend's thread may be terminated during a call (`Capabilities.interruptible`). */
+/** Starts a peer. `interruptible`: whether the backend's thread may be terminated during a call (`SupportedModels.runsIn`). */
 export type StartPeer = (events: PeerEvents, interruptible: boolean) => Peer;

@@ -51,7 +51,7 @@ export type Call =
 export type LanguageCall = {
   readonly [Method in keyof LanguageResults]: {
     readonly method: Method;
-    readonly arguments: Parameters<LanguageModel[Method]>;
+    readonly arguments: Parameters<Required<LanguageModel>[Method]>;
   };
 }[keyof LanguageResults];
 
@@ -66,7 +66,7 @@ export type LanguageResults = {
       | "saveSequence"
       | "restoreSequence"
       | "releaseSequence"
-  ]: Awaited<ReturnType<LanguageModel[Method]>>;
+  ]: Awaited<ReturnType<Required<LanguageModel>[Method]>>;
 };
 
 /**
@@ -123,6 +123,8 @@ export interface TensorModelDescription extends BaseDescription {
 export interface LanguageModelDescription extends BaseDescription {
   readonly kind: "language";
   readonly limits: LanguageModelLimits;
+  /** Whether it has `LanguageModel.saveSequence` and `restoreSequence`. */
+  readonly savesSequences: boolean;
 }
 
 /** Data that a new worker thread is started with. */

@@ -1,14 +1,15 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
-import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
+import type { Backend, BackendEntry, Device, LoadOptions, ModelFiles } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../contract/errors.ts";
 import { getCapabilities } from "../contract/shapes/held-contract.ts";
+import { findSupport } from "../contract/shapes/supported-models.ts";
 import { sharesReplicas } from "../contract/replicas.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { DisposeOptions, Host, HostedRunOptions, HostedTensorModel } from "./host.ts";
+import type { Host, HostedRunOptions, HostedTensorModel } from "./host.ts";
 import type { HostName, ModelKind } from "./host-name.ts";
-import { ModelPeer } from "./model-peer.ts";
+import { ModelPeer, PeerModel } from "./model-peer.ts";
 import type { StartPeer } from "./peer.ts";
 import type { PeerPort, TensorModelDescription } from "./protocol.ts";
 import { RemoteLanguageModel } from "./language/remote-language-model.ts";
@@ -51,7 +52,7 @@ async function queueFor(
 ): Promise<CallQueue> {
   const { signal: _signal, ...settings } = options;
   const load = { operation: "load", kind, entry: getEntry(backend), model, device, settings } as const;
-  const { interruptible = false } = getCapabilities(backend, device);
+  const interruptible = findSupport(getCapabilities(backend, device), model, kind)?.runsIn === "interruptible-thread";
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
   const { queue } = await replicas.start((sharedState) => {
@@ -84,45 +85,18 @@ function getEntry(backend: Backend): BackendEntry {
 }
 
 /** A model on tensors in a peer. */
-class RemoteTensorModel implements HostedTensorModel {
+class RemoteTensorModel extends PeerModel implements HostedTensorModel {
   readonly kind = "tensor";
   readonly inputs: HostedTensorModel["inputs"];
   readonly outputs: HostedTensorModel["outputs"];
-  readonly library: HostedTensorModel["library"];
-  readonly replicaBytes: number | undefined;
-  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
-  readonly #peer: ModelPeer;
 
-  constructor(peer: ModelPeer, { inputs, outputs, library, replicaBytes, countsKernels }: TensorModelDescription) {
-    this.#peer = peer;
-    this.inputs = inputs;
-    this.outputs = outputs;
-    this.library = library;
-    this.replicaBytes = replicaBytes;
-    if (countsKernels) this.kernelCounts = () => peer.call<"kernelCounts">({ operation: "kernelCounts" });
-  }
-
-  get memory(): HostedTensorModel["memory"] {
-    return this.#peer.memory;
-  }
-
-  get programs(): HostedTensorModel["programs"] {
-    return this.#peer.programs;
-  }
-
-  get runningMs(): number {
-    return this.#peer.runningMs;
+  constructor(peer: ModelPeer, description: TensorModelDescription) {
+    super(peer, description);
+    this.inputs = description.inputs;
+    this.outputs = description.outputs;
   }
 
   async run(inputs: TensorMap, { signal, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
-    return this.#peer.call<"run">({ operation: "run", inputs, ...options }, signal);
-  }
-
-  evidence(): Promise<readonly string[]> {
-    return this.#peer.call<"evidence">({ operation: "evidence" });
-  }
-
-  dispose(options?: DisposeOptions): Promise<void> {
-    return this.#peer.dispose(options);
+    return this.peer.call<"run">({ operation: "run", inputs, ...options }, signal);
   }
 }

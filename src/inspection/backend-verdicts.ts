@@ -1,5 +1,5 @@
 /** Predicts which backends can run a file, from its header and the capabilities that the backends declare. Nothing is loaded. */
-import type { Backend, Capabilities, ModelFormat } from "../contract/backend.ts";
+import type { Backend, ModelFormat, SupportedModels } from "../contract/backend.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { type EngineSupports, engineVerdict } from "./engine-support.ts";
@@ -32,10 +32,11 @@ export function backendVerdicts(backends: readonly Backend[], subject: VerdictSu
 }
 
 function getVerdict(backend: Backend, { format, architecture, onnx }: VerdictSubject): Omit<BackendVerdict, "backend"> {
-  const formats = getFormats(backend);
-  const known = formats[format];
-  if (known === undefined) return { verdict: "no", reason: `it reads ${describe(formats)}, not ${format}` };
-  if (known !== "any" && !known.includes(architecture ?? "")) {
+  const models = getModels(backend);
+  const known = getArchitectures(models, format);
+  if (known.length === 0) return { verdict: "no", reason: `it reads ${describe(models)}, not ${format}` };
+  const isAny = known.includes("any");
+  if (!isAny && !known.includes(architecture ?? "")) {
     const reason = `of ${format} it knows ${abbreviatedList(known)}`;
     if (architecture !== undefined) return { verdict: "no", reason: `${reason}, and this is ${architecture}` };
     return { verdict: "unknown", reason: `${reason}, and no config.json beside the file says what this is` };
@@ -45,7 +46,7 @@ function getVerdict(backend: Backend, { format, architecture, onnx }: VerdictSub
   if (onnx !== undefined && onnxruntimes.has(backend.name)) return onnxruntimeVerdict(onnx.outline);
   if (onnx !== undefined && backend.name === "native") return engineVerdict(onnx.outline, onnx.engineKnows);
   if (onnx !== undefined && backend.name === "xla") return xlaVerdict(engineVerdict(onnx.outline, onnx.engineKnows));
-  if (known === "any") return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
+  if (isAny) return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
 }
 
@@ -55,30 +56,22 @@ function xlaVerdict(engine: Omit<BackendVerdict, "backend">): Omit<BackendVerdic
   return { verdict: "unknown", reason: `${engine.reason}; whether each has a form in StableHLO only loading tells` };
 }
 
-/** The formats of the first device type that has any, for models of all kinds. */
-function getFormats(backend: Backend): Capabilities["formats"] {
-  for (const type of deviceTypes) {
-    const { formats, languageFormats = {} } = getCapabilities(backend, { type, index: 0 });
-    const both = mergedFormats(formats, languageFormats);
-    if (Object.keys(both).length > 0) return both;
-  }
-  return {};
+/** The models of the first device type that has any. */
+function getModels(backend: Backend): readonly SupportedModels[] {
+  const all = deviceTypes.map((type) => getCapabilities(backend, { type, index: 0 }).models);
+  return all.find(({ length }) => length > 0) ?? [];
 }
 
-/** The formats and architectures of models of either kind. */
-function mergedFormats(formats: Capabilities["formats"], others: Capabilities["formats"]): Capabilities["formats"] {
-  const merged = { ...formats };
-  for (const [format, architectures] of Object.entries(others)) {
-    const known = formats[format as ModelFormat] ?? [];
-    merged[format as ModelFormat] =
-      known === "any" || architectures === "any" ? "any" : [...new Set([...known, ...architectures])];
-  }
-  return merged;
+/** The architectures of models of either kind in a format; with "any" if some are not restricted. */
+function getArchitectures(models: readonly SupportedModels[], format: ModelFormat): readonly string[] {
+  return [...new Set(models.filter((each) => each.format === format).flatMap(({ architectures }) => architectures))];
 }
 
-function describe(formats: Capabilities["formats"]): string {
-  const parts = Object.entries(formats).map(([format, known]) =>
-    known === "any" ? format : `${format} (${abbreviatedList(known)})`,
-  );
+function describe(models: readonly SupportedModels[]): string {
+  const formats = [...new Set(models.map(({ format }) => format))];
+  const parts = formats.map((format) => {
+    const known = getArchitectures(models, format);
+    return known.includes("any") ? format : `${format} (${abbreviatedList(known)})`;
+  });
   return parts.length === 0 ? "no files" : parts.join(" and ");
 }

@@ -41,7 +41,7 @@ export interface GgufInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
-/** How the parameters of a GGUF file are quantized. */
+/** Quantization of the parameters of a GGUF file. */
 export interface Quantization {
   /** The type that `general.file_type` states. */
   readonly stated?: string;
@@ -55,7 +55,7 @@ export interface Quantization {
 export interface GgufTokenizer {
   /** "llama" (SentencePiece), "gpt2" (byte-level BPE), "bert" (WordPiece), "t5" (Unigram), ... */
   readonly model: string;
-  /** How text is split before tokenization: "llama-bpe", "qwen2", ... */
+  /** Name of the rule that splits text before tokenization: "llama-bpe", "qwen2", ... */
   readonly pretokenizer?: string;
   /** Number of tokens. */
   readonly vocabulary?: number;

@@ -4,6 +4,7 @@
  */
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 
 /** Estimated memory, in bytes, that running a GGUF model needs. */
 export interface MemoryEstimate {
@@ -58,7 +59,8 @@ export function estimateMemory(file: GgufFile, wanted: number | undefined): Memo
   }
   const trained = number("context_length");
   const context = wanted ?? (trained === undefined || trained < 1 ? undefined : Math.min(trained, defaultContext));
-  if (context === undefined) return { memoryUnknown: `it does not say ${architecture}.context_length; give --context` };
+  if (context === undefined)
+    return { memoryUnknown: `it does not say ${architecture}.context_length; give ${quoteOption("context")}` };
   if (isEncoder(file, architecture)) {
     const formula = "none: an encoder sees all tokens at once and keeps nothing";
     return { memory: { context, weightBytes, cacheBytes: 0, totalBytes: weightBytes, formula } };

@@ -65,7 +65,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
   return await inspectSafetensorsFile(path, displayName, options.architecture, verdicts);
 }
 
-/** Inspects what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
+/** Inspects a file, or every file of weights of a model, by a model reference. Throws as `inspectFile` and `readManifest` do. */
 export async function inspectModel(reference: string, options: InspectOptions = {}): Promise<ModelInspection> {
   const resolved = await resolveReference(reference);
   const file = await singleFile(resolved);
@@ -92,7 +92,7 @@ async function singleFile(reference: ModelReference): Promise<string | undefined
   return status?.isFile() === true ? path : undefined;
 }
 
-/** The variants without those that share the file of an earlier one. */
+/** The variants, except variants that share the file of an earlier one. */
 function uniquePaths({ variants }: Manifest): Manifest["variants"] {
   return variants.filter(({ path }, index) => variants.findIndex((variant) => variant.path === path) === index);
 }

@@ -29,7 +29,7 @@ export async function isCapableOf(kernelId: string, options: IsCapableOfOptions 
   const kernel = kernelRegistry.find(({ id }) => id === kernelId);
   if (kernel === undefined) return { capable: false, reason: unknownKernel(kernelId) };
   const facts = await KernelFacts.open();
-  const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts);
+  const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts.machineCode);
   const { here, reason, selfTest } = testKernel(kernel, machine, facts);
   if (!here) return { capable: false, reason: reason ?? "this machine does not run it" };
   if (selfTest?.passed === false) return { capable: false, reason: `its self-test failed: ${selfTest.problem}` };

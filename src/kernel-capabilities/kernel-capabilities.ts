@@ -33,7 +33,7 @@ export interface KernelCapabilities {
   readonly kernels: readonly KernelCapability[];
   /** Bytes that one thread reads from memory each second at best, in units of 1e9, measured in the same run. Set with `bench`. */
   readonly memoryGigabytesPerSecond?: number;
-  /** For each format that was asked for and that no kernel multiplies: the closest that there is, for a matrix of 4096 x 4096. */
+  /** For each requested format that no kernel multiplies: the closest supported format, for a matrix of 4096 x 4096. */
   readonly closest: Readonly<Record<string, ClosestFormat>>;
 }
 
@@ -55,13 +55,13 @@ export interface KernelCapability extends KernelTest {
 
 /**
  * Reports the kernel registry on this machine: instruction sets and devices, which kernels are built, which run here, and the results of their
- * known-answer tests. If node-llama-cpp and koffi are installed, ggml's kernels are loaded into this process to be tested.
+ * known-answer tests.
  */
 export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}): Promise<KernelCapabilities> {
   const { formats, bench = false, signal } = options;
   const machine = options.machine ?? (await readMachine());
   const facts = await KernelFacts.open();
-  const known = kernelMachine(machine, facts.wasm, facts);
+  const known = kernelMachine(machine, facts.wasm, facts.machineCode);
   const wanted = kernelRegistry.filter(
     (kernel) => formats === undefined || (kernel.formats !== "any" && formats.some((each) => kernel.formats.includes(each))),
   );

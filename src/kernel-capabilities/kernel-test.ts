@@ -40,7 +40,6 @@ function reasonFor({ level, implementation, isOptional = false }: KernelEntry, m
   if (refusal !== undefined) return implementation.kind === "none" ? `${refusal}; not built yet` : refusal;
   if (implementation.kind === "none") return implementation.reason;
   if (implementation.kind === "llama") return "all of llama.cpp's kernels: the target llamacpp";
-  if (implementation.kind === "ggml" && machine.ggml !== true) return machine.ggml;
   if (implementation.kind === "machine" && machine.machineCode !== true) return machine.machineCode;
   return isOptional ? "used only if it is preferred" : undefined;
 }

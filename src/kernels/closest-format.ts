@@ -6,15 +6,15 @@ import type { KernelRequest } from "./kernel-entry.ts";
 
 /** The closest format of weights whose own format no kernel multiplies. */
 export interface ClosestFormat {
-  /** Why the format that was asked for is not supported: a sentence without a full stop. */
+  /** Why the requested format is not supported: a sentence without a full stop. */
   readonly unsupported: string;
-  /** Name of the closest format. F16 is decoded to float32 when it is loaded; all others are multiplied as they lie. */
+  /** Name of the closest format. F16 is decoded to float32 when it is loaded; all others are multiplied without unpacking. */
   readonly format: string;
   /** Why it is the closest: a sentence without a full stop. */
   readonly reason: string;
   /** Bytes of the weights in it. */
   readonly bytes: number;
-  /** Bytes of the weights in the format that was asked for. Undefined: its size is not known. */
+  /** Bytes of the weights in the requested format. Undefined: its size is not known. */
   readonly askedBytes?: number | undefined;
   /**
    * Root mean square error of converting normally distributed weights to it, as a fraction of their standard deviation, measured on 8,192 numbers. 0 for

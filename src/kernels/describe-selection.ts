@@ -2,8 +2,8 @@
 import type { KernelSelection } from "./select-kernel.ts";
 
 /**
- * One sentence for the evidence, without a full stop: the kernel for a format, and why those before it were refused. Kernels that are merely not built are
- * left out unless they were preferred, which is why they stand before the selected one.
+ * One sentence for the evidence, without a full stop: the kernel for a format, and why kernels before it were refused. Kernels that are not built are mentioned
+ * only if they were preferred and so tried before the selected one.
  */
 export function describeSelection({ request, candidates, selected }: KernelSelection): string {
   const position = selected === undefined ? candidates.length : candidates.findIndex(({ id }) => id === selected.id);

@@ -1,7 +1,7 @@
 /** An entry of the kernel registry. */
 import type { KernelLevel, X64Level } from "./simd-levels.ts";
 
-/** How a kernel is implemented, or that it is not. */
+/** Implementation of a kernel, or none. */
 export type KernelImplementation =
   /** Generated WebAssembly; weights are packed for it. */
   | { readonly kind: "wasm" }
@@ -9,8 +9,6 @@ export type KernelImplementation =
   | { readonly kind: "machine"; readonly level: X64Level }
   /** Plain TypeScript, which reads weights as the file has them. */
   | { readonly kind: "scalar" }
-  /** A function of a native ggml library that the user has, called through FFI. */
-  | { readonly kind: "ggml" }
   /** All kernels of llama.cpp together, which the backend `llamacpp` calls. */
   | { readonly kind: "llama" }
   /** It is not built. `reason`: a sentence without a full stop. */
@@ -31,8 +29,8 @@ export interface KernelEntry {
   /** Columns whose activations share a scale when the kernel quantizes them; 1 if it does not. */
   readonly activationGroup: number;
   /**
-   * Largest difference that its self-test accepts, as a fraction of sqrt(sum((weight * largest activation of its group)^2)): five standard deviations of what
-   * rounding the activations changes.
+   * Largest difference that its self-test accepts, as a fraction of sqrt(sum((weight * largest activation of its group)^2)): five standard deviations of the
+   * error from rounding the activations.
    */
   readonly tolerance: number;
   /** Whether selection takes it only if it is preferred. Default: false. */
@@ -47,7 +45,7 @@ export type KernelSelfTest =
 
 /** The weights that a kernel is selected for. */
 export interface KernelRequest {
-  /** Name of the format: a GGUF type, or that of packed blocks such as "int4 of 32". */
+  /** Name of the format: a GGUF type, or packed blocks such as "int4 of 32". */
   readonly format: string;
   /** Rows as stored: N of the product. */
   readonly rows: number;

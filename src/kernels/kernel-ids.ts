@@ -8,17 +8,17 @@ export const interpreterId = "Interpreter";
 /** Id of the gather of rows from a quantized table in plain TypeScript. */
 export const gatherScalarId = "GatherRows_Scalar";
 
-/** Id under which calls of llama.cpp are counted: its kernels cannot be told apart from outside. */
+/** Id under which calls of llama.cpp are counted: its single kernels are not visible from outside. */
 export function llamaKernelId({ type }: Device): string {
   return `Llama_${type.toUpperCase()}`;
 }
 
-/** Id of the generated WebAssembly kernel that multiplies weights in blocks of a type as they lie. */
+/** Id of the generated WebAssembly kernel that multiplies weights in blocks of a type without unpacking. */
 export function blockKernelId(type: string): string {
   return `${formatName(type)}_Wasm`;
 }
 
-/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. Those of TL1 and TL2 have the names of bitnet.cpp. */
+/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. The kernels of TL1 and TL2 have the names of bitnet.cpp. */
 export function machineKernelId(type: string, level: X64Level): string {
   const name = type === "TL1" || type === "TL2" ? `${type}_X86` : formatName(type);
   return `${name}_${level === "AVX2" ? "AVX2" : "AVX512"}`;
@@ -29,7 +29,7 @@ export function scalarKernelId(type: string): string {
   return `${formatName(type)}_Scalar`;
 }
 
-/** Id of ggml's own kernel for a type, on the CPU: "IQ2S_GGML_CPU" as other engines name it, "Q4_K_GGML_CPU" by rule. */
+/** Id of ggml's own kernel for a type, on the CPU: "IQ2S_GGML_CPU" as other engines name it, "Q4_K_GGML_CPU" by rule. `native` does not call it. */
 export function ggmlKernelId(type: string): string {
   return `${type === "IQ2_S" ? "IQ2S" : type}_GGML_CPU`;
 }
@@ -55,7 +55,7 @@ export function familyKernelId(family: string): string {
   return `${name}_Wasm`;
 }
 
-/** Whether a name of kernels, as users write it, stands for the kernel with this id: `*` in it for any characters, letters of either case. */
+/** Whether a kernel name written by a user matches this id: `*` in it matches any characters, and case is ignored. */
 export function namesKernel(name: string, id: string): boolean {
   const [start = "", ...others] = name.toLowerCase().split("*");
   const end = others.pop();

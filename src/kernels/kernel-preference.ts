@@ -5,7 +5,7 @@ import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { isSelectable, machineRefusal } from "./select-kernel.ts";
 import type { KernelMachine } from "./simd-levels.ts";
 
-/** What a preference is held against. */
+/** Facts for checking a preference. */
 export interface PreferenceFacts {
   /** Undefined: the machine is not known yet, and only the ids are checked. */
   readonly machine?: KernelMachine | undefined;

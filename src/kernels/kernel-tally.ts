@@ -10,7 +10,7 @@ export class KernelTally {
     this.#calls.set(id, (this.#calls.get(id) ?? 0) + calls);
   }
 
-  /** All counts so far, the most frequent kernel first. */
+  /** All counts, the most frequent kernel first. */
   get counts(): readonly KernelCount[] {
     return sumKernelCounts([[...this.#calls].map(([id, calls]) => ({ id, calls }))]);
   }

@@ -30,7 +30,10 @@ const packedShapes: readonly ScaledBlockShape[] = [
   { bits: 4, elements: 32, hasMins: false },
 ];
 
-/** Formats whose weights `native` multiplies as they lie, by name. TL1 and TL2 are packed to blocks of 2 bits, whose length depends on that of the rows. */
+/**
+ * Formats whose weights `native` multiplies without unpacking, by name. TL1 and TL2 are packed to blocks of 2 bits, whose length depends on the length of the
+ * rows.
+ */
 export const multipliedFormats: Readonly<Record<string, BlockFormat>> = {
   I2_S: i2s,
   TL1: ternaryFormat(32),
@@ -90,6 +93,7 @@ function notBuilt(id: string, format: string, level: KernelLevel, columnMultiple
 
 const armCode = "not built yet: no kernels of arm64";
 const gpuCode = "not built yet: no CUDA kernels";
+const ggmlCode = "not built: ggml's own products run on the targets llamacpp and library";
 
 const others: readonly KernelEntry[] = [
   notBuilt("I2S_QK256_NEON", "I2_S", "NEON dotprod", 128, armCode),
@@ -97,20 +101,6 @@ const others: readonly KernelEntry[] = [
   notBuilt("TL1_ARM_NEON", "TL1", "NEON dotprod", 32, armCode),
   notBuilt("IQ2S_GGML_CUDA", "IQ2_S", "CUDA", 256, gpuCode),
 ];
-
-/** ggml's own kernel for a type. It quantizes activations to Q8_0, Q8_1 or Q8_K. */
-function ggmlKernel(type: string, { elements }: BlockFormat): KernelEntry {
-  return {
-    id: ggmlKernelId(type),
-    formats: [type],
-    level: "scalar",
-    implementation: { kind: "ggml" },
-    columnMultiple: Math.max(elements, activationGroup),
-    activationGroup: elements > activationGroup ? 256 : activationGroup,
-    tolerance: roundedTo8Bits,
-    isOptional: true,
-  };
-}
 
 const llama = (id: string, level: KernelLevel): KernelEntry => ({
   id,
@@ -127,7 +117,9 @@ export const kernelRegistry: readonly KernelEntry[] = [
   ...Object.entries(multipliedFormats).flatMap(([type, format]) => [
     ...others.filter(({ formats }) => formats.includes(type)),
     ...kernelsOfFormat(type, format),
-    ...(Object.hasOwn(blockFormats, type) ? [ggmlKernel(type, format)] : []),
+    ...(Object.hasOwn(blockFormats, type)
+      ? [notBuilt(ggmlKernelId(type), type, "scalar", Math.max(format.elements, activationGroup), ggmlCode)]
+      : []),
   ]),
   ...others.filter(({ formats }) => Object.keys(multipliedFormats).every((type) => !formats.includes(type))),
   llama("Llama_CPU", "scalar"),
@@ -139,7 +131,7 @@ export function kernelById(id: string, kernels: readonly KernelEntry[] = kernelR
   return kernels.find((kernel) => kernel.id === id);
 }
 
-/** The kernels that a name stands for, as users write it: see `namesKernel`. */
+/** The kernels that a name written by a user matches: see `namesKernel`. */
 export function kernelsNamed(name: string, kernels: readonly KernelEntry[] = kernelRegistry): readonly KernelEntry[] {
   return kernels.filter(({ id }) => namesKernel(name, id));
 }

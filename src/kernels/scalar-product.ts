@@ -9,16 +9,16 @@ export interface BlockProduct {
   readonly k: number;
 }
 
-/** Computes a product. `weights`: blocks as the file has them, row by row. `output` is [m, n]. */
-export type MultiplyBlocks = (
-  product: BlockProduct,
+/**
+ * Computes a product. `weights`: blocks as the file has them, row by row; `output` is [m, n]. Each row of weights is decoded once and multiplied with every row
+ * of activations. Sums in float64; one rounding to float32.
+ */
+export function multiplyScalar(
+  { format, m, n, k }: BlockProduct,
   activations: Float32Array,
   weights: Uint8Array,
   output: Float32Array,
-) => void;
-
-/** Decodes each row of weights once and multiplies it with every row of activations. Sums in float64; one rounding to float32. */
-export const multiplyScalar: MultiplyBlocks = ({ format, m, n, k }, activations, weights, output) => {
+): void {
   const row = new Float32Array(k);
   const rowBytes = (k / format.elements) * format.bytes;
   const decode = rowDecoder(format);
@@ -32,7 +32,7 @@ export const multiplyScalar: MultiplyBlocks = ({ format, m, n, k }, activations,
       output[index * n + column] = sum;
     }
   }
-};
+}
 
 /** Copies rows of quantized weights as float32. Negative indices count from the end. Throws RangeError for an index outside of the rows. */
 export function gatherScalar(

@@ -17,7 +17,6 @@ const machine: KernelMachine = {
   wasm: { simd: true, relaxedSimd: true },
   cuda: "no NVIDIA GPU was found",
   machineCode: "koffi is not installed",
-  ggml: "koffi is not installed",
 };
 const passed: KernelSelfTest = { passed: true, milliseconds: 1 };
 const failed: KernelSelfTest = { passed: false, problem: "element 5 is -1, and 1 is right", milliseconds: 1 };
@@ -88,12 +87,10 @@ describe("selection of a kernel", () => {
     expect(selection.selected?.id).toBe("I2S_QK256_Wasm");
   });
 
-  it("takes ggml's kernels only if they are preferred and can be called", () => {
-    const withGgml = { ...machine, ggml: true } as const;
-    const format = "IQ2_S";
-    expect(reasons(select({ format }))["IQ2S_GGML_CPU"]).toBe("koffi is not installed");
-    expect(reasons(select({ format }, { machine: withGgml }))["IQ2S_GGML_CPU"]).toMatch(/only if it is preferred/);
-    expect(select({ format }, { machine: withGgml, preference: ["IQ2S_GGML_CPU"] }).selected?.id).toBe("IQ2S_GGML_CPU");
+  it("names ggml's kernels, which are not built", () => {
+    const selection = select({ format: "IQ2_S" }, { preference: ["IQ2S_GGML_CPU"] });
+    expect(reasons(selection)["IQ2S_GGML_CPU"]).toMatch(/^not built: ggml's own products run on the targets llamacpp/);
+    expect(selection.selected?.id).toBe("IQ2_S_Wasm");
   });
 
   it("takes machine code only if it is preferred and can be called, for rows that fill panels", () => {
@@ -157,7 +154,7 @@ describe("selection of a kernel", () => {
     });
     fc.assert(
       fc.property(facts, ({ format, columns, preference, failing, simd, native }) => {
-        const own = { ...machine, wasm: { simd, relaxedSimd: simd }, ggml: native, machineCode: native };
+        const own = { ...machine, wasm: { simd, relaxedSimd: simd }, machineCode: native };
         const given = { machine: own, preference, selfTests: new Map(failing.map((id) => [id, failed])) };
         const one = select({ format, columns }, given);
         expect(select({ format, columns }, given)).toEqual(one);
@@ -210,15 +207,15 @@ describe("levels", () => {
 
   it("are read from the facts of a machine", () => {
     const wasm = { simd: true, relaxedSimd: false };
-    const native = { ggml: true, machineCode: "koffi is not installed" } as const;
-    expect(kernelMachine(scriptedMachine({ architecture: "x64" }), wasm, native)).toMatchObject({
+    const machineCode = "koffi is not installed";
+    expect(kernelMachine(scriptedMachine({ architecture: "x64" }), wasm, machineCode)).toMatchObject({
       architecture: "x64",
       wasm,
-      ...native,
+      machineCode,
     });
-    expect(kernelMachine(scriptedMachine({ absent: {} }), wasm, native).cuda).toBe("no NVIDIA GPU was found");
+    expect(kernelMachine(scriptedMachine({ absent: {} }), wasm, machineCode).cuda).toBe("no NVIDIA GPU was found");
     const gpu = { device: { type: "cuda", index: 0 }, name: "H100", source: "scripted" };
-    expect(kernelMachine(scriptedMachine({ accelerators: [gpu] }), wasm, native).cuda).toBe(true);
+    expect(kernelMachine(scriptedMachine({ accelerators: [gpu] }), wasm, machineCode).cuda).toBe(true);
   });
 });
 
@@ -229,7 +226,7 @@ describe("a preference", () => {
     ["Q4_K_AVX2", "BACKEND_UNAVAILABLE", "koffi is not installed"],
     ["Llama_CUDA", "BACKEND_UNAVAILABLE", "it is called by the backend llamacpp: choose that target"],
     ["Q4_K_Scalar", "BACKEND_UNAVAILABLE", "its self-test failed: element 5 is -1, and 1 is right"],
-    ["Q4_K_GGML_CPU", "BACKEND_UNAVAILABLE", "koffi is not installed"],
+    ["Q4_K_GGML_CPU", "NOT_BUILT", "not built: ggml's own products run on the targets llamacpp and library"],
   ] as const)("for %s is %s", (id, code, reason) => {
     const facts = { machine, selfTests: new Map([["Q4_K_Scalar", failed]]) };
     const call = (): void => checkKernelPreference([id], facts, "BACKEND_UNAVAILABLE");

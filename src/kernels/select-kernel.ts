@@ -5,10 +5,10 @@ import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { closestFormat, type ClosestFormat } from "./closest-format.ts";
 import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
-/** What a kernel is selected from. */
+/** Facts from which a kernel is selected. */
 export interface KernelFacts {
   readonly machine: KernelMachine;
-  /** Results of self-tests so far, by id. A kernel without a result has not been tested. */
+  /** Results of self-tests, by id. A kernel without a result has not been tested. */
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
   /** Names of kernels that are preferred, the most preferred first: ids, or with `*` all kernels of the format with such ids. Default: none. */
   readonly preference?: readonly string[];
@@ -36,9 +36,9 @@ export interface KernelSelection {
 }
 
 /**
- * Selects a kernel for weights. Candidates are tried in this order: those that are preferred, as listed; then generated WebAssembly before plain
- * TypeScript, and within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test, and for
- * optional kernels whether they are preferred.
+ * Selects a kernel for weights. Candidates are tried in this order: preferred kernels, as listed; then generated WebAssembly before plain TypeScript, and
+ * within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test, and for optional kernels whether
+ * they are preferred.
  */
 export function selectKernel(request: KernelRequest, facts: KernelFacts): KernelSelection {
   const { kernels = kernelRegistry, preference = [] } = facts;
@@ -62,10 +62,10 @@ export function multiplies({ formats }: KernelEntry, format: string): boolean {
 
 /** Whether `native` can call the kernel. */
 export function isSelectable({ implementation: { kind } }: KernelEntry): boolean {
-  return kind === "wasm" || kind === "machine" || kind === "scalar" || kind === "ggml";
+  return kind === "wasm" || kind === "machine" || kind === "scalar";
 }
 
-/** Why a kernel cannot be called on a machine, whatever the weights are; undefined if it can. */
+/** Why a kernel cannot be called on a machine, for any weights; undefined if it can. */
 export function machineRefusal(
   kernel: KernelEntry,
   machine: KernelMachine,
@@ -78,7 +78,6 @@ export function machineRefusal(
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return { stage: "machine", reason: refusal };
   if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };
-  if (implementation.kind === "ggml" && machine.ggml !== true) return { stage: "machine", reason: machine.ggml };
   return undefined;
 }
 
@@ -116,7 +115,7 @@ function isPreferred(id: string, preference: readonly string[]): boolean {
   return preference.some((name) => namesKernel(name, id));
 }
 
-const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
+const kindOrder = ["wasm", "machine", "scalar", "none", "llama"] as const;
 
 /** The kernels for a format and the preferred ones: first those preferred, then by kind and level. */
 function orderedCandidates(

@@ -2,8 +2,8 @@
 import type { MachineFacts } from "../contract/backend.ts";
 
 /**
- * What a kernel needs of the machine, from the least to the most. "scalar" needs nothing. Those of x86-64 and WebAssembly are one order, since both run
- * there; NEON is that of arm64. "CUDA" is a GPU.
+ * Instruction sets that kernels require, in ascending order. "scalar" requires none. The levels of x86-64 and WebAssembly form one order, since both are
+ * available on x86-64; NEON belongs to arm64. "CUDA" is a GPU.
  */
 export const kernelLevels = [
   "scalar",
@@ -27,7 +27,7 @@ export type X64Level = (typeof x64Levels)[number];
 /** A level of `kernelLevels`. */
 export type KernelLevel = (typeof kernelLevels)[number];
 
-/** What selection knows about a machine. Plain data. */
+/** Facts about a machine for the selection. Plain data. */
 export interface KernelMachine {
   /** Processor architecture as Node.js names it: "x64", "arm64". */
   readonly architecture: string;
@@ -41,10 +41,6 @@ export interface KernelMachine {
    * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
    */
   readonly machineCode: true | string;
-  /**
-   * Whether kernels of ggml can be called: koffi and a library of ggml were found; otherwise the reason, without a full stop.
-   */
-  readonly ggml: true | string;
 }
 
 /** Instruction sets of a processor that a level needs, as `CpuFacts.features` names them. */
@@ -79,11 +75,11 @@ export function levelRefusal(level: KernelLevel, { architecture, features, wasm,
   return wasm.relaxedSimd ? undefined : "WebAssembly has no relaxed SIMD in this process";
 }
 
-/** The facts of a machine that selection reads. The last parameter: see `KernelMachine`. */
+/** The facts of a machine that selection reads. `machineCode`: see `KernelMachine`. */
 export function kernelMachine(
   { architecture, cpu, accelerators, absent }: MachineFacts,
   wasm: KernelMachine["wasm"],
-  { ggml, machineCode }: Pick<KernelMachine, "ggml" | "machineCode">,
+  machineCode: KernelMachine["machineCode"],
 ): KernelMachine {
   const hasCuda = accelerators.some(({ device }) => device.type === "cuda");
   return {
@@ -92,7 +88,6 @@ export function kernelMachine(
     wasm: { simd: wasm.simd, relaxedSimd: wasm.relaxedSimd },
     cuda: hasCuda || (absent["cuda"] ?? "no NVIDIA GPU was found"),
     machineCode,
-    ggml,
   };
 }
 

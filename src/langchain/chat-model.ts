@@ -21,10 +21,10 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import { messageFrom, messageTo, toMetadata, toolChoiceFrom, toolFrom, toUsage } from "./messages.ts";
 
-/** Options of `runtime.chat`, for all calls of a model or for one; LangChain's own fields say the rest. */
+/** Options of `runtime.chat`, for all calls of a model or for one; LangChain's own fields cover the other options. */
 export type ChatInferyardOptions = Omit<ChatOptions, "tools" | "toolChoice" | "stream" | "stop" | "signal" | "n">;
 
-/** What a model is made with. */
+/** Constructor fields of the model. */
 export interface ChatInferyardFields extends BaseChatModelParams, ChatInferyardOptions {
   /** Runs the model. The caller disposes of it. */
   readonly runtime: Runtime;
@@ -93,7 +93,7 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
   }
 
   /**
-   * The model, with answers that fit a schema and are parsed. The text of the answer is constrained, whatever `method` says, so that it always fits. Throws
+   * The model, with answers that fit a schema and are parsed. The text of the answer is always constrained to the schema; `method` has no effect. Throws
    * INPUT_INVALID, at the first call, for a schema with keywords that are not supported.
    */
   override withStructuredOutput<Output extends Fields = Fields>(

@@ -56,14 +56,14 @@ function argumentTexts({
   ]);
 }
 
-/** Those that other fields of a message tell again are left out. */
+/** Content that repeats other fields of a message is left out. */
 const readParts: ReadonlySet<string> = new Set(["text", "reasoning", "tool_call", "tool_use"]);
 
 function notRead(what: string): InferyardError {
   return new InferyardError("INPUT_INVALID", `${what} is not read: models here read text`, { remedy: "send text" });
 }
 
-/** A tool, of whatever kind LangChain has. */
+/** Converts any kind of LangChain tool. */
 export function toolFrom(tool: BindToolsInput): Tool {
   const { function: given } = convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
   return {
@@ -72,7 +72,7 @@ export function toolFrom(tool: BindToolsInput): Tool {
   };
 }
 
-/** What LangChain calls "any" must call some tool; another text, or a function, is the name of one. */
+/** Converts LangChain's tool choice: "any" requires some call; another text, or a function, is the name of a tool. */
 export function toolChoiceFrom(choice: LangChainChoice): ToolChoice {
   if (choice === "any" || choice === "required") return "required";
   if (choice === "auto" || choice === "none") return choice;

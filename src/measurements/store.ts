@@ -22,7 +22,7 @@ export interface StoredMeasurements {
 export interface MeasurementsProblem {
   /** Digest of the weights that the file is about, from its name. "": the whole folder could not be read. */
   readonly digest: string;
-  /** A sentence without a full stop. */
+  /** Reason, as a sentence without a full stop. */
   readonly reason: string;
 }
 

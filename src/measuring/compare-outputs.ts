@@ -1,5 +1,6 @@
-/** Compares the outputs of two runs of one model. All sums are in double precision. */
+/** Compares the outputs of two runs of one model. */
 import type { Precision } from "../contract/model-files.ts";
+import { compareVectors } from "../cross-validation/compare-vectors.ts";
 import type { Output } from "./kinds/index.ts";
 
 /** Difference between the outputs of two runs, for the output that differs most. */
@@ -54,25 +55,8 @@ export function compareOutputs(reference: readonly Output[], tested: readonly Ou
 
 function compareValues({ name, values }: Output, reference: Float32Array): OutputDifference {
   if (values.length !== reference.length) return { relativeError: Number.POSITIVE_INFINITY, cosine: 0, output: name };
-  let difference = 0;
-  let dot = 0;
-  let ours = 0;
-  let theirs = 0;
-  for (let index = 0; index < values.length; index += 1) {
-    const a = values[index] ?? 0;
-    const b = reference[index] ?? 0;
-    difference += (a - b) ** 2;
-    dot += a * b;
-    ours += a * a;
-    theirs += b * b;
-  }
-  const longer = Math.max(ours, theirs);
-  const product = Math.sqrt(ours * theirs);
-  return {
-    relativeError: longer === 0 ? 0 : Math.sqrt(difference / longer),
-    cosine: product === 0 ? Number(ours === theirs) : Math.min(1, dot / product),
-    output: name,
-  };
+  const { relativeError, cosine } = compareVectors(reference, values);
+  return { relativeError, cosine, output: name };
 }
 
 /** The first output with a value that is not a finite number. */

@@ -44,7 +44,7 @@ export interface Trial {
   readonly point: Point;
   /** Omitted for a point that could not be measured. */
   readonly samples?: readonly Sample[];
-  /** Gain over the best point so far. */
+  /** Gain over the best previous point. */
   readonly gain?: Gain;
   readonly chosen: boolean;
 }

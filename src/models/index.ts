@@ -20,9 +20,9 @@ export { resolveReference } from "./reference/resolve-reference.ts";
 export type { ReadOptions } from "./manifest/variants.ts";
 
 /**
- * The manifest of the model that a reference names: `builtin`, a path, a name in the store, `hf:owner/name`, or a URL with a digest. The header of
- * every file of weights is read, so that a damaged file is an error here. Throws MODEL_NOT_FOUND if there is no such model, MODEL_INVALID for a
- * damaged one, MODEL_UNSUPPORTED for one that this version cannot run and, with `options.fetch`, whatever fetching throws.
+ * The manifest of the model that a reference names: `builtin`, a path, a name in the store, `hf:owner/name`, or a URL with a digest. The header of every file
+ * of weights is read, so that a damaged file is an error here. Throws MODEL_NOT_FOUND if there is no such model, MODEL_INVALID for a damaged one,
+ * MODEL_UNSUPPORTED for one that this version cannot run and, with `options.fetch`, errors of fetching.
  */
 export async function readManifest(reference: string, options: ReadOptions = {}): Promise<Manifest> {
   return await readResolvedManifest(await resolveReference(reference, options), options);

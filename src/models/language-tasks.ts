@@ -5,7 +5,7 @@ import type { Manifest } from "./manifest.ts";
 
 const languageTasks: ReadonlySet<string> = new Set(["text-generation", "text2text-generation"]);
 
-/** What a model is loaded as where nobody says: "language" if its task is to write text, else "tensor". */
+/** Kind under which a model is loaded by default: "language" if its task is to write text, else "tensor". */
 export function usualKind({ tasks }: Pick<Manifest, "tasks">): "language" | "tensor" {
   return tasks.some((task) => languageTasks.has(task)) ? "language" : "tensor";
 }
@@ -16,7 +16,7 @@ const media: readonly (readonly [pattern: RegExp, read: string])[] = [
   [/image|object|video|document/, "pictures"],
 ];
 
-/** What a model reads that is not text, by its first task: "sound" or "pictures"; undefined for a model of texts, and for one whose task is not known. */
+/** Input of a model that is not text, by its first task: "sound" or "pictures"; undefined for a model of texts, and for one whose task is not known. */
 export function getMedium({ tasks }: Pick<Manifest, "tasks">): string | undefined {
   const [task = ""] = tasks;
   return media.find(([pattern]) => pattern.test(task))?.[1];

@@ -7,25 +7,25 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { GraphSignature } from "../formats/onnx/onnx-graph.ts";
 
-/** What a model's files state about it, in one form for all file formats and manifests. */
+/** The description of a model, read from its files, in one form for all file formats and manifests. */
 export interface Manifest {
   /** The reference as the user wrote it. */
   readonly reference: string;
-  /** Short name for people: that of the folder or file, or the one in inferyard.json. */
+  /** Short name for people: the name of the folder or file, or the one in inferyard.json. */
   readonly name: string;
   /** Absolute path of the model's folder. */
   readonly directory: string;
   /** Which reader produced the manifest. */
   readonly source: "inferyard.json" | "huggingface" | "file" | "termite" | "aimod";
-  /** Names of the Hugging Face tasks that the model serves, best first; empty if its files do not say. */
+  /** Names of the Hugging Face tasks that the model serves, best first; empty if its files do not state one. */
   readonly tasks: readonly string[];
   /** Sets of weights in order of preference: the first that a backend can run is used, unless the user names one. Never empty. */
   readonly variants: readonly Variant[];
   /** Weights that are named or found and cannot be read: `variants` has the others. Absent: all can be read. */
   readonly unreadable?: readonly UnreadableVariant[];
-  /** Backends and targets that the author asks for. */
+  /** Backends and targets that the author requests. */
   readonly selection: ManifestSelection;
-  /** What a machine must have to run the model. */
+  /** Requirements on a machine that runs the model. */
   readonly requirements: Requirements;
   /** Load settings of the author. Settings of the user take precedence. */
   readonly settings?: ManifestSettings;
@@ -70,7 +70,7 @@ export interface UnreadableVariant extends Pick<Variant, "name" | "aliases"> {
   readonly remedy?: string;
 }
 
-/** Which backends and targets the author of a model asks for. A target is `backend[:device[:index]]`. */
+/** Backends and targets that the author of a model requests. A target is `backend[:device[:index]]`. */
 export interface ManifestSelection {
   /** Backends, or targets of them, that the model may run on; empty: all. */
   readonly backends: readonly string[];
@@ -82,7 +82,7 @@ export interface ManifestSelection {
   readonly file?: string;
 }
 
-/** What a machine must have to run a model. An absent field requires nothing. */
+/** Requirements on a machine that runs a model. An absent field requires nothing. */
 export interface Requirements {
   /** Smallest number of bytes of available memory. */
   readonly memoryBytes?: number;
@@ -100,15 +100,15 @@ export interface Requirements {
  */
 export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 
-/** How text becomes tokens and token vectors become one vector, as the model's files say. */
+/** How text becomes tokens and token vectors become one vector, according to the model's files. */
 export interface TextSettings {
   /** Absolute path of the tokenizer's file. */
   readonly tokenizerPath: string;
   /** The same path as the user wrote it, for messages. */
   readonly tokenizerShown: string;
-  /** What the file is: one with the metadata of GGUF, vocab.txt, vocab.json with merges.txt beside it, or a model of SentencePiece. Default: a tokenizer.json. */
+  /** Format of the file: GGUF metadata, vocab.txt, vocab.json with merges.txt in the same folder, or a SentencePiece model. Default: a tokenizer.json. */
   readonly tokenizerFormat?: "gguf" | "vocab.txt" | "vocab.json" | "sentencepiece";
-  /** Class of transformers that reads the file, where that decides what becomes of it. Empty: the file's own kind. */
+  /** Class of transformers that reads the file, if the result depends on it. Empty: the file's own kind. */
   readonly tokenizerClass?: string;
   /** Content of tokenizer_config.json, or an empty object. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
@@ -126,21 +126,21 @@ export interface TextSettings {
   readonly pooling?: Pooling;
   /** Whether pooling includes the tokens of the prompt (`include_prompt` of 1_Pooling). */
   readonly poolPrompt: boolean;
-  /** Modules that transform the vector of a text after pooling, or with `lateInteraction` that of each token, in order. Absent: none. */
+  /** Modules that transform the vector of a text after pooling, or with `lateInteraction` the vector of each token, in order. Absent: none. */
   readonly vectorModules?: readonly VectorModule[];
-  /** Whether vectors are scaled to unit length, after all modules; with `lateInteraction` those of tokens. */
+  /** Whether vectors are scaled to unit length, after all modules; with `lateInteraction` the vectors of tokens. */
   readonly normalize: boolean;
   /** Prompt texts by name ("query", "document", ...). */
   readonly prompts: Readonly<Record<string, string>>;
   /** Name of the prompt that is used if the caller names none. */
   readonly defaultPrompt?: string;
-  /** How vectors are compared: `similarity_fn_name` of config_sentence_transformers.json. Absent if that does not state it. */
+  /** How vectors are compared: `similarity_fn_name` of config_sentence_transformers.json. Absent if the file does not state it. */
   readonly similarity?: string;
   /** Settings of a late-interaction model (ColBERT). Absent for other models. */
   readonly lateInteraction?: LateInteraction;
-  /** How sparse vectors are made: the modules of a SparseEncoder. Absent for other models. */
+  /** How sparse vectors are computed: the modules of a SparseEncoder. Absent for other models. */
   readonly sparse?: SparseSettings;
-  /** Heads of BGE-M3 beside the dense vector. Absent for other models; an export with all heads in its graph needs none. */
+  /** Heads of BGE-M3 in addition to the dense vector. Absent for other models; an export with all heads in its graph needs none. */
   readonly heads?: EmbeddingHeads;
 }
 
@@ -172,7 +172,7 @@ export interface EmbeddingHeads {
 export interface LateInteraction {
   readonly query: LateInteractionRole;
   readonly document: LateInteractionRole;
-  /** How queries are filled up with a token whose vectors take part in the score (query augmentation). Absent: they are not. */
+  /** How queries are padded with a token whose vectors take part in the score (query augmentation). Absent: they are not. */
   readonly expansion?: QueryExpansion;
   /** Tokens that the score (MaxSim) ignores: usually punctuation. */
   readonly skippedWords: readonly string[];
@@ -191,7 +191,7 @@ export interface LateInteraction {
 export interface QueryExpansion {
   /** Length in tokens up to which a query is filled. */
   readonly length: number;
-  /** Whether the other tokens attend to those that are added. */
+  /** Whether the other tokens attend to the padding tokens. */
   readonly attend: boolean;
   /** The token that is added. Absent: the tokenizer's mask token. */
   readonly token?: string;
@@ -218,9 +218,9 @@ export type VectorModule =
       /** Whether `linear.bias` is added. */
       readonly bias: boolean;
       readonly activation: DenseActivation;
-      /** What is added to the output: the input, or `residual.weight` times the input. Absent: nothing. */
+      /** Value added to the output: the input, or `residual.weight` times the input. Absent: nothing. */
       readonly residual?: "identity" | "linear";
-      /** What precedes "weight" and "bias" in the names of the tensors. Default: "linear.". */
+      /** Prefix of "weight" and "bias" in the names of the tensors. Default: "linear.". */
       readonly prefix?: string;
     }
   | { readonly kind: "layer-norm"; readonly weights: ModuleWeights; readonly features: number }

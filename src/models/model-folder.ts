@@ -1,8 +1,11 @@
 /** Files of a model's folder. Messages name every file by the path that the user would type. */
 import { getMessage } from "../contract/errors.ts";
+import { isObject as isJsonObject } from "../contract/shapes/shape.ts";
 import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
+
+export { isJsonObject };
 
 /** The location of a model's folder or file, with its path for messages. */
 export interface Folder {
@@ -57,17 +60,14 @@ export async function sizeOfFile(path: string, displayName: string, remedy: stri
   return status.size;
 }
 
-/**
- * Whether there is a regular file at the path. Throws MODEL_INVALID if the file system refuses to tell; `displayName` is the path in
- * the message.
- */
+/** Whether there is a regular file at the path. Throws MODEL_INVALID for other errors of the file system; `displayName` is the path in the message. */
 export async function isFile(path: string, displayName: string): Promise<boolean> {
   return (await readStatus(path, displayName))?.isFile() ?? false;
 }
 
 /**
- * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if the file system refuses to
- * tell; `displayName` is the path in the message.
+ * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID for other errors of the file system; `displayName` is the path
+ * in the message.
  */
 export async function readStatus(path: string, displayName: string): Promise<FileStatus | undefined> {
   try {
@@ -119,11 +119,6 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   } catch (error) {
     throw modelInvalid(`${displayName} is not JSON: ${getMessage(error)}`, "download this file of the model again", error);
   }
-}
-
-/** Whether a JSON value is an object, and not an array or null. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The object without the keys whose value is undefined or null. Programs in Go and Rust write null for absent fields. */

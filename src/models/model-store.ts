@@ -22,7 +22,7 @@ export type { PruneReport, RemoveReport } from "./store/remove.ts";
 export interface StoreOptions {
   /** Path of the data folder. Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
   readonly folder?: string;
-  /** Environment variables (HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY, ...). Default: those of the process. */
+  /** Environment variables (HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY, ...). Default: the variables of the process. */
   readonly environment?: Environment;
 }
 
@@ -38,7 +38,7 @@ export interface ModelStore {
    * MODEL_INVALID, ACCESS_DENIED, DISK_FULL, OUTPUT_FAILED, DOWNLOAD_FAILED, ABORTED.
    */
   pull(reference: string, options?: PullOptions): Promise<PullReport>;
-  /** Every model, sorted by name, without those whose record is damaged. */
+  /** Every model, sorted by name, except models whose record is damaged. */
   list(): Promise<readonly StoredModel[]>;
   /** Every model, and the records that are damaged. `pull` replaces a damaged record. */
   inventory(): Promise<StoredRecords>;
@@ -46,7 +46,7 @@ export interface ModelStore {
   find(model: string): Promise<StoredModel | undefined>;
   /** Removes a model, and the files that no other model has. Throws MODEL_NOT_FOUND if there is no such model. */
   remove(model: string): Promise<RemoveReport>;
-  /** Removes files that no model needs, and the leftovers of pulls that were killed. Safe to run beside pulls. */
+  /** Removes files that no model needs, and the leftovers of pulls that were killed. Safe to run during pulls. */
   prune(): Promise<PruneReport>;
   /** Reads every file of a model, or of all models, and compares it with its digest. */
   check(model?: string, options?: CheckOptions): Promise<CheckReport>;

@@ -4,7 +4,7 @@
  */
 import { InferyardError } from "../contract/errors.ts";
 
-/** The canonical form of a value. Throws INPUT_INVALID for what is not JSON: NaN, infinities, undefined, functions, bigints, and lone surrogates. */
+/** The canonical form of a value. Throws INPUT_INVALID for values outside of JSON: NaN, infinities, undefined, functions, bigints, and lone surrogates. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") {

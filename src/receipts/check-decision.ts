@@ -1,7 +1,7 @@
 /** Checks that the decision in a receipt is consistent with itself, and with the target and library in the receipt. */
 import { basename } from "node:path";
 import { InferyardError } from "../contract/errors.ts";
-import { digestOfFiles } from "../libraries/ggml/loaded-files.ts";
+import { digestOfFiles } from "../libraries/analysis/loaded-files.ts";
 import type { Decision, Selected } from "../runtime/decision/decision.ts";
 import { type Target, formatDevice, matches, parseTarget } from "../runtime/targets/target.ts";
 import type { Receipt } from "./receipt.ts";
@@ -10,40 +10,35 @@ import type { Receipt } from "./receipt.ts";
 const clockSlackMs = 1000;
 
 /** Describes the contradictions of the decision, one sentence each. */
-export function disagreementsOfDecision(receipt: Receipt): readonly string[] {
+export function* disagreementsOfDecision(receipt: Receipt): Generator<string> {
   const { decision, computePath } = receipt;
   const { selected } = decision;
-  if (selected === null) return [];
-  const listed = decision.candidates.some(({ target }) => target === computePath.target);
-  return [
-    ...(listed ? [] : [`the compute path names ${computePath.target}, which its decision did not consider`]),
-    ...disagreementsOfCandidates(decision, selected),
-    ...disagreementsOfConstraints(decision, selected),
-    ...disagreementsOfTime(receipt),
-    ...disagreementsOfLibrary(receipt, selected),
-  ];
+  if (selected === null) return;
+  if (!decision.candidates.some(({ target }) => target === computePath.target))
+    yield `the compute path names ${computePath.target}, which its decision did not consider`;
+  yield* disagreementsOfCandidates(decision, selected);
+  yield* disagreementsOfConstraints(decision, selected);
+  yield* disagreementsOfTime(receipt);
+  yield* disagreementsOfLibrary(receipt, selected);
 }
 
 /** Checks the candidates: exactly one is selected, and all candidates before it were refused or failed. */
-function disagreementsOfCandidates({ candidates }: Decision, { target, library }: Selected): readonly string[] {
+function* disagreementsOfCandidates({ candidates }: Decision, { target, library }: Selected): Generator<string> {
   const index = candidates.findIndex(({ verdict }) => verdict === "selected");
   const chosen = candidates[index];
   if (chosen?.target !== target)
-    return [`its decision selected ${target}, and of its candidates ${chosen?.target ?? "none"} was selected`];
-  const problems: string[] = [];
+    return yield `its decision selected ${target}, and of its candidates ${chosen?.target ?? "none"} was selected`;
   const impossible = candidates.find(
     ({ verdict }, at) =>
       at !== index && (verdict === "selected" || verdict === "would-run" || (at < index && verdict === "not-tried")),
   );
-  if (impossible !== undefined)
-    problems.push(`its decision selected ${target}, and says "${impossible.verdict}" of ${impossible.target}`);
+  if (impossible !== undefined) yield `its decision selected ${target}, and says "${impossible.verdict}" of ${impossible.target}`;
   if (!chosen.reason.startsWith(`${library.name} ${library.version}`))
-    problems.push(`its decision selected ${target} for "${chosen.reason}", and names ${library.name} ${library.version}`);
-  return problems;
+    yield `its decision selected ${target} for "${chosen.reason}", and names ${library.name} ${library.version}`;
 }
 
 /** Checks the selected target: it is a valid target name, matches the stated device, and satisfies the constraints. */
-function disagreementsOfConstraints({ constraints }: Decision, { target: text, device }: Selected): readonly string[] {
+function* disagreementsOfConstraints({ constraints }: Decision, { target: text, device }: Selected): Generator<string> {
   try {
     const { backend, deviceType = "cpu", index = 0 } = parseTarget(text);
     const target: Target = { backend, device: { type: deviceType, index } };
@@ -51,49 +46,42 @@ function disagreementsOfConstraints({ constraints }: Decision, { target: text, d
     const missed = constraints.required.find((alternatives) => !alternatives.split(" or ").some(fits));
     const excluded = constraints.excluded.find(fits);
     constraints.preferred.forEach(fits);
-    return [
-      ...(formatDevice(target.device) === device ? [] : [`its decision selected ${text} on ${device}`]),
-      ...(missed === undefined ? [] : [`its decision selected ${text}, and ${missed} was required`]),
-      ...(excluded === undefined ? [] : [`its decision selected ${text}, and ${excluded} was excluded`]),
-    ];
+    if (formatDevice(target.device) !== device) yield `its decision selected ${text} on ${device}`;
+    if (missed !== undefined) yield `its decision selected ${text}, and ${missed} was required`;
+    if (excluded !== undefined) yield `its decision selected ${text}, and ${excluded} was excluded`;
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
-    return [`its decision names a target that is none: ${error.message}`];
+    yield `its decision names a target that is none: ${error.message}`;
   }
 }
 
 /** Checks the time of the decision. It may be earlier than the run, for a model that was already in memory, but not later than the load. */
-function disagreementsOfTime({ decision, startedAt, figures }: Receipt): readonly string[] {
+function* disagreementsOfTime({ decision, startedAt, figures }: Receipt): Generator<string> {
   const after = Date.parse(decision.at) - Date.parse(startedAt);
-  if (after < 0) return [];
+  if (after < 0) return;
   const { loadMs } = figures;
   if (after > loadMs + clockSlackMs)
-    return [`its decision is of ${decision.at}, and loading began at ${startedAt} and took ${loadMs} ms`];
+    return yield `its decision is of ${decision.at}, and loading began at ${startedAt} and took ${loadMs} ms`;
   const { milliseconds = 0 } = decision.candidates.find(({ verdict }) => verdict === "selected") ?? {};
-  return milliseconds > loadMs + clockSlackMs
-    ? [`its decision says that loading took ${milliseconds} ms, and it claims ${loadMs} ms`]
-    : [];
+  if (milliseconds > loadMs + clockSlackMs)
+    yield `its decision says that loading took ${milliseconds} ms, and it claims ${loadMs} ms`;
 }
 
-function disagreementsOfLibrary({ library, computePath }: Receipt, selected: Selected): readonly string[] {
-  const problems: string[] = [];
+function* disagreementsOfLibrary({ library, computePath }: Receipt, selected: Selected): Generator<string> {
   const { path, sha256, files, version } = library;
   if (JSON.stringify(selected.library.files) !== JSON.stringify(files))
-    problems.push("its decision names other files of the library than the receipt");
+    yield "its decision names other files of the library than the receipt";
   const [own] = files ?? [];
   const isNamed = computePath.target.startsWith("library:");
   if (isNamed && (path === undefined || sha256 === undefined || own === undefined))
-    problems.push("it ran on a library of the user's own, and does not name its file and what that loads, with their digests");
+    yield "it ran on a library of the user's own, and does not name its file and what that loads, with their digests";
   if (path !== undefined && own !== undefined && own.name !== basename(path))
-    problems.push(`the path of its library is ${path}, and the first of the library's files is ${own.name}`);
+    yield `the path of its library is ${path}, and the first of the library's files is ${own.name}`;
   if (sha256 !== undefined && own !== undefined && own.sha256 !== sha256)
-    problems.push(`its library has the sha256 ${sha256}, and the first of the library's files ${own.sha256}`);
+    yield `its library has the sha256 ${sha256}, and the first of the library's files ${own.sha256}`;
   if (isNamed && files !== undefined && !version.endsWith(`sha256:${digestOfFiles(files).slice(0, 12)}`))
-    problems.push(
-      `the version of its library is ${version}, and the digest of its files begins with ${digestOfFiles(files).slice(0, 12)}`,
-    );
+    yield `the version of its library is ${version}, and the digest of its files begins with ${digestOfFiles(files).slice(0, 12)}`;
   const stated = `${path ?? ""}, sha256 ${sha256 ?? ""}`;
   if (isNamed && !selected.evidence.some((sentence) => sentence.startsWith(stated)))
-    problems.push(`its decision has no evidence that ${stated} computed`);
-  return problems;
+    yield `its decision has no evidence that ${stated} computed`;
 }

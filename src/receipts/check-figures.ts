@@ -1,7 +1,7 @@
 /** Checks whether the figures of a receipt can be true: times that add up, and a speed that a machine can reach. */
 import { bandwidthBound, gigabytes } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
-import type { Refusal } from "./verification.ts";
+import type { Finding, Refusal } from "./verification.ts";
 
 /** Relative difference that rounding explains. */
 const tolerance = 1e-6;
@@ -13,42 +13,40 @@ const futureSlackMs = 5 * 60_000;
 const maxTokensPerSecond = 1e6;
 
 /** Refusals about times. `now`: in milliseconds since 1970. */
-export function checkTimes(
+export function* checkTimes(
   { figures, startedAt, finishedAt, decision, input, output }: Receipt,
   now: number,
-): readonly Refusal[] {
-  const refusals: Refusal[] = [];
-  const refuse = (code: Refusal["code"], reason: string): void => void refusals.push({ code, reason });
-  const impossible = (reason: string): void => refuse("impossible-times", reason);
+): Generator<Refusal> {
+  const impossible = (reason: string): Refusal => ({ code: "impossible-times", reason });
+  const inTheFuture = (reason: string): Refusal => ({ code: "in-the-future", reason });
   const [started, finished, decided] = [startedAt, finishedAt, decision.at].map((time) => Date.parse(time)) as [
     number,
     number,
     number,
   ];
   if (finished > now + futureSlackMs)
-    refuse("in-the-future", `it ended at ${finishedAt}, and it is ${new Date(now).toISOString()} now`);
-  if (started > now + futureSlackMs)
-    refuse("in-the-future", `it began at ${startedAt}, and it is ${new Date(now).toISOString()} now`);
-  if (finished < started) impossible(`it ended at ${finishedAt}, before it began at ${startedAt}`);
+    yield inTheFuture(`it ended at ${finishedAt}, and it is ${new Date(now).toISOString()} now`);
+  if (started > now + futureSlackMs) yield inTheFuture(`it began at ${startedAt}, and it is ${new Date(now).toISOString()} now`);
+  if (finished < started) yield impossible(`it ended at ${finishedAt}, before it began at ${startedAt}`);
   // A model that was loaded before has its decision from then.
-  if (decided > finished + clockSlackMs) impossible(`the decision is of ${decision.at}, after the run`);
+  if (decided > finished + clockSlackMs) yield impossible(`the decision is of ${decision.at}, after the run`);
   const { loadMs, prefillMs, decodeMs, timeToFirstTokenMs, totalMs, promptTokens, generatedTokens } = figures;
   if (loadMs + totalMs > finished - started + clockSlackMs)
-    impossible(
+    yield impossible(
       `loading took ${loadMs} ms and the measured run ${totalMs} ms, and both began and ended within ${finished - started} ms`,
     );
   if (prefillMs + decodeMs > totalMs * (1 + tolerance))
-    impossible(`prefill and decode took ${prefillMs} and ${decodeMs} ms, which is more than the whole run: ${totalMs} ms`);
+    yield impossible(`prefill and decode took ${prefillMs} and ${decodeMs} ms, which is more than the whole run: ${totalMs} ms`);
   if (timeToFirstTokenMs < prefillMs * (1 - tolerance))
-    impossible(`the first token was there after ${timeToFirstTokenMs} ms, and the prompt was read after ${prefillMs} ms`);
+    yield impossible(`the first token was there after ${timeToFirstTokenMs} ms, and the prompt was read after ${prefillMs} ms`);
   if (timeToFirstTokenMs > totalMs * (1 + tolerance))
-    impossible(`the first token was there after ${timeToFirstTokenMs} ms of ${totalMs} ms`);
+    yield impossible(`the first token was there after ${timeToFirstTokenMs} ms of ${totalMs} ms`);
   if (generatedTokens !== output.tokens.length)
-    impossible(`it claims ${generatedTokens} generated tokens, and its output has ${output.tokens.length}`);
-  if (generatedTokens === 0) impossible("it generated no token");
+    yield impossible(`it claims ${generatedTokens} generated tokens, and its output has ${output.tokens.length}`);
+  if (generatedTokens === 0) yield impossible("it generated no token");
   // Models with an encoder read their prompt there: the decoder begins with one token.
   if (promptTokens > input.tokens.length)
-    impossible(`it claims ${promptTokens} tokens of the prompt, and its input has ${input.tokens.length}`);
+    yield impossible(`it claims ${promptTokens} tokens of the prompt, and its input has ${input.tokens.length}`);
   const claims = [
     ["prefill", figures.prefillTokensPerSecond, rate(promptTokens, prefillMs)],
     ["decode", figures.decodeTokensPerSecond, generatedTokens < 2 ? null : rate(generatedTokens - 1, decodeMs)],
@@ -56,43 +54,50 @@ export function checkTimes(
   for (const [what, claimed, computed] of claims) {
     if (claimed === null && computed === null) continue;
     if (computed === Infinity) {
-      impossible(`its tokens of ${what} took 0 ms`);
+      yield impossible(`its tokens of ${what} took 0 ms`);
       continue;
     }
     if (claimed !== null && computed !== null && Math.abs(claimed - computed) <= computed * tolerance) continue;
-    impossible(`it claims ${shown(claimed)} tokens per second of ${what}, and its tokens and times make ${shown(computed)}`);
+    yield impossible(
+      `it claims ${shown(claimed)} tokens per second of ${what}, and its tokens and times make ${shown(computed)}`,
+    );
   }
-  return refusals;
 }
 
-/** Refusals about a speed that the machine cannot have. */
-export function checkSpeed(receipt: Receipt): readonly Refusal[] {
+/** Refuses a speed that the machine cannot have. */
+export function* checkSpeed(receipt: Receipt): Generator<Finding> {
   const { figures, model } = receipt;
   const { decodeTokensPerSecond: decode, prefillTokensPerSecond: prefill } = figures;
-  const refusals: Refusal[] = [];
-  const refuse = (reason: string): void => void refusals.push({ code: "impossible-speed", reason });
+  const impossible = (reason: string): Refusal => ({ code: "impossible-speed", reason });
   for (const [what, value] of [
     ["decode", decode],
     ["prefill", prefill],
   ] as const) {
     if (value !== null && value > maxTokensPerSecond)
-      refuse(`it claims ${Math.round(value)} tokens per second of ${what}, and no engine reaches ${maxTokensPerSecond}`);
+      yield impossible(
+        `it claims ${Math.round(value)} tokens per second of ${what}, and no engine reaches ${maxTokensPerSecond}`,
+      );
   }
   const { weightBytesPerToken: bytes, files } = model;
   const { format } = receipt.decision.model;
   if (bytes === null && format !== "onnx")
-    refuse(`it does not say how many bytes of weights a token needs, which ${format} files tell`);
-  if (bytes === null || decode === null) return refusals;
+    yield impossible(`it does not say how many bytes of weights a token needs, which ${format} files tell`);
+  if (bytes === null || decode === null) {
+    const reason =
+      bytes === null
+        ? "the format of the model does not say how many bytes a token needs: the speed was not held against the memory"
+        : "it generated one token, so that there is no speed of decoding";
+    return yield { unchecked: reason };
+  }
   const held = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > held) refuse(`each token needs ${bytes} bytes of weights, and the model's files have ${held}`);
+  if (bytes > held) yield impossible(`each token needs ${bytes} bytes of weights, and the model's files have ${held}`);
   const bound = bandwidthBound(receipt, bytes);
   const needed = decode * bytes;
   if (needed > bound.bytesPerSecond) {
-    refuse(
+    yield impossible(
       `${shown(decode)} tokens per second of decode, each of which reads ${bytes} bytes of weights, need ${gigabytes(needed)}, and this machine has at most ${gigabytes(bound.bytesPerSecond)}: ${bound.reason}`,
     );
   }
-  return refusals;
 }
 
 function rate(tokens: number, milliseconds: number): number {

@@ -9,51 +9,52 @@ import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
 /** Refusals about kernels. `required`: patterns of ids that must have run, in which * stands for any characters. */
-export function checkKernels(receipt: Receipt, required: readonly string[]): readonly Refusal[] {
+export function* checkKernels(receipt: Receipt, required: readonly string[]): Generator<Refusal> {
   const { kernels, computePath, decision } = receipt;
-  const refusals: Refusal[] = [];
-  const refuse = (code: Refusal["code"], reason: string): void => void refusals.push({ code, reason });
+  const refuse = (code: Refusal["code"], reason: string): Refusal => ({ code, reason });
   const fast = kernels.filter(({ id }) => !isSlowKernel(id));
   if (kernels.length === 0)
-    refuse("no-kernels", `it lists no kernel, so nothing shows that ${computePath.target} computed the run`);
+    yield refuse("no-kernels", `it lists no kernel, so nothing shows that ${computePath.target} computed the run`);
   else if (fast.length === 0) {
-    refuse("slow-kernels", `only scalar code, the interpreter or fallbacks ran: ${kernels.map(({ id }) => id).join(", ")}`);
+    yield refuse("slow-kernels", `only scalar code, the interpreter or fallbacks ran: ${kernels.map(({ id }) => id).join(", ")}`);
   }
   const twice = kernels.find(({ id }, index) => kernels.findIndex((each) => each.id === id) < index);
-  if (twice !== undefined) refuse("compute-path", `the kernel ${twice.id} is listed twice`);
-  refusals.push(...impossibleKernels(receipt));
+  if (twice !== undefined) yield refuse("compute-path", `the kernel ${twice.id} is listed twice`);
+  yield* impossibleKernels(receipt);
   const measured = getComputePath(computePath.target, kernels);
   if (
     measured.kind !== computePath.kind ||
     measured.fastCalls !== computePath.fastCalls ||
     measured.slowCalls !== computePath.slowCalls
   ) {
-    refuse(
+    yield refuse(
       "compute-path",
       `it claims the compute path "${computePath.kind}" with ${computePath.fastCalls} calls of kernels and ${computePath.slowCalls} of others, and the listed kernels make "${measured.kind}" with ${measured.fastCalls} and ${measured.slowCalls}`,
     );
   }
   const { selected } = decision;
-  if (selected === null) refuse("compute-path", "its decision selected no target");
+  if (selected === null) yield refuse("compute-path", "its decision selected no target");
   else if (selected.target !== computePath.target)
-    refuse("compute-path", `its decision selected ${selected.target}, and the compute path names ${computePath.target}`);
+    yield refuse("compute-path", `its decision selected ${selected.target}, and the compute path names ${computePath.target}`);
   else if (selected.library.name !== receipt.library.name || selected.library.version !== receipt.library.version)
-    refuse(
+    yield refuse(
       "compute-path",
       `its decision names ${selected.library.name} ${selected.library.version}, and the receipt ${receipt.library.name} ${receipt.library.version}`,
     );
   for (const pattern of required) {
     if (fast.some(({ id }) => namesKernel(pattern, id))) continue;
-    refuse("required-kernel", `no kernel "${pattern}" ran; those that ran are ${listed(kernels.map(({ id }) => id))}`);
+    yield refuse("required-kernel", `no kernel "${pattern}" ran; those that ran are ${listed(kernels.map(({ id }) => id))}`);
   }
   const expected = expectedKernel(receipt);
   const isExpected = (id: string): boolean => expected?.patterns.some((pattern) => namesKernel(pattern, id)) ?? true;
   if (kernels.length > 0 && expected !== undefined && !fast.some(({ id }) => isExpected(id)))
-    refuse("expected-kernel", `${expected.reason}, whose kernel is ${expected.patterns.join(" or ")}, and none of that name ran`);
-  return refusals;
+    yield refuse(
+      "expected-kernel",
+      `${expected.reason}, whose kernel is ${expected.patterns.join(" or ")}, and none of that name ran`,
+    );
 }
 
-/** Refuses kernels that the machine recorded in the receipt cannot run, and those that this version does not have. */
+/** Refuses kernels that the machine recorded in the receipt cannot run, and kernels that this version does not have. */
 function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: Receipt): readonly Refusal[] {
   const { architecture, features, accelerators } = machine;
   const facts: KernelMachine = {
@@ -62,7 +63,6 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
     wasm: { simd: true, relaxedSimd: true },
     cuda: accelerators.some(({ device }) => device.startsWith("cuda:")) || "the machine has no NVIDIA GPU",
     machineCode: true,
-    ggml: true,
   };
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);

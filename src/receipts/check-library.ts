@@ -2,27 +2,26 @@
 import { basename, dirname, join } from "node:path";
 import { readNativeFiles } from "../backends/llamacpp/native-files.ts";
 import { InferyardError, getMessage } from "../contract/errors.ts";
-import { findGgmlFiles, readGgmlDigests } from "../libraries/ggml/ggml-files.ts";
-import { type LoadedFile, readLoadedFiles } from "../libraries/ggml/loaded-files.ts";
+import { type LoadedFile, readLoadedFiles } from "../libraries/analysis/loaded-files.ts";
 import { fileStatus } from "../platform/node/files.ts";
-import { type FileCheck, isHere } from "./check-files.ts";
+import { isHere } from "./check-files.ts";
 import type { Receipt } from "./receipt.ts";
+import type { Finding } from "./verification.ts";
 
 /**
  * Compares the library and all files that it loads with the receipt: no file may differ, be missing or be additional. `given`: path of the library or
  * of its folder. Default: the path in the receipt. Throws INPUT_INVALID for a given file that cannot be read.
  */
-export async function checkLibrary({ library, computePath }: Receipt, given: string | undefined): Promise<FileCheck> {
+export async function checkLibrary({ library }: Receipt, given: string | undefined): Promise<readonly Finding[]> {
   const { path, sha256, files } = library;
   if (files === undefined) {
-    if (given === undefined) return unchecked("the receipt names no file of a library");
+    if (given === undefined) return [{ unchecked: "the receipt names no file of a library" }];
     return refused([`${given} is given, and the receipt has no digest of a library: ${library.name} ${library.version} ran`]);
   }
-  if (sha256 === undefined)
-    return checkBuild(files, given, computePath.target.startsWith("native:") ? readGgml : readNativeFiles);
+  if (sha256 === undefined) return checkBuild(files, given);
   const named = given ?? path;
   if (named === undefined || (given === undefined && !(await isHere(named))))
-    return unchecked(`the library ${path ?? library.name} is not on this machine: its digests were not compared`);
+    return [{ unchecked: `the library ${path ?? library.name} is not on this machine: its digests were not compared` }];
   let found: readonly LoadedFile[];
   let file = named;
   try {
@@ -31,38 +30,31 @@ export async function checkLibrary({ library, computePath }: Receipt, given: str
   } catch (error) {
     const reason = `${file} cannot be read: ${getMessage(error)}`;
     if (given !== undefined) throw new InferyardError("INPUT_INVALID", reason, { cause: error });
-    return unchecked(`the library of the receipt was not compared: ${reason}`);
+    return [{ unchecked: `the library of the receipt was not compared: ${reason}` }];
   }
   const reasons = differences(found, files, file);
   if (reasons.length > 0) return refused(reasons);
   const loaded = found.length === 1 ? "" : `, and so have the ${found.length - 1} files that it loads`;
-  return { refusals: [], held: [`${basename(file)} has the digest of the receipt${loaded}`], unchecked: [] };
+  return [{ held: `${basename(file)} has the digest of the receipt${loaded}` }];
 }
 
-/** Reads the files of ggml in a folder. The native engine calls ggml's kernels if a model prefers them. */
-async function readGgml(folder: string): Promise<Files> {
-  return readGgmlDigests(await findGgmlFiles(folder));
-}
-
-/** Compares engine files whose folder the receipt does not name: a build of llama.cpp in node-llama-cpp, or ggml. */
-async function checkBuild(files: Files, given: string | undefined, read: (folder: string) => Promise<Files>): Promise<FileCheck> {
+/** Compares engine files whose folder the receipt does not name: a build of llama.cpp in node-llama-cpp. */
+async function checkBuild(files: Files, given: string | undefined): Promise<readonly Finding[]> {
   if (given === undefined)
-    return unchecked(
-      `the receipt names ${files.length} files of the engine, and not where they are: their digests were not compared`,
-    );
+    return [
+      {
+        unchecked: `the receipt names ${files.length} files of the engine, and not where they are: their digests were not compared`,
+      },
+    ];
   let found: Files;
   try {
-    found = await read((await fileStatus(given)).isDirectory() ? given : dirname(given));
+    found = await readNativeFiles((await fileStatus(given)).isDirectory() ? given : dirname(given));
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, { cause: error });
   }
   const reasons = differentFiles(found, files, given);
   if (reasons.length > 0) return refused(reasons);
-  return {
-    refusals: [],
-    held: [`the ${files.length} files of the engine in ${given} have the digests of the receipt`],
-    unchecked: [],
-  };
+  return [{ held: `the ${files.length} files of the engine in ${given} have the digests of the receipt` }];
 }
 
 type Files = NonNullable<Receipt["library"]["files"]>;
@@ -92,10 +84,6 @@ function differentFiles(found: Files, recorded: Files, path: string): readonly s
   return reasons;
 }
 
-function refused(reasons: readonly string[]): FileCheck {
-  return { refusals: reasons.map((reason) => ({ code: "library-digest", reason })), held: [], unchecked: [] };
-}
-
-function unchecked(reason: string): FileCheck {
-  return { refusals: [], held: [], unchecked: [reason] };
+function refused(reasons: readonly string[]): readonly Finding[] {
+  return reasons.map((reason) => ({ code: "library-digest", reason }));
 }

@@ -1,10 +1,10 @@
 /** Records a real run of a language model. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import type { PromptTokens, TestedModel } from "../cross-validation/language-run.ts";
-import { requireRoom } from "../cross-validation/language-run.ts";
+import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import { measuredMachine } from "../measurements/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
@@ -44,7 +44,7 @@ const defaultTokens = 32;
  * Runs a language model and records what ran it, where, with which kernels, how fast, and whether it gave the same twice. The model is generated from greedily: twice with
  * all logits, and once measured. The receipt says what happened, also where a test failed: `verifyReceipt` judges it.
  *
- * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and what loading a model throws.
+ * Throws INPUT_INVALID for a model that is no language model, for wrong options and for a key that is no Ed25519 key, and errors of loading a model.
  */
 export async function createReceipt(runtime: Runtime, options: ReceiptOptions): Promise<Receipt> {
   refuseUnknown(options, optionNames, "createReceipt");
@@ -104,7 +104,7 @@ async function machineFacts(runtime: Runtime): Promise<ReceiptMachine> {
 async function recordRuns(
   handle: ModelHandle,
   prompt: PromptTokens,
-  limits: { readonly maxTokens: number; readonly endTokens: readonly number[]; readonly signal: AbortSignal | undefined },
+  limits: RunLimits,
 ): Promise<
   Pick<Receipt, "kernels" | "tests" | "determinism"> & {
     readonly measured: Awaited<ReturnType<typeof measuredRun>>;
@@ -145,7 +145,7 @@ async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Prom
   const source = languageVariants(variants).find((each) => each.name === decision.model.packedFrom);
   if (source === undefined || (name !== "int8" && name !== "int4"))
     throw new InferyardError("MODEL_UNSUPPORTED", `the files of the variant ${name ?? "?"} are not known`, {
-      remedy: "name another --variant",
+      remedy: `name another ${quoteOption("variant")}`,
     });
   return readModelFacts({ ...source, packing: { to: name, from: source.name, bytes: 0 } });
 }

@@ -1,13 +1,13 @@
-/** Tells kernels from what computes in their stead. */
+/** Distinguishes real kernels from stand-ins. */
 import type { KernelCount } from "../contract/backend.ts";
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
 import { blockKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
 import type { ComputePath, Receipt } from "./receipt.ts";
 
-/** Ids of scalar code, and of what other programs call a stand-in: plain reference code, fallbacks, mocks, weights widened before the product. */
+/** Words in ids of scalar code and of stand-ins in other programs: plain reference code, fallbacks, mocks, weights widened before the product. */
 const slowNames = /scalar|interpreter|fallback|reference|mock|dequant|simulat|stub/i;
 
-/** Whether a kernel id stands for scalar code, the interpreter or a fallback. */
+/** Whether a kernel id belongs to scalar code, the interpreter or a fallback. */
 export function isSlowKernel(id: string): boolean {
   return id === interpreterId || slowNames.test(id);
 }
@@ -31,7 +31,7 @@ function getKind(fastCalls: number, slowCalls: number): ComputePath["kind"] {
 
 /** A kernel that must have run. */
 export interface ExpectedKernel {
-  /** Patterns of ids, in which * stands for any characters. One of them must match a kernel that ran and is not slow. */
+  /** Patterns of ids, in which * matches any characters. One of them must match a kernel that ran and is not slow. */
   readonly patterns: readonly string[];
   /** Why, as a part of a sentence. */
   readonly reason: string;

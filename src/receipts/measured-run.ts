@@ -1,16 +1,15 @@
 /** The runs that a receipt records: greedy ones for determinism, a measured one, and tests of what must hold for every engine. */
 import { createHash } from "node:crypto";
-import { at, omitUndefined } from "../contract/checked.ts";
+import { at } from "../contract/checked.ts";
 import { compareLogits, topToken } from "../cross-validation/compare-logits.ts";
-import type { PromptTokens, TestedModel } from "../cross-validation/language-run.ts";
+import {
+  greedyTokens,
+  type PromptTokens,
+  type RunLimits,
+  type TestedModel,
+  withSequences,
+} from "../cross-validation/language-run.ts";
 import type { Determinism, ReceiptFigures, ReceiptTest } from "./receipt.ts";
-
-/** When a run ends. */
-export interface RunLimits {
-  readonly maxTokens: number;
-  readonly endTokens: readonly number[];
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A greedy run with all logits. */
 export interface GreedyRun {
@@ -24,20 +23,20 @@ export interface GreedyRun {
 
 /** Chooses the most likely token each time, until an end token, which is the last. */
 export async function greedyRun(model: TestedModel, prompt: PromptTokens, limits: RunLimits): Promise<GreedyRun> {
-  const tokens: number[] = [];
   const wrongPositions: number[] = [];
   let first = new Float32Array();
   let last = new Float32Array();
-  await generate(model, prompt, limits, (logits, position) => {
+  const choose = (logits: Float32Array, position: number): number => {
     if (!logits.every((value) => Number.isFinite(value))) wrongPositions.push(position);
-    if (position === 0) first = logits.slice();
     last = logits.slice();
-    tokens.push(topToken(logits).token);
-  });
+    if (position === 0) first = last;
+    return topToken(logits).token;
+  };
+  const tokens = await greedyTokens(model, prompt, limits, { choose });
   return { tokens, first, last, wrongPositions };
 }
 
-/** What a measured run gives. */
+/** Results of a measured run. */
 export interface MeasuredRun {
   readonly tokens: readonly number[];
   readonly figures: Pick<
@@ -53,25 +52,20 @@ export interface MeasuredRun {
   >;
 }
 
-/** A greedy run that asks for the highest logits alone, as greedy generation does, and is measured. */
+/** A measured greedy run that requests only the highest logits, as greedy generation does. */
 export async function measuredRun(model: TestedModel, prompt: PromptTokens, limits: RunLimits): Promise<MeasuredRun> {
-  const tokens: number[] = [];
   const started = performance.now();
   let prefilled = started;
   let firstToken = started;
   let ended = started;
-  await generate(
-    model,
-    prompt,
-    limits,
-    (logits, position) => {
-      ended = performance.now();
-      if (position === 0) prefilled = ended;
-      tokens.push(topToken(logits).token);
-      if (position === 0) firstToken = performance.now();
-    },
-    1,
-  );
+  const choose = (logits: Float32Array, position: number): number => {
+    ended = performance.now();
+    if (position === 0) prefilled = ended;
+    const { token } = topToken(logits);
+    if (position === 0) firstToken = performance.now();
+    return token;
+  };
+  const tokens = await greedyTokens(model, prompt, limits, { candidates: 1, choose });
   const totalMs = performance.now() - started;
   const prefillMs = prefilled - started;
   const decodeMs = ended - prefilled;
@@ -121,10 +115,10 @@ export const testNames = [
   "another prompt gives other logits",
 ] as const;
 
-/** Smallest cosine between logits of one model that were computed in two ways. Engines add in another order for other numbers of rows. */
+/** Smallest cosine between logits of one model that were computed in two ways. Engines add in a different order for different numbers of rows. */
 export const minCosine = 0.999;
 
-/** Tests what every engine must do. `runs`: greedy runs of the prompt. */
+/** Tests properties that every engine must have. `runs`: greedy runs of the prompt. */
 export async function testRuns(
   model: TestedModel,
   prompt: PromptTokens,
@@ -132,114 +126,61 @@ export async function testRuns(
   measured: MeasuredRun,
   signal?: AbortSignal,
 ): Promise<readonly ReceiptTest[]> {
-  const [run] = runs;
+  const [{ tokens, first }] = runs;
   const wrong = runs.flatMap(({ wrongPositions }) => wrongPositions);
-  const finite = {
-    name: testNames[0],
-    passed: wrong.length === 0,
-    detail:
-      wrong.length === 0 ? `${runs.length * run.tokens.length} positions` : `not finite at generated token ${String(wrong[0])}`,
-  };
-  const same = JSON.stringify(measured.tokens) === JSON.stringify(run.tokens);
-  const measuredTest = {
-    name: testNames[1],
-    passed: same,
-    detail: `${measured.tokens.length} tokens`,
-  };
+  const same = JSON.stringify(measured.tokens) === JSON.stringify(tokens);
+  const positions = `${runs.length * tokens.length} positions`;
   return [
-    finite,
-    measuredTest,
-    await stepsEqualPrefill(model, prompt, run, signal),
-    await batchEqualsSerial(model, prompt, run, signal),
-    await promptMatters(model, prompt, run, signal),
+    {
+      name: testNames[0],
+      passed: wrong.length === 0,
+      detail: wrong.length === 0 ? positions : `not finite at generated token ${String(wrong[0])}`,
+    },
+    { name: testNames[1], passed: same, detail: `${measured.tokens.length} tokens` },
+    testCosine(testNames[2], first, await decodeTokenByToken(model, prompt, signal)),
+    testCosine(testNames[3], first, await decodeBesideAnother(model, prompt, signal)),
+    testDifference(testNames[4], first, await decodeAnotherPrompt(model, prompt, signal)),
   ];
 }
 
-async function stepsEqualPrefill(
-  model: TestedModel,
-  prompt: PromptTokens,
-  { first }: GreedyRun,
-  signal: AbortSignal | undefined,
-): Promise<ReceiptTest> {
-  const sequence = await model.createSequence(omitUndefined({ source: prompt.source, signal }));
-  try {
+type Logits = Promise<Float32Array>;
+
+async function decodeTokenByToken(model: TestedModel, prompt: PromptTokens, signal: AbortSignal | undefined): Logits {
+  return withSequences(model, [prompt], signal, async ([sequence = 0], decode) => {
     let logits: Float32Array = new Float32Array();
-    for (const token of prompt.tokens)
-      logits = at(await model.decode([{ sequence, tokens: [token] }], omitUndefined({ signal })), 0);
-    return cosineTest(testNames[2], first, logits);
-  } finally {
-    await model.releaseSequence(sequence);
-  }
+    for (const token of prompt.tokens) logits = at(await decode([{ sequence, tokens: [token] }]), 0);
+    return logits;
+  });
 }
 
-async function batchEqualsSerial(
-  model: TestedModel,
-  prompt: PromptTokens,
-  { first }: GreedyRun,
-  signal: AbortSignal | undefined,
-): Promise<ReceiptTest> {
-  const options = omitUndefined({ source: prompt.source, signal });
-  const sequences = [await model.createSequence(options), await model.createSequence(options)];
-  try {
-    const steps = sequences.map((sequence, index) => ({
-      sequence,
-      tokens: index === 0 ? prompt.tokens : prompt.tokens.toReversed(),
-    }));
-    const [logits = new Float32Array()] = await model.decode(steps, omitUndefined({ signal }));
-    return cosineTest(testNames[3], first, logits);
-  } finally {
-    for (const sequence of sequences) await model.releaseSequence(sequence);
-  }
+async function decodeBesideAnother(model: TestedModel, prompt: PromptTokens, signal: AbortSignal | undefined): Logits {
+  const { tokens } = prompt;
+  return withSequences(model, [prompt, prompt], signal, async ([sequence = 0, other = 0], decode) =>
+    at(
+      await decode([
+        { sequence, tokens },
+        { sequence: other, tokens: tokens.toReversed() },
+      ]),
+      0,
+    ),
+  );
+}
+
+/** The logits behind a prompt with another last token. */
+async function decodeAnotherPrompt(model: TestedModel, prompt: PromptTokens, signal: AbortSignal | undefined): Logits {
+  const last = at(prompt.tokens, prompt.tokens.length - 1);
+  const tokens = [...prompt.tokens.slice(0, -1), last === 0 ? 1 : last - 1];
+  return withSequences(model, [prompt], signal, async ([sequence = 0], decode) => at(await decode([{ sequence, tokens }]), 0));
 }
 
 /** Another prompt must give other logits: code that answers without reading does not. */
-async function promptMatters(
-  model: TestedModel,
-  prompt: PromptTokens,
-  { first }: GreedyRun,
-  signal: AbortSignal | undefined,
-): Promise<ReceiptTest> {
-  const sequence = await model.createSequence(omitUndefined({ source: prompt.source, signal }));
-  try {
-    const last = at(prompt.tokens, prompt.tokens.length - 1);
-    const tokens = [...prompt.tokens.slice(0, -1), last === 0 ? 1 : last - 1];
-    const [logits = new Float32Array()] = await model.decode([{ sequence, tokens }], omitUndefined({ signal }));
-    const { maxError } = compareLogits(first, logits);
-    return {
-      name: testNames[4],
-      passed: maxError > 0,
-      detail: `largest difference ${maxError.toPrecision(3)}`,
-    };
-  } finally {
-    await model.releaseSequence(sequence);
-  }
+function testDifference(name: string, a: Float32Array, b: Float32Array): ReceiptTest {
+  const { maxError } = compareLogits(a, b);
+  return { name, passed: maxError > 0, detail: `largest difference ${maxError.toPrecision(3)}` };
 }
 
-function cosineTest(name: string, a: Float32Array, b: Float32Array): ReceiptTest {
+function testCosine(name: string, a: Float32Array, b: Float32Array): ReceiptTest {
   const { cosine, reference, tested } = compareLogits(a, b);
   const detail = `cosine ${cosine.toFixed(8)}, ${reference.token === tested.token ? "same" : "another"} token`;
   return { name, passed: cosine >= minCosine, detail };
-}
-
-async function generate(
-  model: TestedModel,
-  prompt: PromptTokens,
-  { maxTokens, endTokens, signal }: RunLimits,
-  onLogits: (logits: Float32Array, position: number) => void,
-  candidates?: number,
-): Promise<void> {
-  const options = omitUndefined({ signal });
-  const sequence = await model.createSequence(omitUndefined({ source: prompt.source, signal }));
-  try {
-    let tokens = prompt.tokens;
-    for (let position = 0; position < maxTokens; position += 1) {
-      const logits = at(await model.decode([{ sequence, tokens, ...omitUndefined({ candidates }) }], options), 0);
-      onLogits(logits, position);
-      const { token } = topToken(logits);
-      if (endTokens.includes(token)) return;
-      tokens = [token];
-    }
-  } finally {
-    await model.releaseSequence(sequence);
-  }
 }

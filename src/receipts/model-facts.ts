@@ -11,7 +11,7 @@ import { getExternalFiles } from "../formats/onnx/external-files.ts";
 import type { Variant } from "../models/manifest.ts";
 import type { ReceiptFile, ReceiptModel } from "./receipt.ts";
 
-/** What a receipt says of a model's files. */
+/** Facts about a model's files in a receipt. */
 export type ModelFacts = Pick<ReceiptModel, "files" | "weightTypes" | "weightBytesPerToken">;
 
 /** Reads the files of a variant and computes their digests. Throws MODEL_INVALID for files that cannot be read. */

@@ -101,7 +101,7 @@ const receipt = z.strictObject({
     .describe("Over the canonical form of the receipt with this field without `value`."),
 });
 
-/** Sentences about what is not as the schema has it; empty for a receipt. */
+/** Sentences about deviations from the schema; empty for a receipt. */
 export function receiptProblems(value: unknown): readonly string[] {
   return schemaProblems(receipt, value);
 }

@@ -3,7 +3,7 @@ import type { KernelCount, Library } from "../contract/backend.ts";
 import type { MeasuredMachine } from "../measurements/machine.ts";
 import type { Decision } from "../runtime/decision/decision.ts";
 
-/** What `format` and `schemaVersion` of receipts of this version are. */
+/** Values of `format` and `schemaVersion` in receipts of this version. */
 export const receiptFormat = "inferyard-receipt";
 export const receiptVersion = "1.0.0";
 
@@ -59,7 +59,7 @@ export interface ReceiptModel {
   readonly files: readonly ReceiptFile[];
   /** Types of the weights as they are in the files, the one with the most bytes first. Empty if the format does not list them. */
   readonly weightTypes: readonly { readonly type: string; readonly bytes: number }[];
-  /** Bytes of weights that must be read for each token, at least. Null if the format does not say. */
+  /** Minimum number of weight bytes that must be read for each token. Null if the format does not state it. */
   readonly weightBytesPerToken: number | null;
 }
 
@@ -107,7 +107,7 @@ export interface ReceiptFigures {
   readonly generatedTokens: number;
   /** Until the logits behind the prompt were there, from which the first token is chosen. */
   readonly prefillMs: number;
-  /** From then until the logits of the last token were there. */
+  /** Milliseconds from the first token's logits until the last token's logits. */
   readonly decodeMs: number;
   readonly timeToFirstTokenMs: number;
   readonly totalMs: number;
@@ -123,7 +123,7 @@ export interface PeakMemory {
   readonly of: "process" | "child process";
 }
 
-/** What the model wrote. */
+/** Generated tokens and text. */
 export interface ReceiptOutput {
   readonly tokens: readonly number[];
   readonly text: string | null;

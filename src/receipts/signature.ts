@@ -4,7 +4,7 @@ import { InferyardError, getMessage } from "../contract/errors.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Receipt, ReceiptSignature } from "./receipt.ts";
 
-/** Signs a receipt with a private key in PEM. Throws INPUT_INVALID for what is no Ed25519 key. */
+/** Signs a receipt with a private key in PEM. Throws INPUT_INVALID unless it is an Ed25519 key. */
 export function signReceipt(receipt: Receipt, privatePem: string): Receipt {
   const key = readKey(() => createPrivateKey(privatePem), "private");
   const publicKey = createPublicKey(key);

@@ -69,14 +69,17 @@ describe("a receipt", () => {
     ).toEqual([]);
   });
 
-  it("of ggml's kernels lists the gather of rows beside them, which the registry does not have", async () => {
+  it("of the kernel in machine code lists the gather of rows beside it, which the registry does not have", async () => {
     const list = [
-      { id: "Q4_K_GGML_CPU", calls: 15 },
+      { id: "Q4_K_AVX2", calls: 15 },
       { id: "GatherRows_Scalar", calls: 2 },
     ];
-    const library = { ...good.library, files: [{ name: "libggml-base.so", sha256: digest("1") }] };
-    const selected = good.decision.selected && { ...good.decision.selected, library };
-    expect(await codes({ ...withKernels(list), library, decision: { ...good.decision, selected } })).toEqual([]);
+    const machine = { ...good.machine, features: ["AVX2", "FMA"] };
+    expect(await codes({ ...withKernels(list), machine })).toEqual([]);
+  });
+
+  it("of ggml's kernels is refused of this version, which does not build them", async () => {
+    expect(await codes(withKernels([{ id: "Q4_K_GGML_CPU", calls: 15 }]))).toContain("impossible-kernel");
   });
 
   it("of a later version may have kernels that this one has not built", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HostedLanguageModel } from "../hosts/host.ts";
+import { scriptedLanguageModel } from "../../test/generation/fixtures/scripted-language-model.ts";
 import { HandleSequences } from "./handle-sequences.ts";
 import { InstanceHolds } from "./residency/instance-holds.ts";
 
@@ -63,6 +64,24 @@ describe("sequences of a handle", () => {
     sequences.releaseAll();
     await Promise.all([holds.released(old), holds.released(fresh)]);
     expect([old.alive.size, fresh.alive.size]).toEqual([0, 0]);
+  });
+
+  it("are saved as their tokens where the engine saves none, and computed again", async () => {
+    const model = scriptedLanguageModel();
+    const sequences = new HandleSequences(() => ({ loaded: {} as never, model, release: () => {}, holdAgain: () => () => {} }));
+    const first = await sequences.createSequence();
+    await sequences.decode([{ sequence: first, tokens: [3, 1, 4, 1] }]);
+    await sequences.truncateSequence(first, 3);
+    const fork = await sequences.forkSequence(first);
+    const bytes = await sequences.saveSequence(fork);
+    const restored = await sequences.restoreSequence(bytes);
+    const [right, again] = await sequences.decode([first, restored].map((sequence) => ({ sequence, tokens: [5] })));
+    expect(again).toEqual(right);
+    const empty = await sequences.restoreSequence(await sequences.saveSequence(await sequences.createSequence()));
+    expect(await sequences.decode([{ sequence: empty, tokens: [2] }])).toHaveLength(1);
+    const texts = ["", "no JSON", "null", "{}", '{"format":"inferyard-tokens-1","tokens":["a"]}'];
+    for (const damaged of [bytes.subarray(1), ...texts.map((text) => new TextEncoder().encode(text))])
+      await expect(sequences.restoreSequence(damaged)).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("hold nothing if they could not be created", async () => {

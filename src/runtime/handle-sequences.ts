@@ -1,4 +1,4 @@
-/** The language model of a handle. Its sequences stay on the instance that they began on, whatever replaces it. */
+/** The language model of a handle. A sequence stays on the instance on which it was created, even if the handle's model is replaced by another instance. */
 import type {
   DecodeOptions,
   DecodeStep,
@@ -9,7 +9,8 @@ import type {
   SequenceId,
   SequenceOptions,
 } from "../contract/backend.ts";
-import { at } from "../contract/checked.ts";
+import { at, omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
 import { SequenceTable } from "../contract/sequence-table.ts";
 import type { HeldLanguageModel } from "./residency/resident-model.ts";
@@ -17,10 +18,17 @@ import type { HeldLanguageModel } from "./residency/resident-model.ts";
 /** A sequence, and the hold on its instance. */
 interface HeldSequence extends Omit<HeldLanguageModel, "loaded"> {
   readonly id: SequenceId;
+  /** Its tokens, and those that the encoder read: it is computed again from them where the engine saves no sequences. */
+  readonly tokens: number[];
+  readonly source: readonly number[] | undefined;
 }
 
+/** The language model of a handle, which saves the sequences of every engine. */
+export type HandleLanguageModel = Omit<LanguageModel, "dispose"> &
+  Required<Pick<LanguageModel, "saveSequence" | "restoreSequence">>;
+
 /** Gives the sequences of a handle numbers of their own, and holds the instance of each until it is released. */
-export class HandleSequences implements Omit<LanguageModel, "dispose"> {
+export class HandleSequences implements HandleLanguageModel {
   readonly kind = "language";
   readonly #hold: () => HeldLanguageModel;
   readonly #sequences = new SequenceTable<HeldSequence>();
@@ -48,7 +56,7 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   }
 
   createSequence(options?: SequenceOptions): Promise<SequenceId> {
-    return this.#add(this.#hold(), (model) => model.createSequence(options));
+    return this.#add(this.#hold(), [], options?.source, (model) => model.createSequence(options));
   }
 
   async decode(steps: readonly DecodeStep[], options?: DecodeOptions): Promise<readonly Float32Array[]> {
@@ -61,32 +69,52 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
     const rows = new Map<DecodeStep, Float32Array>();
     await Promise.all(
       models.map(async (model) => {
-        const own = steps.filter((_, index) => held[index]?.model === model);
-        const there = own.map((step) => ({ ...step, sequence: this.#sequences.get(step.sequence).id }));
+        const own = steps
+          .map((step, index) => ({ step, sequence: at(held, index) }))
+          .filter((each) => each.sequence.model === model);
+        const there = own.map(({ step, sequence: { id } }) => ({ ...step, sequence: id }));
         const logits = await model.decode(there, options);
-        for (const [index, step] of own.entries()) rows.set(step, at(logits, index));
+        for (const [index, { step, sequence }] of own.entries()) {
+          rows.set(step, at(logits, index));
+          sequence.tokens.push(...step.tokens);
+        }
       }),
     );
     return steps.map((step) => rows.get(step) ?? new Float32Array());
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    const { model, id, holdAgain } = this.#sequences.get(sequence);
-    return this.#add({ model, release: holdAgain(), holdAgain }, () => model.forkSequence(id));
+    const { model, id, holdAgain, tokens, source } = this.#sequences.get(sequence);
+    return this.#add({ model, release: holdAgain(), holdAgain }, [...tokens], source, () => model.forkSequence(id));
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
-    const { model, id } = this.#sequences.get(sequence);
+    const { model, id, tokens } = this.#sequences.get(sequence);
     await model.truncateSequence(id, length);
+    tokens.length = length;
   }
 
+  /** The bytes are the engine's, or the tokens where it saves no sequences. */
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    const { model, id } = this.#sequences.get(sequence);
-    return model.saveSequence(id);
+    const { model, id, tokens, source } = this.#sequences.get(sequence);
+    return (await model.saveSequence?.(id)) ?? new TextEncoder().encode(JSON.stringify({ ...savedHeader, tokens, source }));
   }
 
-  restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
-    return this.#add(this.#hold(), (model) => model.restoreSequence(bytes));
+  /** The engine restores the sequence, or computes its tokens again where it saves none. Throws INPUT_INVALID for bytes that are no saved sequence. */
+  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
+    const held = this.#hold();
+    const restore = held.model.restoreSequence?.bind(held.model);
+    if (restore !== undefined) return this.#add(held, [], undefined, () => restore(bytes));
+    held.release();
+    const { tokens, source } = parseSaved(bytes);
+    const sequence = await this.createSequence(omitUndefined({ source }));
+    try {
+      if (tokens.length > 0) await this.decode([{ sequence, tokens, logits: 0 }]);
+      return sequence;
+    } catch (error) {
+      await this.releaseSequence(sequence);
+      throw error;
+    }
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {
@@ -107,11 +135,13 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
 
   async #add(
     held: Omit<HeldLanguageModel, "loaded">,
+    tokens: number[],
+    source: readonly number[] | undefined,
     create: (model: HostedLanguageModel) => Promise<SequenceId>,
   ): Promise<SequenceId> {
     try {
       const id = await create(held.model);
-      return this.#sequences.add({ ...held, id });
+      return this.#sequences.add({ ...held, id, tokens, source });
     } catch (error) {
       held.release();
       throw error;
@@ -123,4 +153,20 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
     release();
     return read(model);
   }
+}
+
+const savedHeader = { format: "inferyard-tokens-1" } as const;
+
+function parseSaved(bytes: Uint8Array): Pick<HeldSequence, "tokens" | "source"> {
+  const isTokens = (value: unknown): boolean => Array.isArray(value) && value.every((token) => Number.isSafeInteger(token));
+  try {
+    const saved = JSON.parse(new TextDecoder().decode(bytes)) as HeldSequence & typeof savedHeader;
+    const { format, tokens, source } = saved;
+    if (format === savedHeader.format && isTokens(tokens) && (source === undefined || isTokens(source))) return saved;
+  } catch {
+    // no JSON
+  }
+  throw new InferyardError("INPUT_INVALID", "the bytes are of no saved sequence of this model", {
+    remedy: "restore what saveSequence returned",
+  });
 }

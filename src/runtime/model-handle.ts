@@ -1,5 +1,5 @@
 /** A handle on a loaded model. */
-import type { KernelCount, LanguageModel, LoadedModel } from "../contract/backend.ts";
+import type { KernelCount, LoadedModel } from "../contract/backend.ts";
 import { asLanguageModel, asTensorModel } from "../hosts/host.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../hosts/host.ts";
@@ -7,7 +7,7 @@ import type { ModelKind } from "../hosts/host-name.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 import type { Decision } from "./decision/decision.ts";
-import { HandleSequences } from "./handle-sequences.ts";
+import { type HandleLanguageModel, HandleSequences } from "./handle-sequences.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import type { LeasedModel } from "./residency/shared-models.ts";
 import { formatTarget } from "./targets/target.ts";
@@ -67,7 +67,7 @@ export class ModelHandle {
     return asTensorModel(this.#resident.loaded.model).outputs;
   }
 
-  /** What it was loaded as: the option `kind` of the load. */
+  /** Interface under which it was loaded: the option `kind` of the load. */
   get kind(): ModelKind {
     return this.#resident.loaded.model.kind;
   }
@@ -76,7 +76,7 @@ export class ModelHandle {
    * The language model: sequences, tokens in and logits out. Throws MODEL_UNSUPPORTED unless it was loaded with `kind: "language"`. It is disposed with
    * the model, not by its own `dispose`. A sequence that exists while the library is reloaded stays on the old one until it is released.
    */
-  get language(): Omit<LanguageModel, "dispose"> {
+  get language(): HandleLanguageModel {
     asLanguageModel(this.#resident.loaded.model);
     this.#sequences ??= new HandleSequences(() => this.#resident.holdLanguage());
     return this.#sequences;
@@ -99,8 +99,8 @@ export class ModelHandle {
   }
 
   /**
-   * How often each kernel has run since the model was loaded, replicas included: the engine's own count, see `ModelBase.kernelCounts`. Undefined if the
-   * engine does not know its kernels.
+   * How often each kernel has run since the model was loaded, including replicas: the engine's own count, see `ModelBase.kernelCounts`. Undefined if the engine
+   * does not know its kernels.
    */
   async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
     return this.#resident.kernelCounts();
@@ -117,7 +117,7 @@ export class ModelHandle {
    */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseUnknownReductions(options);
-    return this.#resident.runScheduled(inputs, options, this.schedulingKey);
+    return this.#resident.run(inputs, options, this.schedulingKey);
   }
 
   /** Instances for bulk work, to be used in parallel: single-threaded replicas, or the model alone. */
@@ -131,9 +131,9 @@ export class ModelHandle {
   }
 
   /**
-   * Sets how long the model stays in memory once nobody uses it, in milliseconds, instead of the setting `keepAlive`: 0 unloads it as soon as it is
-   * unused, Infinity keeps it until it is unloaded by name or evicted for memory. The last call counts, for all users of the model, until it is
-   * unloaded. Without effect on models of strategy "eager" or "pinned". Throws INPUT_INVALID for a negative number.
+   * Sets how long the model stays in memory when it is unused, in milliseconds, instead of the setting `keepAlive`: 0 unloads it as soon as it is unused,
+   * Infinity keeps it until it is unloaded by name or evicted for memory. The last call applies, for all users of the model, until it is unloaded. Without
+   * effect on models of strategy "eager" or "pinned". Throws INPUT_INVALID for a negative number.
    */
   setKeepAlive(milliseconds: number): void {
     if (!(milliseconds >= 0)) {

@@ -55,7 +55,7 @@ describe("a backend of another's that breaks the contract", () => {
     const { runtime } = start([broken({ capabilities: () => ({}) }), scriptedBackend("onnx")]);
     const refusal = {
       code: "CONTRACT_VIOLATION",
-      message: 'backend "mine" breaks its contract: capabilities(cpu:0).formats is undefined, and must be an object',
+      message: 'backend "mine" breaks its contract: capabilities(cpu:0).models is undefined, and must be a list',
     };
     await expect(runtime.explain(model)).rejects.toMatchObject(refusal);
     await expect(runtime.load(model)).rejects.toMatchObject(refusal);
@@ -438,6 +438,21 @@ describe("a memory budget", () => {
       why: "evicted",
       evictedFor: otherModel,
     });
+    await runtime.dispose();
+  });
+
+  it("waits for a lease of hold, which keeps its model in memory until it is disposed", async () => {
+    const { runtime, events } = start([scriptedBackend("onnx")], { maxLoadedModels: 1 });
+    const lease = await runtime.hold(model);
+    const unloaded = (): unknown[] => events.filter(({ type }) => type === "unloaded");
+    const other = runtime.hold(otherModel);
+    await vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "loaded" })));
+    expect(await lease.run(inputs)).toHaveProperty("y");
+    expect(unloaded()).toEqual([]);
+    await lease[Symbol.asyncDispose]();
+    expect(() => lease.target).toThrowError(expect.objectContaining({ code: "DISPOSED" }));
+    expect((await other).reference).toBe(otherModel);
+    expect(unloaded()).toMatchObject([{ reference: model, why: "evicted", evictedFor: otherModel }]);
     await runtime.dispose();
   });
 

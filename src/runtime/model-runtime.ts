@@ -2,11 +2,11 @@
 import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
-import { type Manifest, type ModelReference, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
-import { type Decision, makeDecision } from "./decision/decision.ts";
-import { explainCandidates } from "./loading/loading.ts";
+import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
+import type { Decision } from "./decision/decision.ts";
+import { explainSelection } from "./loading/loading.ts";
 import { ModelLoader } from "./residency/model-loader.ts";
 import type { AnswerCheck } from "./loading/verification.ts";
 import { ModelHandle } from "./model-handle.ts";
@@ -30,6 +30,7 @@ import type { LibraryReloader, LibraryReloaderParts } from "./reloading/library-
 import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
+import type { LeaseKind } from "./selection/reservation.ts";
 import { mergeConstraints } from "./targets/constraints.ts";
 import { refuseUnknownNames } from "./targets/known-names.ts";
 import { FactsReader } from "./selection/facts-reader.ts";
@@ -45,9 +46,6 @@ const defaultMemoryWait = "30s";
 const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
-
-/** The model of this package, which lives inline. */
-const builtinName = "builtin";
 
 /** Loads models, keeps them in memory, and says where they run and why. Knows tensors only; `Runtime` adds the tasks. */
 export class ModelRuntime {
@@ -66,7 +64,6 @@ export class ModelRuntime {
   #reloader: Promise<LibraryReloader> | undefined;
   /** Kernels that are preferred for single models, by canonical reference. */
   readonly #kernelPreferences = new Map<string, readonly string[]>();
-  #hasPrepared = false;
   #disposal: Promise<void> | undefined;
 
   /** Throws INPUT_INVALID or CONFIG_INVALID for wrong settings and CONTRACT_VIOLATION for a backend that cannot be registered. */
@@ -75,66 +72,32 @@ export class ModelRuntime {
     this.#backends = [...validateBackends(backends)];
     this.#settings = settings;
     this.#platform = platform;
-    const facts = new FactsReader(this.#backends, platform.machine);
-    this.#facts = facts;
-    const limits = parseMemoryLimits(settings, this.#backends);
-    this.#limits = limits;
-    const circuits = this.#circuits;
-    const digests = createDigestCache();
-    const selector = new ModelSelector({ settings, platform, facts, circuits, limits, digests });
-    this.#selector = selector;
-    const loader = new ModelLoader({
+    this.#facts = new FactsReader(this.#backends, platform.machine);
+    this.#limits = parseMemoryLimits(settings, this.#backends);
+    const parts = {
       backends: this.#backends,
       settings,
-      checkAnswers,
       platform,
-      facts,
-      circuits,
-      digests,
-      selector,
-      loadLimits: parseLoadLimits(settings),
-      onUnloaded: (resident) => this.#models.forget(resident),
-    });
+      facts: this.#facts,
+      circuits: this.#circuits,
+      limits: this.#limits,
+      digests: createDigestCache(),
+    };
+    const selector = new ModelSelector(parts);
+    const loader = new ModelLoader({ ...parts, selector, checkAnswers, loadLimits: parseLoadLimits(settings) });
+    this.#selector = selector;
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
-      ...omitUndefined({ limits }),
+      ...omitUndefined({ limits: this.#limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
     });
-    this.#models = new SharedModels({
-      residency: this.#residency,
-      failover: settings.failover ?? false,
-      whileCompiling: settings.whileCompiling ?? "wait",
-      reservationFor: (reference) => selector.reservationFor(reference),
-      choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
-      load: (load) => loader.load(load),
-      prepare: (reference) => this.#prepareThread(reference),
-      onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
-    });
-    this.#reloaderParts = {
-      backends: this.#backends,
-      facts,
-      loader,
-      settings,
-      residents: () => this.#residency.entries().map(({ item }) => item),
-      settled: () => this.#residency.items(),
-    };
+    this.#models = new SharedModels({ settings, selector, loader, residency: this.#residency });
+    this.#reloaderParts = { ...parts, loader, residency: this.#residency };
     // Validates constraints when the runtime is created, not at the first load.
     mergeConstraints(settings, ...Object.values(settings.models ?? {}));
     refuseUnknownNames(settings, this.#backends);
     for (const [reference, model] of Object.entries(settings.models ?? {}))
       refuseUnknownNames(model, this.#backends, `the settings for ${reference}: `);
-  }
-
-  /**
-   * Starts the thread of the first model beside the reading of its files, where it will probably have one. Later loads start theirs themselves: a request for a model that cannot be
-   * loaded must not cost a thread each time.
-   */
-  #prepareThread({ text }: ModelReference): () => void {
-    const { requested, blocking } = this.#selector.hostPolicy();
-    const mayNeedThread = (requested ?? blocking) === "worker" && this.#backends.some(({ entry }) => entry !== undefined);
-    if (this.#hasPrepared || !mayNeedThread || text === builtinName) return () => {};
-    this.#hasPrepared = true;
-    return this.#platform.hosts.worker.prepare?.() ?? (() => {});
   }
 
   /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them anew. */
@@ -152,10 +115,20 @@ export class ModelRuntime {
   }
 
   /**
-   * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory budget, a model that is
-   * leased only in this way can be drained and evicted, which a model held by `load` cannot. `schedulingKey`: the client on whose behalf the work
-   * runs.
+   * Holds a model for one piece of work, and loads it if necessary. The returned lease is a handle like that of `load`, and keeps the model in memory
+   * until it is disposed. Under a memory budget, a model whose leases are all of this kind can be drained and evicted, which a model held by `load`
+   * cannot. `schedulingKey`: the client on whose behalf the work runs. `loadHooks`: called if the model is loaded for this call. Throws what `load` throws.
    */
+  hold(
+    reference: string,
+    options: ModelOptions = {},
+    schedulingKey?: SchedulingKey,
+    loadHooks?: LoadHooks,
+  ): Promise<ModelHandle> {
+    return this.#acquire(reference, options, "work", schedulingKey, loadHooks);
+  }
+
+  /** Runs `work` with a lease on a model, as `hold` gives it, and disposes the lease afterwards. */
   async use<Result>(
     reference: string,
     options: ModelOptions,
@@ -163,12 +136,7 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
     loadHooks?: LoadHooks,
   ): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work", schedulingKey, loadHooks);
-    try {
-      return await work(handle);
-    } finally {
-      await handle.dispose();
-    }
+    return await whileHeld(await this.hold(reference, options, schedulingKey, loadHooks), work);
   }
 
   /**
@@ -184,12 +152,7 @@ export class ModelRuntime {
     const requested = await this.#withPreference(reference, options);
     const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
-    const handle = new ModelHandle(reference, lease);
-    try {
-      return await work(handle);
-    } finally {
-      await handle.dispose();
-    }
+    return await whileHeld(new ModelHandle(reference, lease), work);
   }
 
   /** Loads the models that the settings name for preloading. Throws the first failure. */
@@ -208,9 +171,7 @@ export class ModelRuntime {
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
     this.#checkCall(reference, options);
     const requested = await this.#withPreference(reference, options);
-    const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), requested);
-    const candidates = explainCandidates(selections);
-    return makeDecision({ manifest, constraints, candidates, selected: null });
+    return explainSelection(await this.#selector.explain(await resolveReference(reference), requested));
   }
 
   /** Reads a model's manifest without loading the model. Its files are downloaded if they are not on this machine. */
@@ -220,8 +181,8 @@ export class ModelRuntime {
   }
 
   /**
-   * The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. `full`, beside `run`: repeats self-tests that
-   * passed before and are remembered, and tries devices that this machine does not have.
+   * The availability of each backend. `run`: runs a tiny graph on each device instead of only looking for its presence. `full`, together with `run`: repeats
+   * self-tests whose earlier success is remembered, and tries devices that this machine does not have.
    */
   async backends(
     options: { readonly run?: boolean; readonly full?: boolean; readonly signal?: AbortSignal } = {},
@@ -252,9 +213,10 @@ export class ModelRuntime {
   }
 
   /**
-   * Replaces the native library of the backend `library` by that at `path` while models serve; without a path by the file in use, which was built anew. The new library is validated in a child process; every model that runs on
-   * the old one is loaded with it beside the old one, and must answer alike. Then new requests go to the new library, requests in progress finish on the
-   * old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if any of that fails before the switch. Reloads run one after the other.
+   * Replaces the native library of the backend `library` by the one at `path` while models serve; without a path by the file in use, which was rebuilt. The new
+   * library is validated in a child process; every model that runs on the old one is loaded with it as well, and must give the same answers. Then new requests
+   * go to the new library, requests in progress finish on the old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if
+   * any of that fails before the switch. Reloads run one after the other.
    */
   async reloadLibrary(path?: string, options: ReloadOptions = {}): Promise<ReloadReport> {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this runtime was disposed");
@@ -355,7 +317,7 @@ export class ModelRuntime {
   async #acquire(
     reference: string,
     options: ModelOptions,
-    leaseKind: "handle" | "work",
+    leaseKind: LeaseKind,
     schedulingKey?: SchedulingKey,
     loadHooks?: LoadHooks,
   ): Promise<ModelHandle> {
@@ -372,11 +334,6 @@ export class ModelRuntime {
     return kernels === undefined ? options : { ...options, kernels };
   }
 
-  #reportFailedLoad(reference: string, error: unknown): void {
-    const code = error instanceof InferyardError ? error.code : "DEFECT";
-    this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: getMessage(error) });
-  }
-
   #checkCall(reference: string, options: ModelOptions): void {
     if (typeof reference !== "string") {
       throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
@@ -385,5 +342,14 @@ export class ModelRuntime {
     checkLoadSettings(options);
     refuseUnlisted("kind", options.kind, ["tensor", "language"]);
     refuseUnknownNames(options, this.#backends);
+  }
+}
+
+/** Runs work with a handle, and disposes the handle afterwards. */
+async function whileHeld<Result>(handle: ModelHandle, work: (model: ModelHandle) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(handle);
+  } finally {
+    await handle.dispose();
   }
 }

@@ -24,7 +24,7 @@ export interface Platform {
    * `runTimeout`.
    */
   createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory;
-  /** Downloads a model's files to where they are read from. Throws what `pull` in src/models/model-store.ts throws. */
+  /** Downloads a model's files to the place from which they are read. Throws errors of `pull` in src/models/model-store.ts. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
 }
 

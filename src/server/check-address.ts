@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { InferyardError } from "../contract/errors.ts";
+import { quoteOption } from "../contract/remedy-options.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { isLoopback } from "./http/access/origin.ts";
 import type { ServerKey } from "../settings/server-section.ts";
@@ -35,7 +36,7 @@ export async function checkAddress(asked: CheckedAddress): Promise<void> {
 export function refuseAnonymous({ address = serverDefaults.address, keys = [], allowAnonymous = false }: CheckedAddress): void {
   if (isLoopback(address) || keys.length > 0 || allowAnonymous) return;
   throw new InferyardError("CONFIG_INVALID", `${address} can be reached by other machines, and no keys are set`, {
-    remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
+    remedy: `set keys (docs/guide/serving.md), listen on 127.0.0.1, or set ${quoteOption("allowAnonymous", true)}`,
   });
 }
 
@@ -43,7 +44,7 @@ export function refuseAnonymous({ address = serverDefaults.address, keys = [], a
 export function cannotListen(address: string, port: number, error: NodeJS.ErrnoException): InferyardError {
   const inUse = error.code === "EADDRINUSE";
   return new InferyardError("CONFIG_INVALID", `cannot listen on ${address}:${port}: ${inUse ? "it is in use" : error.message}`, {
-    remedy: inUse ? "choose another port: --port" : "choose another address or port",
+    remedy: inUse ? `choose another ${quoteOption("port")}` : "choose another address or port",
     cause: error,
   });
 }

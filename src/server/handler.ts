@@ -24,9 +24,9 @@ import { Readiness } from "./serving/readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service, type StoredTime } from "./serving/service.ts";
 
-/** Settings of the server, and what it is connected to. */
+/** Settings and connections of the server. */
 export interface HandlerOptions extends ServerSettings {
-  /** Names of the models in the store, which clients may use besides those of the settings. Default: none. */
+  /** Names of the models in the store, which clients may use in addition to names in the settings. Default: none. */
   readonly storedNames?: StoredNames;
   /** When those were fetched. Default: unknown. */
   readonly storedTime?: StoredTime;
@@ -56,7 +56,7 @@ export interface Handler {
   readonly service: Service;
   /** Whether the server's own models can run. */
   readonly readiness: Readiness;
-  /** Sets where the metrics read the state of the connections from. Default: they have no such metrics. */
+  /** Sets the source of the metrics about connections. Default: there are no such metrics. */
   readonly watchConnections: (read: () => ConnectionStats) => void;
 }
 

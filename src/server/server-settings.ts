@@ -1,4 +1,4 @@
-/** Settings of the server, without those of the socket (`ListenOptions`). */
+/** Settings of the server, except settings of the socket (`ListenOptions`). */
 import type { LongTexts, ServerKey, TokenIds } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };
@@ -65,11 +65,11 @@ export interface ServerSettings {
   /** Maximum number of texts of one request. Default: 4096. */
   readonly maxTexts?: number;
   /**
-   * Whose token ids OpenAI's clients send in place of texts: "own", the model's own; "cl100k" or "o200k", those of OpenAI's tokenizers, which
-   * js-tiktoken reads back to text. Default: only ids between the special tokens of the model's own tokenizer are accepted.
+   * Tokenizer of token ids that clients of OpenAI send instead of texts: "own", the model's own; "cl100k" or "o200k", tokenizers of OpenAI, which js-tiktoken
+   * decodes to text. Default: only ids between the special tokens of the model's own tokenizer are accepted.
    */
   readonly tokenIds?: TokenIds;
-  /** What the routes of text-embeddings-inference do with texts longer than the model reads, where the request says nothing. Default: "cut". */
+  /** How the routes of text-embeddings-inference handle texts that exceed the model's maximum length, if the request does not say. Default: "cut". */
   readonly longTexts?: LongTexts;
   /**
    * Whether requests of others' protocols may have no fields that their routes do not know. Default: false; such fields are left out, named in the
@@ -86,7 +86,7 @@ export interface ServerSettings {
   readonly loadsPerMinute?: number;
 }
 
-/** Limits of one model besides those of the server. They hold under each name of the model. */
+/** Limits of one model in addition to the server's. They hold under each name of the model. */
 export interface ModelLimits {
   /** Default: the server's. */
   readonly maxConcurrentRequests?: number;

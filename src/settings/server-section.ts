@@ -63,7 +63,7 @@ export interface ServerKey {
   /** SHA-256 of the key, hexadecimal. */
   readonly sha256: string;
   readonly role: "reader" | "admin";
-  /** Maximum requests per minute with this key. Default: that of the server. */
+  /** Maximum requests per minute with this key. Default: the server's limit. */
   readonly requestsPerMinute?: number;
 }
 
@@ -72,17 +72,17 @@ export interface ServerModel {
   readonly reference: string;
   /** When it is loaded and evicted; see `ModelSettings.strategy`. Default: "lazy". */
   readonly strategy?: Strategy;
-  /** Limits of this model, besides those of the server. */
+  /** Limits of this model, in addition to the server's. */
   readonly maxConcurrentRequests?: number;
   readonly maxQueue?: number;
-  /** Request timeout of this model: milliseconds, or "30s". Default: that of the server. */
+  /** Request timeout of this model: milliseconds, or "30s". Default: the server's timeout. */
   readonly requestTimeout?: number | string;
 }
 
-/** Whose token ids clients send in place of texts: the model's own, or those of an encoding of OpenAI's tiktoken. */
+/** Tokenizer of token ids that clients send instead of texts: the model's own, or an encoding of OpenAI's tiktoken. */
 export type TokenIds = "own" | "cl100k" | "o200k";
 
-/** All of them. */
+/** All values of `TokenIds`. */
 export const tokenIdSources: readonly TokenIds[] = ["own", "cl100k", "o200k"];
 
 /** Least severe level of log lines that the server writes; "silent" writes none. */
@@ -91,10 +91,10 @@ export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 /** All log levels, from the least to the most verbose. */
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** What is done with texts longer than the model reads: "cut" reads their beginning, "error" refuses them. */
+/** Treatment of texts that exceed the model's maximum length: "cut" truncates them, "error" refuses them. */
 export type LongTexts = "cut" | "error";
 
-/** All of them. */
+/** All values of `LongTexts`. */
 export const longTextModes: readonly LongTexts[] = ["cut", "error"];
 
 /** Names of the settings that have a default. */

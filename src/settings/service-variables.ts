@@ -13,8 +13,8 @@ const linkPart = /^\w+?_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$/;
 const linkValue = /^(tcp|udp|sctp):\/\/\S+$/i;
 
 /**
- * Whether a variable is one of a Service, by the shape of its name and of its value: a port variable must hold an address, so that
- * `INFERYARD_SERVER_PORT=8080` remains a setting beside a Service called `inferyard-server`.
+ * Whether a variable was set by a container platform for a Service, by the form of its name and of its value: a port variable must hold an address, so that
+ * `INFERYARD_SERVER_PORT=8080` remains a setting even if there is a Service called `inferyard-server`.
  */
 export function isServiceVariable(
   name: string,

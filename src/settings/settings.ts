@@ -8,8 +8,8 @@ import { sequenceDefaults } from "../runtime/options/sequence-settings.ts";
 import { type ConstraintOptions, defaultPriority } from "../runtime/targets/constraints.ts";
 
 /**
- * All settings: those of a runtime, and defaults of flags. Commands end when they are done, so preloading is a setting of the section `server`;
- * sharing batches and threads for texts and constraints are options of programs with several callers.
+ * All settings: the runtime's, and defaults of flags. Commands end after their work, so preloading is a setting of the section `server`; sharing batches and
+ * threads for texts and constraints are options of programs with several callers.
  */
 export interface Settings extends Omit<
   RuntimeSettings,
@@ -104,7 +104,7 @@ export function environmentName(name: string): string {
 /** Settings that are sections: maps in the file, whose settings have a variable each, and are merged one by one. */
 export type SectionName = "xla" | "server";
 
-/** All of them. */
+/** Names of all sections. */
 export const sectionNames: readonly SectionName[] = ["xla", "server"];
 
 /** The environment variable of a setting of a section: maxQueue of `server` is INFERYARD_SERVER_MAX_QUEUE, buckets.batch of `xla` INFERYARD_XLA_BUCKETS_BATCH. */

@@ -26,7 +26,7 @@ export function diskError(path: string, error: unknown): InferyardError {
   });
 }
 
-/** What the user can do about DISK_FULL. */
+/** Remedy of DISK_FULL. */
 export const diskFullRemedy =
   "make room (`inferyard prune` removes what no model needs), or set INFERYARD_HOME to a folder on a larger disk; what was fetched stays";
 

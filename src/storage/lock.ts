@@ -25,8 +25,7 @@ const defaultStaleAfterMs = 6 * heartbeatMs;
 const pollMs = 100;
 
 /**
- * Waits for the lock file at `path`, runs `work` while holding it, and releases it. Throws ABORTED if `signal` is aborted while
- * waiting, and what `work` throws.
+ * Waits for the lock file at `path`, runs `work` while holding it, and releases it. Throws ABORTED if `signal` is aborted while waiting, and errors of `work`.
  */
 export async function withLock<Result>(path: string, work: () => Promise<Result>, options: LockOptions = {}): Promise<Result> {
   const release = await acquire(path, options);
@@ -140,7 +139,7 @@ interface LockFile {
   readonly holder: LockHolder | undefined;
 }
 
-/** The holder of the lock file at `path` and the time of its last heartbeat, or undefined if nobody holds the lock. */
+/** The holder of the lock file at `path` and the time of its last heartbeat, or undefined if the lock is free. */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
@@ -160,7 +159,7 @@ function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-/** Removes the lock file at `path` of a dead holder with this token. If the lock changed hands meanwhile, it is put back. */
+/** Removes the lock file at `path` of a dead holder with this token. If another process has taken the lock in between, its file is restored. */
 export async function breakLock(path: string, token: string): Promise<void> {
   const aside = `${path}${stagingName("removing")}`;
   try {

@@ -4,13 +4,13 @@ import { type Stats, mkdirSync, rmSync } from "node:fs";
 /** Write permission of the group and of others. */
 const writableByOthers = 0o022;
 
-/** Whether nobody but this user and the administrator can write a file or folder. On Windows the folder of the user's data is taken to be theirs. */
+/** Whether only this user and the administrator can write a file or folder. On Windows the folder of the user's data is assumed to be private. */
 export function isTrusted({ uid, mode }: Stats): boolean {
   const user = process.geteuid?.();
   return user === undefined || ((uid === user || uid === 0) && (mode & writableByOthers) === 0);
 }
 
-/** Creates a folder that only this user can write, whatever the umask permits. Does nothing if there is one. */
+/** Creates a folder that only this user can write, whatever the umask permits. Does nothing if it exists. */
 export function makeOwnFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });

@@ -4,7 +4,7 @@ import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync
 import { dirname, join } from "node:path";
 import { isTrusted, makeOwnFolder, removeIfThere } from "./own-files.ts";
 
-/** Everything that a result depends on. Tests that passed under one key say nothing about another one. */
+/** Everything that a result depends on. Results under one key are not valid under another one. */
 export type TestKey = Readonly<Record<string, string>>;
 
 /** The content of a file. `digest` is the SHA-256 of the JSON text of the other members, in this order. */
@@ -21,8 +21,8 @@ const maxFiles = 16;
 const maxFileBytes = 1 << 20;
 
 /**
- * Tests that passed under one key. Failures are never recorded. A file that is damaged, belongs to another user, could have been written by one, or
- * has another key counts for nothing, and where the folder cannot be written nothing is remembered: no method throws.
+ * Tests that passed under one key. Failures are never recorded. A file is ignored if it is damaged, belongs to another user, could have been written by one, or
+ * has another key. If the folder cannot be written, nothing is recorded: no method throws.
  */
 export class PassedTests {
   readonly #folder: string;

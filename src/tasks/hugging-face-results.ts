@@ -40,7 +40,7 @@ export interface HuggingFaceFill {
   readonly token: number;
   /** The token decoded to text. */
   readonly token_str: string;
-  /** The text with the token in the place of the mask. */
+  /** The text with the mask replaced by the token. */
   readonly sequence: string;
 }
 

@@ -45,7 +45,7 @@ export type {
 export type { GenerationStream } from "./generation/generation-stream.ts";
 export type { TokenLogprob } from "./generation/sampling/log-probabilities.ts";
 export type { GenerationOptions } from "./generation/sampling/generation-options.ts";
-export type { Prompt } from "./generation/text-generator.ts";
+export type { Prompt } from "./generation/text/prompt-tokens.ts";
 export type { AnswerMessage, ChatAnswer, ChatEvent } from "./generation/chat/chat.ts";
 export type { ChatOptions } from "./generation/chat/chat-options.ts";
 export type { ToolChoice } from "./generation/chat/constrained-answer.ts";

@@ -38,7 +38,7 @@ export function templateLimits(characters: number): TemplateLimits {
   };
 }
 
-/** Counts what one rendering spends. Every method throws TemplateBound beyond its limit. */
+/** Counts the steps and bytes of one rendering. Every method throws TemplateBound beyond its limit. */
 export class Budget {
   readonly limits: TemplateLimits;
   #steps = 0;

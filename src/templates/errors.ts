@@ -3,14 +3,14 @@
 /** The template called `raise_exception`: it does not accept the conversation. */
 export class TemplateRefusal extends Error {}
 
-/** What of a template is bounded. */
+/** Name of a bounded resource of a rendering. */
 export type BoundName = "characters" | "nesting" | "steps" | "bytes" | "digits" | "milliseconds" | "heapMebibytes";
 
-/** A template went beyond a bound. */
+/** The error of a template that exceeds a bound. */
 export class TemplateBound extends Error {
   readonly bound: BoundName;
   readonly limit: number;
-  /** What the template asked for, where it is known: more than the limit. */
+  /** Requested amount, if known: more than the limit. */
   readonly number: number | undefined;
 
   constructor(bound: BoundName, limit: number, message: string, number?: number) {

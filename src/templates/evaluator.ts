@@ -4,15 +4,15 @@ import { Slice, getAttribute, getItem } from "./builtins/attributes.ts";
 import type { Environment } from "./builtins/environment.ts";
 import { filters, missingFilters } from "./builtins/filters.ts";
 import { globalFunctions } from "./builtins/functions.ts";
-import { arithmetic, joined, signed } from "./builtins/operators.ts";
+import { arithmetic, comparisons, joined, signed } from "./builtins/operators.ts";
 import { tests } from "./builtins/tests.ts";
 import type { Budget } from "./budget.ts";
 import { TemplateFailure, TemplateUnsupported } from "./errors.ts";
 import type { Scope } from "./scope.ts";
-import type { CallArguments, CallNode, ComparisonOperator, Expression } from "./syntax/nodes.ts";
-import { areEqual, compare, computeHash, isTrue } from "./values/comparison.ts";
+import type { CallArguments, CallNode, Expression } from "./syntax/nodes.ts";
+import { computeHash, isTrue } from "./values/comparison.ts";
 import type { Lookup } from "./values/formatting.ts";
-import { contains, getItems } from "./values/iteration.ts";
+import { getItems } from "./values/iteration.ts";
 import { toText } from "./values/text.ts";
 import {
   type Arguments,
@@ -170,34 +170,10 @@ export class Evaluator implements Environment {
     let left = this.evaluate(first, scope);
     for (const [operator, operand] of rest) {
       const right = this.evaluate(operand, scope);
-      if (!this.#holds(operator, left, right)) return false;
+      if (!comparisons[operator](left, right, this.budget)) return false;
       left = right;
     }
     return true;
-  }
-
-  #holds(operator: ComparisonOperator, left: Value, right: Value): boolean {
-    const { budget } = this;
-    switch (operator) {
-      case "==":
-        return areEqual(left, right, budget);
-      case "!=":
-        return !areEqual(left, right, budget);
-      case "in":
-        return contains(right, left, budget);
-      case "not in":
-        return !contains(right, left, budget);
-      case "<":
-        return compare(left, right, budget, operator) < 0;
-      case "<=":
-        return compare(left, right, budget, operator) <= 0;
-      case ">":
-        return compare(left, right, budget, operator) > 0;
-      case ">=":
-        return compare(left, right, budget, operator) >= 0;
-      default:
-        return operator satisfies never;
-    }
   }
 
   /** `extra`: a further named argument, `caller` of a call block. */

@@ -5,9 +5,9 @@ import { areEqual } from "./values/comparison.ts";
 import { getItems, iterate, getLength } from "./values/iteration.ts";
 import { type Arguments, Callable, ObjectValue, Stream, Tuple, Undefined, type Value } from "./values/values.ts";
 
-/** One run of a loop: its items, and what `loop` says of the current one. */
+/** One run of a loop: its items, and the values of `loop` for the current one. */
 export class Loop {
-  /** The variable. */
+  /** The variable `loop`. */
   readonly value: ObjectValue;
   readonly #environment: Environment;
   readonly #depth: number;

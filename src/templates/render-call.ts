@@ -6,11 +6,11 @@ import { type Template, parseTemplate, renderTemplate } from "./template.ts";
 
 /** One rendering. It survives a structured clone. */
 export interface RenderCall {
-  /** The template. */
+  /** Source text of the template. */
   readonly source: string;
   /** The JSON text of an object: the template's variables. */
   readonly variables: string;
-  /** The moment that `strftime_now` tells, in milliseconds since 1970. */
+  /** Time that `strftime_now` returns, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -23,8 +23,8 @@ export class TemplateEngine {
   #characters = 0;
 
   /**
-   * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data where the template calls `raise_exception`, MODEL_UNSUPPORTED where it uses what is
-   * left out of Jinja2 here, and MODEL_INVALID where it fails, or goes beyond a bound: with `bound` and `limit` in its data.
+   * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data if the template calls `raise_exception`, MODEL_UNSUPPORTED if it uses a
+   * feature of Jinja2 that is left out here, and MODEL_INVALID if it fails, or exceeds a bound: with `bound` and `limit` in its data.
    */
   render({ source, variables, now }: RenderCall): string {
     try {
@@ -77,15 +77,15 @@ function contractError(error: unknown): unknown {
 
 const correction = "correct chat_template in tokenizer_config.json, or render the prompt yourself and give it to `generate`";
 
-/** The bound that a template went beyond. */
+/** The bound that a template exceeded. */
 export interface ExceededBound {
   readonly bound: BoundName;
   readonly limit: number;
-  /** What the template asked for, where it is known. */
+  /** Requested amount, if known. */
   readonly number?: number | undefined;
 }
 
-/** The error of a template that goes beyond a bound: "takes more than 2000000 steps". */
+/** The error of a template that exceeds a bound: "takes more than 2000000 steps". */
 export function beyondBound(problem: string, { bound, limit, number }: ExceededBound): InferyardError {
   const data = { bound, limit, ...omitUndefined({ number }) };
   return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, { data, remedy: correction });

@@ -1,7 +1,7 @@
-/** Variables of a block, within those of the block around it. */
+/** Variables of a block, within the variables of the enclosing block. */
 import type { Value } from "./values/values.ts";
 
-/** A scope. What is assigned in it is not seen outside of it. */
+/** A scope of variables. Assignments in it are not visible outside. */
 export class Scope {
   readonly #parent: Scope | undefined;
   #variables: Map<string, Value> | undefined;
@@ -11,7 +11,7 @@ export class Scope {
     this.#variables = variables;
   }
 
-  /** The value of a variable here or in the scopes around; undefined if there is none. */
+  /** The value of a variable in this scope or an enclosing one; undefined if there is none. */
   get(name: string): Value | undefined {
     // oxlint-disable-next-line typescript/no-this-alias -- walks outwards
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#parent) {

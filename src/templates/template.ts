@@ -17,7 +17,7 @@ export interface Template {
 
 /** Further settings of a rendering. */
 export interface RenderOptions {
-  /** The moment that `strftime_now` tells. */
+  /** Time that `strftime_now` returns. */
   readonly now: Date;
   /** Default: `templateLimits` of the variables. */
   readonly limits?: TemplateLimits;
@@ -37,7 +37,7 @@ export function parseTemplate(source: string): Template {
 }
 
 /**
- * The text that a template makes of variables: the JSON text of an object. Numbers and the order of keys are those of the text. Throws TemplateRefusal where the
+ * The text that a template makes of variables: the JSON text of an object. Numbers and the order of keys are as in the text. Throws TemplateRefusal if the
  * template calls `raise_exception`, TemplateBound beyond a bound, and TemplateFailure where Jinja2 would fail.
  */
 export function renderTemplate(

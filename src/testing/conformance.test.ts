@@ -29,10 +29,9 @@ function scaler(): Backend {
       return { present: true, library: { name: "scaler", version: "1.0.0" }, devices };
     },
     capabilities: ({ type }) => ({
-      formats: type === "cpu" ? { onnx: "any" } : {},
+      models: type === "cpu" ? [{ kind: "tensor", format: "onnx", architectures: "any", runsIn: "caller" }] : [],
       precisions: ["fp32"],
       options: [],
-      blocking: false,
     }),
     async load({ path, format }, _device, { signal }) {
       throwIfAborted(signal);

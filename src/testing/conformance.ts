@@ -1,6 +1,6 @@
 /** The conformance suite checks that a backend keeps the contract in `backend.ts`. It does not depend on a test runner. */
 import { strict as assert } from "node:assert";
-import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../contract/backend.ts";
+import type { Backend, Device, TensorModel, MachineFacts, ModelFiles, ModelFormat } from "../contract/backend.ts";
 import { errorKinds } from "../contract/errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../contract/tensor.ts";
 import { checkedCounts, checkGrowth } from "./kernel-counts.ts";
@@ -92,9 +92,9 @@ function probeCases({ create, device, machine = scriptedMachine() }: Conformance
       },
     },
     {
-      name: "a device the backend does not know has no formats",
+      name: "a device the backend does not know runs no models",
       async run() {
-        assert.deepEqual(create().capabilities({ type: "no-such-device", index: 0 }).formats, {});
+        assert.deepEqual(create().capabilities({ type: "no-such-device", index: 0 }).models, []);
       },
     },
     {
@@ -344,9 +344,11 @@ function close(actual: TensorMap, expected: TensorMap, tolerance: number): void 
 
 /** A format that the backend does not list, or one of which it does not list the architecture. */
 function foreignKind({ create, device }: ConformanceSubject): Pick<ModelFiles, "format" | "architecture"> {
-  const { formats } = create().capabilities(device);
-  const kinds = ["gguf", "safetensors", "onnx"] as const;
-  const foreign = kinds.find((format) => formats[format] === undefined) ?? kinds.find((format) => formats[format] !== "any");
+  const { models } = create().capabilities(device);
+  const lists = (format: ModelFormat, architecture?: string): boolean =>
+    models.some((each) => each.format === format && (architecture === undefined || each.architectures === architecture));
+  const all = ["gguf", "safetensors", "onnx"] as const;
+  const foreign = all.find((format) => !lists(format)) ?? all.find((format) => !lists(format, "any"));
   assert.ok(foreign, "no backend runs everything");
   return { format: foreign, architecture: "NoSuchModel" };
 }

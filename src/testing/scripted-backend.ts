@@ -17,19 +17,19 @@ import { type TensorInfo, type TensorMap, checkInputs } from "../contract/tensor
 export interface ScriptedBackendOptions {
   /** The answer to probes. Default: an available CPU. */
   readonly availability?: Availability;
-  /** Override the defaults: any ONNX model, every precision, every option, not blocking. */
+  /** Override the defaults: any ONNX model on the calling thread, every precision, every option. */
   readonly capabilities?: Partial<Capabilities>;
   /** Called by each load, which fails if it throws. Default: every load succeeds. */
   readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
   /** Computes the outputs of a run. Default: y = x + 1 for the input "x" of shape [2]. */
   readonly onRun?: (inputs: TensorMap) => TensorMap | Promise<TensorMap>;
-  /** The evidence of a loaded model, or a function that returns or refuses it. Default: ["the script says so"]. */
+  /** The evidence of a loaded model, or a function that returns it or throws. Default: ["the script says so"]. */
   readonly evidence?: readonly string[] | ((device: Device) => Promise<readonly string[]>);
 }
 
 /** A fake backend without an engine, which records its calls, for tests of selection and loading. */
 export interface ScriptedBackend extends Backend {
-  /** The calls so far, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
+  /** The calls until now, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
   readonly calls: string[];
 }
 
@@ -52,7 +52,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
       return script.availability ?? found(run);
     },
     capabilities: () => ({
-      formats: { onnx: "any" },
+      models: [{ kind: "tensor", format: "onnx", architectures: "any", runsIn: "caller" }],
       precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
       options: [
         "threads",
@@ -69,7 +69,6 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "adapters",
       ],
       cachePrecisions: ["fp32", "fp16"],
-      blocking: false,
       ...script.capabilities,
     }),
     async load(model, device, options) {

@@ -5,7 +5,7 @@ import type { Encoding } from "./tokenizer.ts";
 import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { Window } from "./truncation.ts";
 
-/** What `createEncoding` makes all windows of one text or pair from: its tokens, and how special tokens are added. */
+/** Source of all windows of one text or pair for `createEncoding`: its tokens, and how special tokens are added. */
 export interface EncodingSource {
   /** The tokens of the first and, of a pair, the second text. */
   readonly rows: readonly TokenColumns[];

@@ -1,10 +1,7 @@
 /** Padding (`pad_encodings` of the Rust library). */
 import type { Encoding, PadOptions, PaddedBatch } from "./tokenizer.ts";
 
-/**
- * Pads encodings with `padId` to one length: that of the longest, or the one in the options, rounded up to `multipleOf`. Longer
- * rows are not cut.
- */
+/** Pads encodings with `padId` to one length: the longest one's, or the one in the options, rounded up to `multipleOf`. Longer rows are not cut. */
 export function padEncodings(encodings: readonly Encoding[], padId: number, options: PadOptions = {}): PaddedBatch {
   const { multipleOf = 1, side = "right", typeId = 0 } = options;
   const longest = options.length ?? encodings.reduce((longestSoFar, { ids }) => Math.max(longestSoFar, ids.length), 0);

@@ -1,9 +1,9 @@
 /** Patterns and the split behaviors of the Rust library (`Pattern`, `SplitDelimiterBehavior`). */
 import { getMessage } from "../contract/errors.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
-import { parseRegex, quoted } from "./regex/parse.ts";
-import { compileRegex } from "./regex/automaton.ts";
-import { RegexSearch } from "./regex/search.ts";
+import { parseRegex, quoted } from "../regular-expressions/parse.ts";
+import { compileRegex } from "../regular-expressions/automaton.ts";
+import { RegexSearch } from "../regular-expressions/search.ts";
 
 /** Finds all matches in a text, flattened: start, end, start, end, ..., in UTF-16 code units. A match may be empty. */
 export type Pattern = (text: string) => readonly number[];
@@ -44,8 +44,8 @@ function betweenCharacters(text: string): readonly number[] {
 }
 
 /**
- * Pattern of a JavaScript regular expression with the flag g, and u or v. Only for expressions in this source: JavaScript's engine backtracks,
- * which takes exponential time for some expressions, so that those of a model's file must not run on it.
+ * Pattern of a JavaScript regular expression with the flag g, and u or v. Only for expressions in this source: JavaScript's engine backtracks, which takes
+ * exponential time for some expressions, so expressions of a model's file must not run on it.
  */
 export function regexPattern(regex: RegExp): Pattern {
   return (text) => {

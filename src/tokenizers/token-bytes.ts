@@ -2,10 +2,10 @@
 import type { Tokenizer } from "./tokenizer.ts";
 import { byteOfCharacter } from "./unicode/byte-level-alphabet.ts";
 
-/** What is needed of a tokenizer. */
+/** Members of a tokenizer that this module uses. */
 export type TokenSource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken">;
 
-/** Tokens of which nearly every vocabulary has one. */
+/** Tokens that occur in nearly every vocabulary. */
 export const commonTokens: readonly string[] = ["a", "▁a", "Ġa", "0"];
 
 /** A token for one byte, as SentencePiece vocabularies have them ("<0xE2>"). */
@@ -14,8 +14,8 @@ const byteToken = /^<0x([\dA-Fa-f]{2})>$/;
 const encoder = new TextEncoder();
 
 /**
- * The bytes of single tokens. Decoders treat the first token of a text in their own way (SentencePiece leaves out its space, WordPiece adds none), so each token is decoded
- * behind another one.
+ * The bytes of single tokens. Decoders treat the first token of a text specially (SentencePiece leaves out its space, WordPiece adds none), so each token is
+ * decoded after another one.
  */
 export class TokenBytes {
   readonly #tokenizer: TokenSource;
@@ -50,7 +50,7 @@ export class TokenBytes {
     return text.includes("\uFFFD") ? behind : encoder.encode(text);
   }
 
-  /** The bytes that a token stands for: the bytes it adds to a text, or the text of a special token. */
+  /** The bytes of a token: the bytes that it adds to a text, or the text of a special token. */
   of(id: number): Uint8Array {
     return this.added(id) ?? encoder.encode(this.#tokenizer.idToToken(id) ?? "");
   }

@@ -6,7 +6,7 @@ import { maxTokenUnits } from "./models/trie.ts";
 const idsPerToken = 8;
 const spareIds = 2 ** 16;
 
-/** Tokens by id: the table is built when a token is first asked for, which a program that only encodes texts does not do. */
+/** Tokens by id. The table is built at the first look-up, so not in programs that only encode texts. */
 export class TokenTable {
   /** The highest id, and one more. */
   readonly length: number;

@@ -64,7 +64,7 @@ export interface EncodeOptions {
 
 /** Options of `Tokenizer.pad`. */
 export interface PadOptions {
-  /** Length of every row in tokens; longer rows are not changed. Default: that of the longest row. */
+  /** Length of every row in tokens; longer rows are not changed. Default: the length of the longest row. */
   readonly length?: number;
   /** The length is rounded up to a multiple of this. Default: 1. */
   readonly multipleOf?: number;

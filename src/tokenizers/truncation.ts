@@ -21,9 +21,9 @@ export interface TruncationRules {
 }
 
 /**
- * Splits one or two texts into windows that meet a limit; the first window of each text is kept, the others are overflow.
- * `lengths` has the tokens of each text; `room` is the maximum number of tokens of all texts together. Throws INPUT_INVALID if
- * the strategy cannot meet the limit, or if the stride is not shorter than a window.
+ * Splits one or two texts into windows that meet a limit; the first window of each text is kept, the others are overflow. `lengths` has the number of tokens of
+ * each text; `room` is the maximum number of tokens of all texts together. Throws INPUT_INVALID if the strategy cannot meet the limit, or if the stride is not
+ * shorter than a window.
  */
 export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
   const [first = 0, second] = lengths;

@@ -98,7 +98,9 @@ const languageOptions: Look = async ({ runtime, loads }) => {
 };
 const readsGguf: Backends = (loads) => [
   {
-    ...scriptedBackend("native", { capabilities: { languageFormats: { gguf: "any" } } }),
+    ...scriptedBackend("native", {
+      capabilities: { models: [{ kind: "language", format: "gguf", architectures: "any", runsIn: "caller" }] },
+    }),
     loadLanguage: async (_files, { type }, options) => {
       loads.push({ target: `native:${type}`, options });
       throw new InferyardError("LOAD_FAILED", "it is enough to have been asked");
@@ -117,7 +119,9 @@ const builtin: Backends = () => [native()];
 const writers: ScriptedLanguageModel[] = [];
 const writing: Backends = () => {
   const backend: Backend = {
-    ...scriptedBackend("native", { capabilities: { languageFormats: { gguf: "any" } } }),
+    ...scriptedBackend("native", {
+      capabilities: { models: [{ kind: "language", format: "gguf", architectures: "any", runsIn: "caller" }] },
+    }),
     loadLanguage: async () => {
       const made = scriptedLanguageModel();
       writers.push(made);

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { activationRowBytes, blockLayout, packedBlockBytes } from "../../src/engine/codegen/wasm/kernels/blocks/block-layout.ts";
 import { blockMatmul } from "../../src/engine/codegen/wasm/kernels/blocks/block-matmul.ts";
 import { packBlocks } from "../../src/engine/codegen/wasm/kernels/blocks/pack-blocks.ts";
@@ -15,9 +15,9 @@ import { encodeTensor } from "../../src/formats/gguf/blocks/encode.ts";
 import { blockFormats, decodeTensor } from "../../src/formats/gguf/blocks/index.ts";
 import { ternaryBlocks, ternaryFormat } from "../../src/formats/gguf/blocks/ternary.ts";
 import { ForeignFunctions } from "../../src/libraries/ffi/index.ts";
-import { GgmlLibrary } from "../../src/libraries/ggml/index.ts";
 import { amount } from "../fixtures/slow.ts";
 import { packaged } from "../libraries/fixtures/native-libraries.ts";
+import { GgmlRows } from "./fixtures/ggml-rows.ts";
 import { KernelMemory } from "./kernel-memory.ts";
 
 const folder = dirname(packaged.ggmlHaswell);
@@ -54,9 +54,8 @@ function bitsOf(values: Float32Array): Uint32Array {
 }
 
 describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skipped: ${reason})`}`, () => {
-  let ggml: GgmlLibrary;
-  beforeAll(async () => (ggml = await GgmlLibrary.open(folder)));
-  afterAll(() => ggml.close());
+  let ggml: GgmlRows;
+  beforeAll(async () => (ggml = await GgmlRows.open(folder)));
 
   it("has every type of blocks that we decode", () => {
     const decoded = Object.keys(blockFormats);
@@ -142,7 +141,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
           const stored = weightsOf(type, rows * columns, start);
           const vector = randomValues(columns, start + 1);
           const own = multiplied(type, stored, rows, vector);
-          const theirs = ggml.multiply(type, stored, vector);
+          const theirs = ggml.multiplier(type, columns)(stored, vector);
           const weights = ggml.toFloat(type, stored);
           const block = activationType === "Q8_K" ? 256 : 32;
           for (let row = 0; row < rows; row += 1) {
@@ -167,7 +166,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
           "TQ2_0",
           Float32Array.from(codes, (code) => code / 8),
         );
-        const theirs = ggml.multiply("TQ2_0", stored, vector);
+        const theirs = ggml.multiplier("TQ2_0", columns)(stored, vector);
         for (const elements of [128, 64, 32] as const) {
           const format = ternaryFormat(elements);
           const own = multipliedBlocks(format, ternaryBlocks(codes, 1 / 8, elements), rows, vector);

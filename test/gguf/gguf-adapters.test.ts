@@ -174,20 +174,6 @@ describe.skipIf(skip)(title, () => {
     }
   });
 
-  it("sequences that were saved with an adapter are refused without it", async () => {
-    const path = writtenAdapter("saved.gguf", first as Factors);
-    const { variants } = await readManifest(base);
-    const load = (options: object): ReturnType<NonNullable<ReturnType<typeof llamacpp>["loadLanguage"]>> | undefined =>
-      backend.loadLanguage?.(variants[0] as LanguageModelFiles, { type: "cpu", index: 0 }, { threads: 1, ...options });
-    const [adapted, plain] = [await load({ adapters: [{ path }] }), await load({})];
-    const sequence = await adapted?.createSequence();
-    await adapted?.decode([{ sequence: sequence ?? 0, tokens }]);
-    const saved = await adapted?.saveSequence(sequence ?? 0);
-    await expect(plain?.restoreSequence(saved ?? new Uint8Array())).rejects.toMatchObject({ code: "INPUT_INVALID" });
-    await adapted?.dispose();
-    await plain?.dispose();
-  });
-
   it("files that are no adapters of the model are refused before llama.cpp sees them", async () => {
     const factors = first as Factors;
     const name = "blk.0.attn_q.weight";

@@ -216,7 +216,7 @@ describe.skipIf(skip)(title, () => {
   it("another pooling is refused, with the target that has it", async () => {
     const model = written("pooled", { architecture: "bert", pooling: "mean" });
     const embedded = runtime.embed(texts, { model, pooling: "cls" });
-    await expect(embedded).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED", remedy: /--target native/ });
+    await expect(embedded).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED", remedy: /`target: "native"`/ });
     const { target } = await runtime.embed(texts, { model, pooling: "cls", target: "native" });
     expect(target).toBe("native:cpu");
   });

@@ -1,5 +1,5 @@
 /** Files that are no library, or a library that ends its process: they never end the user's. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
   mkdirSync,
@@ -14,13 +14,11 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const model = `${sharedData}tinyllm/tinyllm.gguf`;
-const program = fileURLToPath(new URL("../../bin/inferyard.js", import.meta.url));
 
 /** The folder of llama.cpp's libraries in node-llama-cpp; undefined if that is not installed. */
 function installedFolder(): string | undefined {
@@ -130,18 +128,5 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
     expect(refusal).toMatch(new RegExp(`${beside} cannot be loaded: in a child process, it ended the process by SIG`));
     writeFileSync(file, bytes);
     expect(await refusalOf("sound")).toBeUndefined();
-  });
-
-  it("keeps `inferyard kernels` alive where ggml is cut off", () => {
-    copyLibraries("short");
-    const base = join(folder, "short", "libggml-base.so");
-    writeFileSync(base, readFileSync(base).subarray(0, 100_000));
-    const env = { ...process.env, LLAMA_CPP_DIR: join(folder, "short") };
-    const { status, signal, stdout } = spawnSync(process.execPath, [program, "kernels", "--format", "Q4_0", "--json"], {
-      env,
-      encoding: "utf8",
-    });
-    expect({ status, signal }).toEqual({ status: 0, signal: null });
-    expect(stdout).toContain("is not a whole ELF file");
   });
 });

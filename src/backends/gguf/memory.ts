@@ -3,7 +3,7 @@ import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/bac
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { estimateCache, getNumber } from "../sequences/cache-estimate.ts";
 
-/** Bytes of cache of one token of an architecture of which nothing is known; most take less. */
+/** Cache bytes of one token that are assumed for an unknown architecture; most take less. */
 export const unknownBytesPerToken: number = 2 ** 18;
 
 /** Tokens that one call of llama.cpp computes. */
@@ -23,8 +23,8 @@ export function getCachePrecision(
 }
 
 /**
- * What llama.cpp takes besides the weights. Measured with 3.22.1: its buffers hold the logits and two rows of activations of each token of a call;
- * without fused attention, which single precision does without, the scores of all tokens as well.
+ * Memory that llama.cpp needs besides the weights. Measured with 3.22.1: its buffers hold the logits and two rows of activations for each token of a call;
+ * without fused attention, which is not used in single precision, the scores of all tokens as well.
  */
 export function estimateMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
   const cachePrecision = getCachePrecision(precision, settings);

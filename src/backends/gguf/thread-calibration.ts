@@ -3,10 +3,10 @@
  * spinning, and which cores are free cannot be asked for.
  */
 
-/** What the measurement found. */
+/** Result of the measurement. */
 export interface ThreadCalibration {
   readonly threads: number;
-  /** Median milliseconds of what was timed, by number of threads. */
+  /** Median duration of the timed work in milliseconds, by number of threads. */
   readonly milliseconds: ReadonlyMap<number, number>;
 }
 
@@ -21,7 +21,7 @@ function candidates(max: number): readonly number[] {
   return [...new Set([...powers, max])];
 }
 
-/** Times work with 1 to `maxThreads` threads: `time` returns its median in milliseconds. Undefined if there is no choice. Throws what `time` throws. */
+/** Times work with 1 to `maxThreads` threads: `time` returns its median in milliseconds. Undefined if there is no choice. Throws errors of `time`. */
 export async function calibrateThreads(
   maxThreads: number,
   time: (threads: number) => Promise<number>,

@@ -13,13 +13,12 @@ import type {
   SequenceId,
   SequenceOptions,
 } from "../../contract/backend.ts";
-import type { Tensor, TensorInfo } from "../../contract/tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 import { paddedSourceTokens, rotaryContext, type Sequences, sourceMaskName } from "../../engine/index.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
 import { checkSteps } from "../sequences/check-steps.ts";
 import { checkSource } from "../sequences/encode-source.ts";
-import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
 /** A language model whose decoder runs on the engine, with the caches of its sequences in the engine's memory. */
@@ -129,23 +128,6 @@ export class GraphLanguageModel implements LanguageModel {
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
     this.#refuseDisposed();
     await this.#sequences.truncate(sequence, length);
-  }
-
-  async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    this.#refuseDisposed();
-    return writeSequence({ ...(await this.#sequences.save(sequence)), source: undefined });
-  }
-
-  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
-    this.#refuseDisposed();
-    const { states, sources } = this.#sequences;
-    const tokenAxis = ({ shape }: TensorInfo): number => shape.findIndex((size, axis) => axis > 0 && typeof size !== "number");
-    const cached = [
-      ...states.map(({ info, axis, batchAxis = -1 }) => ({ info, batchAxis, tokenAxis: axis, of: "tokens" as const })),
-      ...sources.map((info) => ({ info, batchAxis: 0, tokenAxis: tokenAxis(info), of: "source" as const })),
-    ];
-    const { length, tensors } = readSequence(bytes, cached, false);
-    return await this.#sequences.restore(length, tensors);
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {

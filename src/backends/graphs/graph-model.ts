@@ -6,14 +6,14 @@ import type { CompiledModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
 import type { OpenGraph } from "./open-graph.ts";
 
-/** An engine with the graph of a model, and what is known of the files it was opened from. */
+/** An engine with the graph of a model, and facts about its files. */
 export interface GraphParts {
   readonly graph: OpenGraph;
   readonly engine: CompiledModel;
   /** The engine as a noun phrase, for the evidence, such as "inferyard's own engine in WebAssembly". */
   readonly engineName: string;
   readonly library: Library;
-  /** What the engine does with quantized weights, as a sentence without a full stop for the evidence; undefined: nothing is to be said. */
+  /** How the engine computes with quantized weights, for the evidence: a sentence without a full stop. Undefined: the evidence does not mention it. */
   readonly quantization?: string | undefined;
   /** How replicas share weights with the model; undefined: they do not. */
   readonly sharing?: (() => ReplicaSharing | undefined) | undefined;
@@ -103,7 +103,7 @@ export function engineMemory({ engine, graph: { weightBytes }, readsSharedWeight
     : { bytes: weightBytes, measure: "weights" };
 }
 
-/** What the engine says of its last run: see `ModelBase.evidence`. */
+/** Evidence of the engine about its last run: see `ModelBase.evidence`. */
 export function engineEvidence({ engine, engineName, graph, quantization }: GraphParts): readonly string[] {
   const told = quantization === undefined ? [] : [quantization];
   return [`${engineName}: ${engine.describe()}`, ...graph.notes, ...told, ...engine.describeCode()];

@@ -4,7 +4,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
 
-/** A model as a source of graphs, and what is known of its files. */
+/** A model as a source of graphs, with facts about its files. */
 export interface OpenGraph {
   readonly source: GraphSource;
   readonly inputs: readonly TensorInfo[];
@@ -26,7 +26,7 @@ export interface OpenGraph {
 }
 
 /**
- * Opens a model and returns what `use` makes of its graph; its files are open until then. Throws MODEL_INVALID for damaged files and MODEL_UNSUPPORTED for
+ * Opens a model, keeps its files open while `use` runs, and returns the result of `use`. Throws MODEL_INVALID for damaged files and MODEL_UNSUPPORTED for
  * operators, types and configurations that the engine does not have.
  */
 export async function withOpenGraph<Result>(

@@ -14,7 +14,7 @@ import type { OpenModelFiles } from "./open-model-files.ts";
 
 /** Files of weights whose headers are read. */
 export interface StoredWeights {
-  /** By their names in a safetensors file. */
+  /** Tensors by their names in a safetensors file. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** Returns functions that read a tensor, as long as the files are open. */
   read(name: string): Promise<WeightReaders>;

@@ -123,16 +123,13 @@ class LibraryBackend implements ReloadableBackend {
   capabilities(device: Device): Capabilities {
     const isKnown = getDeviceType(device) !== undefined;
     return {
-      formats: {},
-      languageFormats: isKnown ? { gguf: "any" } : {},
+      // A library of the user's own may do anything to its process.
+      models: isKnown ? [{ kind: "language", format: "gguf", architectures: "any", runsIn: "process" }] : [],
       precisions: isKnown ? ["fp32", "fp16", "bf16", "int8", "int4"] : [],
       options: ["threads", "contextLength", "allowSmallerContext", "cachePrecision"],
       cachePrecisions: ["fp16", "fp32"],
       // As of llamacpp, which is the same engine.
       footprint: { bytes: 110e6, perWeightByte: 1.1 },
-      blocking: true,
-      // A library of the user's own may do anything to its process.
-      needsProcess: true,
     };
   }
 

@@ -9,7 +9,7 @@ export interface LibraryDeviceType {
   readonly prefix: string;
 }
 
-/** In order of preference. */
+/** Device types in order of preference. */
 export const deviceTypes: readonly LibraryDeviceType[] = [
   { name: "cuda", prefix: "CUDA" },
   { name: "metal", prefix: "Metal" },

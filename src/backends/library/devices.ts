@@ -1,4 +1,4 @@
-/** The devices that a llama library computes on: the CPU, and those whose part of ggml lies beside it. */
+/** The devices that a llama library computes on: the CPU, and each device whose part of ggml is in the same folder. */
 import { readdir } from "node:fs/promises";
 import type { Device, MachineFacts } from "../../contract/backend.ts";
 import { deviceTypes } from "./device-types.ts";

@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
-import { type LoadedFile, digestOfFiles, readLoadedFiles } from "../../libraries/ggml/loaded-files.ts";
+import { type LoadedFile, digestOfFiles, readLoadedFiles } from "../../libraries/analysis/loaded-files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 

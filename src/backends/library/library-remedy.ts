@@ -1,5 +1,4 @@
 /** What to do where there is no library. In a file of its own, since every command imports it. */
 
-/** What makes a library available. */
-export const libraryRemedy =
-  "set library (--library, INFERYARD_LIBRARY) to the path of a libllama, or LLAMA_CPP_DIR to its folder";
+/** How to make a library available. */
+export const libraryRemedy = "set library (INFERYARD_LIBRARY) to the path of a libllama, or LLAMA_CPP_DIR to its folder";

@@ -5,7 +5,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 
-/** How contexts of a model are made. */
+/** Settings of a context. */
 export interface ContextSettings {
   readonly functions: LlamaFunctions;
   /** Creates a context with this many cells. Throws OUT_OF_MEMORY. */
@@ -20,8 +20,10 @@ export interface ContextSettings {
 /** The context of a model. */
 export class LlamaContext {
   readonly #settings: ContextSettings;
-  /** Number of cells that the sequence in each slot occupies, those that it shares with others included. */
+  /** By slot the number of cells that its sequence occupies, those that it shares with others included. */
   readonly #used = new Map<number, number>();
+  /** By slot the number of cells that are kept for its sequence. */
+  readonly #reserved = new Map<number, number>();
   #address: bigint;
   #cells: number;
 
@@ -39,63 +41,56 @@ export class LlamaContext {
     return this.#address;
   }
 
-  get cells(): number {
-    return this.#cells;
+  /** Number of positions in a slot. */
+  length(slot: number): number {
+    return this.#used.get(slot) ?? 0;
   }
 
-  get freeSlots(): number {
-    return this.#settings.slots - this.#used.size;
-  }
-
-  /** A slot that no sequence is in; undefined if all are taken. */
-  takeSlot(): number | undefined {
-    for (let slot = 0; slot < this.#settings.slots; slot += 1) {
-      if (this.#used.has(slot)) continue;
-      this.#used.set(slot, 0);
-      return slot;
-    }
-    return undefined;
-  }
-
-  /** Removes the sequence in a slot. */
-  giveSlot(slot: number): void {
-    this.cut(slot, 0);
-    this.#used.delete(slot);
-  }
-
-  /** The number of cells of a slot is now this. */
-  setUsed(slot: number, cells: number): void {
-    this.#used.set(slot, cells);
+  /** The number of positions in a slot is now this. */
+  setLength(slot: number, length: number): void {
+    this.#used.set(slot, length);
   }
 
   /**
-   * Removes positions from `length` on. Returns how many positions are left: `length`, or 0 for a cache that cannot remove a part (recurrent models).
+   * Keeps cells for a sequence of `length` positions, in a larger context if need be. Returns its slot: `current`, or one that no sequence is in. Undefined if
+   * all slots are taken, or if there may not be so many cells.
    */
-  cut(slot: number, length: number): number {
+  async reserve(current: number | undefined, length: number): Promise<number | undefined> {
+    const slots = Array.from({ length: this.#settings.slots }, (_, slot) => slot);
+    const slot = current ?? slots.find((each) => !this.#used.has(each));
+    if (slot === undefined) return undefined;
+    const others = [...this.#used].filter(([each]) => each !== slot);
+    const needed = others.reduce((sum, [each, used]) => sum + Math.max(used, this.#reserved.get(each) ?? 0), length);
+    if (needed > this.#settings.maxCells) return undefined;
+    if (needed > this.#cells) await this.#remake(Math.min(this.#settings.maxCells, 2 ** Math.ceil(Math.log2(needed))));
+    this.#reserved.set(slot, length);
+    this.#used.set(slot, this.length(slot));
+    return slot;
+  }
+
+  /** Removes the sequence in a slot. */
+  give(slot: number): void {
+    this.cut(slot, 0);
+    this.#used.delete(slot);
+    this.#reserved.delete(slot);
+  }
+
+  /** Removes positions from `length` on; all, where a cache cannot remove a part (recurrent models). */
+  cut(slot: number, length: number): void {
     const { memory } = this.#settings.functions;
     const isCut = memory.remove(this.#address, slot, length, -1);
     if (!isCut && length > 0) memory.remove(this.#address, slot, -1, -1);
-    const left = isCut ? length : 0;
-    this.#used.set(slot, left);
-    return left;
+    this.#used.set(slot, isCut ? length : 0);
+    this.#reserved.delete(slot);
   }
 
   /** Copies the sequence of a slot to another, empty one. */
   copy(from: number, to: number): void {
     this.#settings.functions.memory.copy(this.#address, from, to);
-    this.#used.set(to, this.#used.get(from) ?? 0);
+    this.#used.set(to, this.length(from));
   }
 
-  /** Makes room for so many more cells, in a larger context if need be. Returns whether there is room. */
-  async reserve(extra: number): Promise<boolean> {
-    const needed = this.#usedCells + extra;
-    if (needed <= this.#cells) return true;
-    if (needed > this.#settings.maxCells) return false;
-    await this.#remake(Math.min(this.#settings.maxCells, 2 ** Math.ceil(Math.log2(needed))));
-    return true;
-  }
-
-  /** Makes the context anew, so that free cells lie together. */
+  /** Replaces the context by a new one in which the free cells are contiguous. */
   async compact(): Promise<void> {
     await this.#remake(this.#cells);
   }
@@ -112,7 +107,7 @@ export class LlamaContext {
   /** Fills an empty slot with a state of `cells` positions. Returns whether the library took it. */
   writeState(slot: number, bytes: Uint8Array, cells: number): boolean {
     const { functions } = this.#settings;
-    const isTaken = functions.writeState(this.#address, bytes, slot) > 0;
+    const isTaken = functions.writeState(this.#address, bytes, slot) === bytes.length;
     if (isTaken) this.#used.set(slot, cells);
     else this.cut(slot, 0);
     return isTaken;
@@ -120,10 +115,6 @@ export class LlamaContext {
 
   free(): void {
     this.#settings.functions.freeContext(this.#address);
-  }
-
-  get #usedCells(): number {
-    return [...this.#used.values()].reduce((sum, cells) => sum + cells, 0);
   }
 
   async #remake(cells: number): Promise<void> {

@@ -39,7 +39,10 @@ export interface LlamaFunctions {
   contextLength(model: Address): number;
   hasEncoder(model: Address): boolean;
   modelBytes(model: Address): number;
-  /** Ids of a text, with those that the model adds at its ends; special tokens in the text are text. Undefined if they are more than `capacity`. */
+  /**
+   * Token ids of a text, with the special tokens that the model adds at its ends. Special tokens written in the text are read as plain text. Undefined if there
+   * are more than `capacity`.
+   */
   tokenize(model: Address, text: string, capacity: number): readonly number[] | undefined;
   supportsGpu(): boolean;
   /** Loads the parts of ggml that are files of their own, from this folder. */

@@ -21,7 +21,7 @@ export class NativeLog {
     this.#set(this.#callback.address, undefined);
   }
 
-  /** Forgets what was logged before. */
+  /** Discards the messages logged so far. */
   clear(): void {
     this.#lines.length = 0;
   }

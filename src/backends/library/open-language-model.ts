@@ -1,20 +1,20 @@
 /** Loads a GGUF file into a llama library of the user's. */
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Device, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
+import type { Device, LanguageModel, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { batchTokens, getCachePrecision, getPrecision, unknownBytesPerToken } from "../gguf/memory.ts";
 import { usualKind } from "../gguf/self-test-model.ts";
+import { SlottedLanguageModel } from "../gguf/slotted-language-model.ts";
 import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
 import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
 import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
 import { type LibraryDeviceType, getDeviceType } from "./device-types.ts";
-import { LibraryLanguageModel } from "./language-model.ts";
+import { LibrarySlots } from "./library-slots.ts";
 import { LlamaContext } from "./llama-context.ts";
 import { type LibrarySource, type OpenedLibrary, getName, openLibrary } from "./open-library.ts";
 import { TokenBatch } from "./token-batch.ts";
@@ -36,17 +36,17 @@ const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 const timedTokens = 4;
 
 /**
- * Loads a language model on a device, after the library has passed the self-test with the model's weight types. The file is read by our own parser
- * first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary` throws, MODEL_INVALID for a damaged file,
- * MODEL_UNSUPPORTED for an architecture that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with
- * the library's message, and VERIFICATION_FAILED for a library that computes wrongly.
+ * Loads a language model on a device, after the library has passed the self-test with the model's weight types. The file is read by our own parser first, since
+ * llama.cpp aborts the process on some damaged files. Throws errors of `openLibrary`, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture
+ * that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with the library's message, and VERIFICATION_FAILED
+ * for a library that computes wrongly.
  */
 export async function openLanguageModel(
   source: LibrarySource,
   files: LanguageModelFiles,
   device: Device,
   settings: LoadOptions,
-): Promise<LibraryLanguageModel> {
+): Promise<LanguageModel> {
   const gguf = await readGgufModel(files.path, basename(files.path));
   refuseForeignTypes(gguf);
   const opened = await openLibrary(source);
@@ -83,7 +83,7 @@ async function openModelIn(
   device: Device,
   settings: LoadOptions,
   { close: closeLibrary = () => {}, proof = [] }: { readonly close?: () => void; readonly proof?: readonly string[] } = {},
-): Promise<LibraryLanguageModel> {
+): Promise<LanguageModel> {
   const { path, config } = files;
   const { threads: maxThreads = 1, signal } = settings;
   const gguf = await readGgufModel(path, basename(path));
@@ -106,7 +106,8 @@ async function openModelIn(
     const create = (cells: number): Promise<bigint> =>
       createContext(opened, model, { cells, threads, cachePrecision, isOnGpu: type.name !== "cpu" });
     const maxCells = Math.min(slots * contextLength, Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)));
-    const context = await LlamaContext.create({ functions, create, minCells: Math.min(maxCells, firstCells), maxCells, slots });
+    const minCells = Math.min(maxCells, firstCells, contextLength); // one text of the self-test's model, whose context then grows
+    const context = await LlamaContext.create({ functions, create, minCells, maxCells, slots });
     cleanups.push(() => context.free());
     const batch = new TokenBatch(opened.ffi, opened.structs.batch, batchTokens);
     const calibration = await calibrateThreads(maxThreads, (threads) => timeTokens(opened, context, batch, threads));
@@ -114,17 +115,25 @@ async function openModelIn(
     functions.setThreads(context.address, threads);
     const tokenization = await checkTokenization(path, (text) => functions.tokenize(model, text, 4 * text.length + 16));
     cleanups.pop(); // the model frees its context itself
-    return new LibraryLanguageModel({
-      ffi: opened.ffi,
-      functions,
-      context,
-      batch,
-      log: opened.log,
+    const { ffi, log } = opened;
+    const weightBytes = functions.modelBytes(model);
+    return new SlottedLanguageModel({
+      engine: new LibrarySlots({
+        ffi,
+        functions,
+        context,
+        batch,
+        log,
+        vocabulary,
+        weightBytes,
+        close: () => {
+          close();
+          closeLibrary();
+        },
+      }),
       library: getName(opened.file),
       device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
-      bytes: functions.modelBytes(model),
-      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.version} ${cachePrecision}`,
       evidence: [
         `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
         placement,
@@ -132,10 +141,6 @@ async function openModelIn(
         ...proof,
         ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
       ],
-      close: () => {
-        close();
-        closeLibrary();
-      },
     });
   } catch (error) {
     close();
@@ -262,7 +267,7 @@ async function timeTokens(
   threads: number,
 ): Promise<number> {
   functions.setThreads(context.address, threads);
-  const slot = context.takeSlot() ?? 0;
+  const slot = (await context.reserve(undefined, timedTokens + 1)) ?? 0;
   const times: number[] = [];
   try {
     for (let position = 0; position <= timedTokens; position += 1) {
@@ -275,8 +280,7 @@ async function timeTokens(
       if (position > 0) times.push(performance.now() - start); // the first one makes the memory resident
     }
   } finally {
-    context.setUsed(slot, timedTokens + 1);
-    context.giveSlot(slot);
+    context.give(slot);
   }
   return median(times);
 }

@@ -11,7 +11,7 @@ import { getChange, describeLibrary, getFolder } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
 
-/** Which library is opened. */
+/** The library to open. */
 export interface LibrarySource {
   /** Absolute path. */
   readonly path: string;

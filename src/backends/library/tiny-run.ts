@@ -4,7 +4,7 @@ import type { Device } from "../../contract/backend.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import type { LibrarySource } from "./open-library.ts";
 
-/** What the child is asked. */
+/** Request to the child process. */
 export interface TinyRunRequest {
   readonly source: LibrarySource;
   readonly device: Device;

@@ -9,14 +9,14 @@ export interface BatchToken {
   readonly position: number;
   /** Number of the sequence in the context. */
   readonly slot: number;
-  /** Whether the logits behind it are read. */
+  /** Whether the logits for the position after it are read. */
   readonly wantsLogits: boolean;
 }
 
 /** Bytes of one token: its id, position, number of sequences, number of its sequence, pointer to that, and flag. */
 const bytesPerToken = 4 + 4 + 4 + 4 + 8 + 8;
 
-/** A batch that is filled anew for each call. Its memory does not move. */
+/** A batch that is refilled for each call. Its memory is not reallocated. */
 export class TokenBatch {
   readonly capacity: number;
   readonly #layout: StructLayout;

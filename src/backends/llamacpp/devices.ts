@@ -23,7 +23,7 @@ const absence =
   ({ accelerators, absent }: MachineFacts): string | undefined =>
     accelerators.some(({ device }) => device.type === type) ? undefined : absent[type];
 
-/** In order of preference. */
+/** Device types in order of preference. */
 export const deviceTypes: readonly DeviceType[] = [
   {
     name: "cuda",

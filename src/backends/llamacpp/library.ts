@@ -25,9 +25,9 @@ export type LlamaGpu = false | "cuda" | "vulkan" | "metal";
 /** A loaded build of llama.cpp. */
 export interface Llama {
   readonly gpu: LlamaGpu;
-  /** Whether this build can compute on a device of this machine. `gpu` alone does not tell. */
+  /** Whether this build can compute on a device of this machine, which `gpu` alone does not show. */
   readonly supportsGpuOffloading: boolean;
-  /** What the build says about the instructions that it uses. */
+  /** Instruction sets that the build reports to use. */
   readonly systemInfo: string;
   readonly llamaCppRelease: { readonly repo: string; readonly release: string };
   getGpuDeviceNames(): Promise<string[]>;
@@ -68,7 +68,7 @@ export interface ContextOptions {
   readonly flashAttention?: false;
   readonly experimentalKvCacheKeyType?: "F32";
   readonly experimentalKvCacheValueType?: "F32";
-  /** The size is what was asked for, or the creation fails. */
+  /** No fallback: the creation fails if the context cannot have the requested size. */
   readonly failedCreationRemedy: false;
   /** The context computes pooled vectors instead of logits. Not part of the public interface: see `EmbeddingContexts`. */
   readonly _embeddings?: true;
@@ -94,12 +94,12 @@ export interface LlamaContext {
   dispose(): Promise<void>;
 }
 
-/** A token with what is wanted of the position behind it. */
+/** A token, and which results are wanted for the position after it. */
 export type EvaluatedToken = number | readonly [token: number, options: { readonly generateNext: WantedNext }];
 
 /**
- * What is wanted of the position behind a token: all logits; a number of the highest ones, for which llama.cpp sorts all, which takes as long as computing them in
- * small models; or that of the token which llama.cpp's own sampler chooses, without a temperature the highest one.
+ * Wanted result of the position after a token: all logits; the highest ones, of a given number, for which llama.cpp sorts all logits, which takes as long as
+ * computing them in small models; or the logit of the token that llama.cpp's own sampler chooses, which is the highest one without a temperature.
  */
 export type WantedNext =
   | { readonly logits: true | { readonly filter: { readonly includeTop: number } } }
@@ -117,7 +117,7 @@ export interface LlamaSequence {
   loadStateFromFile(path: string, accept: { readonly acceptRisk: true }): Promise<void>;
 }
 
-/** What is known of the position behind a token. */
+/** Results for the position after a token. */
 export interface EvaluatedPosition {
   readonly next: { readonly logits?: ReadonlyMap<number, number> };
 }

@@ -1,5 +1,4 @@
 /** LoRA adapters of a language model in llama.cpp. */
-import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { LoraAdapter } from "../../contract/backend.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
@@ -9,10 +8,8 @@ import type { ContextAdapters, LlamaModel } from "./library.ts";
 
 /** Adapters that were read and fit the model. */
 export interface ReadAdapters {
-  /** What contexts are created with. Undefined without adapters. */
+  /** Creation options of contexts. Undefined without adapters. */
   readonly lora: ContextAdapters | undefined;
-  /** What tells them apart from others: the caches of sequences depend on them. */
-  readonly identity: string;
   /** One for each adapter. */
   readonly evidence: readonly string[];
 }
@@ -22,20 +19,18 @@ export async function readAdapters(adapters: readonly LoraAdapter[], model: Gguf
   const read = await Promise.all(
     adapters.map(async ({ path, scale = 1 }) => {
       const filePath = resolve(path);
-      const { tensors, bytes } = await readGgufAdapter(filePath, path, model);
-      const identity = `${bytes} ${(await stat(filePath)).mtimeMs} ${scale}`;
+      const { tensors } = await readGgufAdapter(filePath, path, model);
       const sentence = `adapter ${basename(path)}: changes ${tensors.length} tensors, times ${scale}`;
-      return { filePath, scale, identity, sentence };
+      return { filePath, scale, sentence };
     }),
   );
   return {
     lora: read.length === 0 ? undefined : { adapters: read.map(({ filePath, scale }) => ({ filePath, scale })) },
-    identity: read.map((each) => ` ${each.identity}`).join(""),
     evidence: read.map(({ sentence }) => sentence),
   };
 }
 
-/** Loads adapters into a model, so that later contexts find them. Throws LOAD_FAILED with what llama.cpp says. */
+/** Loads adapters into a model, so that later contexts find them. Throws LOAD_FAILED with the message of llama.cpp. */
 export async function loadAdapters(
   model: LlamaModel,
   lora: ContextAdapters | undefined,

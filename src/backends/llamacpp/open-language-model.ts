@@ -1,12 +1,10 @@
 /** Loads a GGUF file into llama.cpp as a language model. */
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Device, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
+import type { Device, LanguageModel, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
-import { LlamaLanguageModel } from "./language-model.ts";
 import { getCachePrecision, getPrecision, unknownBytesPerToken } from "../gguf/memory.ts";
 import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
@@ -14,6 +12,7 @@ import type { LlamaBuilds } from "./package.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
 import { proveEngine } from "../gguf/self-test.ts";
 import { openRunRecord } from "./run-record.ts";
+import { SlottedLanguageModel } from "../gguf/slotted-language-model.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { timeTokens } from "./time-tokens.ts";
 
@@ -31,7 +30,7 @@ export async function openLanguageModel(
   device: Device,
   settings: LoadOptions,
   builds: LlamaBuilds,
-): Promise<LlamaLanguageModel> {
+): Promise<LanguageModel> {
   const gguf = await readGgufModel(files.path, basename(files.path));
   refuseForeignTypes(gguf);
   // Self-test results are stored for the CPU only: an update of a GPU driver cannot be detected.
@@ -48,7 +47,7 @@ export async function openUntested(
   settings: LoadOptions,
   builds: LlamaBuilds,
   proof: readonly string[] = [],
-): Promise<LlamaLanguageModel> {
+): Promise<LanguageModel> {
   const { threads: maxThreads = 1, adapters = [], signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
@@ -62,20 +61,18 @@ export async function openUntested(
     const cachePrecision = getCachePrecision(getPrecision(gguf), settings);
     const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
     const calibration = await calibrateThreads(maxThreads, (threads) => timeTokens(model, threads, vocabulary, signal));
-    const slots = new SequenceSlots(model, {
+    const engine = new SequenceSlots(model, {
+      vocabulary,
       contextLength,
       threads: calibration?.threads ?? maxThreads,
       isSinglePrecision: cachePrecision === "fp32",
       maxTokens: Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)),
       lora: read.lora,
     });
-    const identity = `${gguf.bytes} ${(await stat(path)).mtimeMs} ${library.version}${read.identity}`;
-    return new LlamaLanguageModel({
-      model,
-      slots,
+    return new SlottedLanguageModel({
+      engine,
       library,
       device,
-      identity,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       evidence: [
         placement,

@@ -11,17 +11,17 @@ import type { LlamaBuilds, OpenLlama } from "./package.ts";
 export interface OpenedModel {
   readonly model: LlamaModel;
   readonly library: Library;
-  /** What llama.cpp itself says of where it computes. */
+  /** The device as llama.cpp itself reports it. */
   readonly placement: string;
   /** Errors that llama.cpp has logged since this was called last. */
   readonly takeErrors: () => string | undefined;
 }
 
-/** How a model is opened. */
+/** Settings of opening a model. */
 export interface OpenSettings {
   readonly cpuNodes?: LoadOptions["cpuNodes"] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Tokens of a sequence beside whose cache the layers must fit into the memory of a GPU. Undefined: llama.cpp decides. */
+  /** Tokens of the sequence whose cache must fit into the memory of a GPU together with the layers. Undefined: llama.cpp decides. */
   readonly contextLength?: number | undefined;
   readonly builds: LlamaBuilds;
 }

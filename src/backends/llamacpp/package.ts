@@ -55,8 +55,8 @@ export interface LlamaBuild {
 }
 
 /**
- * Finds the build that `openLlama` loads. Undefined if the package is not installed or is damaged, has no such build, lays its files out in another way, or could prefer llama.cpp
- * that was compiled on this machine.
+ * Finds the build that `openLlama` loads. Undefined if the package is not installed or is damaged, has no such build, has another layout of files, or might
+ * prefer a llama.cpp that was compiled on this machine.
  */
 export function findBuild(platform: string, architecture: string, gpu: LlamaGpu): LlamaBuild | undefined {
   const manifest = findManifest();
@@ -83,7 +83,7 @@ function findManifest(): string | undefined {
   return undefined;
 }
 
-/** A loaded build, and the errors that llama.cpp has logged since it was asked last. */
+/** A loaded build, and the errors that llama.cpp has logged since the last query. */
 export interface OpenLlama {
   readonly llama: Llama;
   readonly library: Library;
@@ -92,7 +92,8 @@ export interface OpenLlama {
 }
 
 /**
- * Imports node-llama-cpp and loads the native code of a build, without a computation. Throws what Node.js and the dynamic linker say, and may end the process.
+ * Imports node-llama-cpp and loads the native code of a build, without a computation. Throws the errors of Node.js and of the dynamic linker, and may end the
+ * process.
  */
 export async function loadNativeCode({ addon }: LlamaBuild): Promise<void> {
   await import("node-llama-cpp");
@@ -143,8 +144,8 @@ async function getNativeFiles(gpu: LlamaGpu): Promise<readonly LibraryFileDigest
 }
 
 /**
- * Builds of llama.cpp that one backend has loaded, kept until the backend is disposed: node-llama-cpp tries a build in a process of its own each time
- * it loads one, which takes half a second. Their models share what is logged: node-llama-cpp has one logger per process.
+ * Builds of llama.cpp that one backend has loaded, kept until the backend is disposed: node-llama-cpp tries a build in a separate process each time it loads
+ * one, which takes half a second. Their models share the log: node-llama-cpp has one logger per process.
  */
 export class LlamaBuilds {
   readonly #opened = new Map<LlamaGpu, Promise<OpenLlama>>();

@@ -3,22 +3,35 @@
  * number, of any length. Contexts are therefore created when they are needed, for twice the tokens that are asked for. A context has several sequences,
  * which are computed together, unless these would take too much memory.
  */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ModelBase } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { batchTokens } from "../gguf/memory.ts";
+import type { SlotEngine, SlotState, SlotStep } from "../gguf/slotted-language-model.ts";
+import { evaluate } from "./evaluate.ts";
 import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
 
 /** A place for one sequence. */
 export interface Slot {
   readonly sequence: LlamaSequence;
-  /** Tokens that fit. */
+  /** Capacity in tokens. */
   readonly size: number;
   /** Sequences of its context. llama.cpp copies states only between contexts with equally many. */
   readonly group: number;
 }
 
+/** The state of a sequence, and the number of sequences of the context that it is from. */
+export interface GroupState extends SlotState {
+  readonly group: number;
+}
+
 /** Limits of the places. */
 export interface SlotLimits {
+  /** Number of logits of each position. */
+  readonly vocabulary: number;
   /** Maximum number of tokens of a sequence. */
   readonly contextLength: number;
   readonly threads: number;
@@ -43,7 +56,7 @@ const singlePrecision = {
 } as const;
 
 /** The contexts of one model. */
-export class SequenceSlots {
+export class SequenceSlots implements SlotEngine<Slot, GroupState> {
   readonly #model: LlamaModel;
   readonly #limits: SlotLimits;
   readonly #contexts: LlamaContext[] = [];
@@ -55,32 +68,79 @@ export class SequenceSlots {
     this.#limits = limits;
   }
 
-  /** Bytes of all contexts, compute buffers included. */
-  get bytes(): number {
-    return this.#contexts.reduce((sum, { memoryUsage: { ram, vram } }) => sum + ram + vram, 0);
+  /** Compute buffers are included. */
+  get memory(): ModelBase["memory"] {
+    const bytes = [this.#model, ...this.#contexts].reduce((sum, { memoryUsage: { ram, vram } }) => sum + ram + vram, 0);
+    return { bytes, measure: "allocated" };
   }
 
-  /** A free place for at least `tokens` tokens: the smallest, otherwise a new one; undefined where a new one would exceed the limit. */
-  async take(tokens: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
-    const fitting = this.#free.filter(({ size }) => size >= tokens).sort((a, b) => a.size - b.size);
-    const [best] = fitting;
-    if (best !== undefined) {
-      this.#free.splice(this.#free.indexOf(best), 1);
-      return best;
-    }
-    return await this.#grow(tokens, signal);
+  length({ sequence }: Slot): number {
+    return sequence.nextTokenIndex;
   }
 
-  /** Gives a place back. Its cache is emptied. */
+  /** Of the free places the smallest that fits, otherwise a new one; undefined where a new one would exceed the limit. */
+  async reserve(current: Slot | undefined, tokens: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
+    if (current !== undefined && current.size >= tokens) return current;
+    const [best] = this.#free.filter(({ size }) => size >= tokens).sort((a, b) => a.size - b.size);
+    if (best === undefined) return await this.#grow(tokens, signal);
+    this.#free.splice(this.#free.indexOf(best), 1);
+    return best;
+  }
+
   async give(slot: Slot): Promise<void> {
     await slot.sequence.clearHistory();
     this.#free.push(slot);
   }
 
-  /** Frees all contexts. */
+  /** What llama.cpp removes before `length` is computed again when it is needed. */
+  async cut({ sequence }: Slot, length: number): Promise<void> {
+    if (sequence.nextTokenIndex <= length) return;
+    await sequence.eraseContextTokenRanges([{ start: length, end: sequence.nextTokenIndex }]);
+  }
+
+  async copy(from: Slot, to: Slot): Promise<void> {
+    if (from.group !== to.group) return;
+    await withFile(async (path) => {
+      await from.sequence.saveStateToFile(path);
+      await to.sequence.loadStateFromFile(path, { acceptRisk: true });
+    });
+  }
+
+  async read({ sequence, group }: Slot): Promise<GroupState> {
+    return await withFile(async (path) => {
+      await sequence.saveStateToFile(path);
+      return { bytes: await readFile(path), length: sequence.nextTokenIndex, group };
+    });
+  }
+
+  async write({ sequence, group }: Slot, state: GroupState): Promise<void> {
+    if (group !== state.group) return;
+    await withFile(async (path) => {
+      await writeFile(path, state.bytes);
+      await sequence.loadStateFromFile(path, { acceptRisk: true }); // the bytes are those of `read` in this process
+    });
+  }
+
+  async append(
+    steps: readonly SlotStep<Slot>[],
+    signal: AbortSignal | undefined,
+    onCall: () => void,
+  ): Promise<readonly Float32Array[]> {
+    const { vocabulary } = this.#limits;
+    const results = await Promise.allSettled(
+      steps.map(({ slot: { sequence }, tokens, logits, candidates }) =>
+        evaluate(sequence, tokens, { count: logits, candidates }, vocabulary, signal, onCall),
+      ),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return results.map((result) => (result as PromiseFulfilledResult<Float32Array>).value);
+  }
+
   async dispose(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.dispose();
     this.#free.length = 0;
+    await this.#model.dispose();
   }
 
   async #grow(tokens: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
@@ -119,5 +179,15 @@ export class SequenceSlots {
         remedy: "load the model with a smaller context length",
       });
     }
+  }
+}
+
+/** node-llama-cpp moves the state of a sequence through files alone. */
+async function withFile<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "inferyard-sequence-"));
+  try {
+    return await use(join(folder, "state"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }

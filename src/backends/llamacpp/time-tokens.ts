@@ -1,6 +1,6 @@
 /** Times tokens of a model, to find how many threads are fastest. */
 import { median } from "../gguf/thread-calibration.ts";
-import { evaluate } from "./language-model.ts";
+import { evaluate } from "./evaluate.ts";
 import type { LlamaModel } from "./library.ts";
 
 /** Tokens that are timed for each number of threads; the first one, which is not timed, makes the memory resident. */
@@ -26,7 +26,7 @@ export async function timeTokens(
     const times: number[] = [];
     for (let token = 0; token <= timedTokens; token += 1) {
       const start = performance.now();
-      await evaluate({ sequence }, [token], { count: 1, candidates: 1 }, vocabulary, signal);
+      await evaluate(sequence, [token], { count: 1, candidates: 1 }, vocabulary, signal);
       if (token > 0) times.push(performance.now() - start);
     }
     return median(times);

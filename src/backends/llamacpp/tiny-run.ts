@@ -8,7 +8,7 @@ export type TinyRun =
   | { readonly ok: true; readonly sentence: string; readonly milliseconds: number }
   | { readonly ok: false; readonly reason: string; readonly milliseconds: number };
 
-/** What the child is to do. */
+/** Request to the child process. */
 export interface ChildRequest {
   readonly device: Device;
   /** Whether the model runs even if a run passed before on this machine. */

@@ -13,10 +13,9 @@ import type {
   ProbeOptions,
 } from "../../contract/backend.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
-import { isDecodable, isGraph } from "../graphs/graph-formats.ts";
+import { graphModels, isDecodable, isGraph } from "../graphs/graph-formats.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
-import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
@@ -27,22 +26,18 @@ import { version } from "../../version.ts";
 const cpu: Device = { type: "cpu", index: 0 };
 /** Name and version of the engine: those of this package, which contains it. */
 const library: Library = { name: "inferyard", version };
-const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
 /** Bytes of a packed weight in the engine's memory: its code, and its part of the scale of 32 weights. */
 const packedWeightBytes = { int8: 1 + 4 / 32, int4: 0.5 + 4 / 32 };
 const onCpu: Capabilities = {
-  formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any", gguf: architectureNames },
-  languageFormats: {
-    safetensors: [...decoderNames, ...encoderDecoderNames],
-    onnx: "any",
-    gguf: decoderNames,
-  },
+  models: [
+    { kind: "tensor", format: "safetensors", architectures: ["StaticModel"], runsIn: "caller" },
+    ...graphModels.map((models) => ({
+      ...models,
+      runsIn: "interruptible-thread" as const,
+      ...(models.format === "safetensors" ? { packing: packedWeightBytes } : {}),
+    })),
+  ],
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-  packing: {
-    formats: { safetensors: architectureNames },
-    languageFormats: { safetensors: [...decoderNames, ...encoderDecoderNames] },
-    bytesPerWeight: packedWeightBytes,
-  },
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
   options: [
@@ -57,10 +52,8 @@ const onCpu: Capabilities = {
     "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
-  blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
-  interruptible: true,
 };
-const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
+const elsewhere: Capabilities = { models: [], precisions: [], options: [] };
 
 /**
  * Creates the backend. On the CPU it runs static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs,

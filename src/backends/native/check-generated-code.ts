@@ -1,7 +1,6 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
+import type { Library } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { openGgmlKernels } from "./ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import { kernelsNamed } from "../../kernels/registry.ts";
 import { isSelectable } from "../../kernels/select-kernel.ts";
@@ -9,14 +8,12 @@ import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import { openCheckRecord } from "./check-record.ts";
 
-/** What all models of one backend share. */
+/** State shared by all models of one backend. */
 export interface NativeState {
   /** Name and version of the engine. */
   readonly library: Library;
-  /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
+  /** Results of the checks made until now. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
-  /** The files of ggml. Set once a model prefers ggml's kernels. */
-  ggmlFiles?: readonly LibraryFileDigest[];
   /** Calls of machine code, once a model prefers it. */
   machineCode?: MachineCodeSource;
 }
@@ -37,55 +34,27 @@ function createKernelChecks(options: { readonly forget?: boolean } = {}): Kernel
 }
 
 /**
- * Loads the native code of the preferred kernels: ggml's libraries, and generated machine code. If loading fails, the other preferred kernels remain
- * as fallbacks and the reason is recorded. Without a fallback, throws the errors of `openGgmlKernels` and `openMachineCode`, and BACKEND_UNAVAILABLE
- * where native code cannot be called.
+ * Makes machine code callable if a preferred kernel is machine code. Where it cannot be called, the other preferred kernels remain as fallbacks and the
+ * reason is recorded. Without a fallback, throws the errors of `openMachineCode`, and BACKEND_UNAVAILABLE where native code cannot be called.
  */
 export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
-  if (checks === undefined) return;
-  const { blockKernels } = checks;
-  const failures = new Map<NativeKind, InferyardError>();
-  const open = async (kind: NativeKind, work: (id: string) => Promise<void>): Promise<void> => {
-    const preferred = kernels.find((id) => needsNativeCode(id, kind));
-    if (preferred === undefined) return;
-    try {
-      await work(preferred);
-    } catch (error) {
-      if (!(error instanceof InferyardError)) throw error;
-      failures.set(kind, error);
-      blockKernels.refuse(kind === "ggml" ? { ggml: error.message } : { machineCode: error.message });
-    }
-  };
-  await open("ggml", async (preferred) => {
-    if (blockKernels.machine.ggml === true) return;
-    const { kernelFor, files } = await (openGgmlKernels ?? refuseInPage(preferred))();
-    blockKernels.addGgml(kernelFor);
-    state.ggmlFiles = files;
-  });
-  await open("machine", async (preferred) => {
-    if (state.machineCode !== undefined) return;
+  const preferred = kernels.find(needsMachineCode);
+  if (checks === undefined || preferred === undefined || state.machineCode !== undefined) return;
+  try {
     state.machineCode = await (openMachineCode ?? refuseInPage(preferred))();
     checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
-  });
-  const [failure] = failures.values();
-  const hasFallback = kernels.some((id) => ![...failures.keys()].some((kind) => needsNativeCode(id, kind)));
-  if (failure !== undefined && !hasFallback) throw failure;
+  } catch (error) {
+    if (!(error instanceof InferyardError)) throw error;
+    checks.blockKernels.refuseMachineCode(error.message);
+    if (kernels.every(needsMachineCode)) throw error;
+  }
 }
 
-/** Name and version of the engine of a model, with the files of ggml if the model may call ggml's kernels. */
-export function libraryOf({ library, ggmlFiles }: NativeState, kernels: readonly string[] | undefined): Library {
-  return ggmlFiles === undefined || kernels === undefined ? library : { ...library, files: ggmlFiles };
-}
-
-type NativeKind = "ggml" | "machine";
-
-/** Whether a name of kernels can only be met by native code, this kind of it included. `Q4_K_*` cannot: it stands for a WebAssembly kernel as well. */
-function needsNativeCode(id: string, kind: NativeKind): boolean {
-  const kinds = kernelsNamed(id)
-    .filter(isSelectable)
-    .map(({ implementation }) => implementation.kind);
-  return kinds.includes(kind) && kinds.every((each) => each === "ggml" || each === "machine");
+/** Whether a name of kernels can only be met by machine code. `Q4_K_*` cannot: it stands for a WebAssembly kernel as well. */
+function needsMachineCode(name: string): boolean {
+  const selectable = kernelsNamed(name).filter(isSelectable);
+  return selectable.length > 0 && selectable.every(({ implementation }) => implementation.kind === "machine");
 }
 
 function refuseInPage(id: string): () => never {

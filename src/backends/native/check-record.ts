@@ -8,9 +8,9 @@ import { dataFolder } from "../../storage/data-folder.ts";
 import { buildDigest } from "../../platform/node/build-digest.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 
-/** How a record is opened. */
+/** Options of opening a record. */
 export interface CheckRecordOptions {
-  /** Whether what passed before is forgotten. Default: false. */
+  /** Whether stored results are discarded. Default: false. */
   readonly forget?: boolean;
 }
 

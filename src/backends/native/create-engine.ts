@@ -13,7 +13,7 @@ import {
 } from "../../engine/index.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
-import { kernelChecksOf, libraryOf, type NativeState } from "./check-generated-code.ts";
+import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { openPageDiscard } from "./page-discard.ts";
@@ -28,7 +28,7 @@ export interface NativeLoadOptions extends LoadOptions {
   readonly isUnprepared?: boolean;
 }
 
-/** What a model of this backend exports to its replicas. `version` is that of the package. */
+/** Exported state of a model of this backend for its replicas. `version`: the version of the package. */
 export interface NativeReplicaState extends SharedReplicaState {
   readonly backend: "native";
   /** Identity of the model's files; see `OpenModelFiles`. */
@@ -97,7 +97,7 @@ export async function createParts(graph: OpenGraph, options: NativeLoadOptions, 
     graph,
     engine,
     engineName: "inferyard's own engine in WebAssembly",
-    library: libraryOf(state, options.kernels),
+    library: state.library,
     sharing: () => getSharing(engine, graph.identity, options),
     readsSharedWeights: engine.readsSharedWeights,
   };

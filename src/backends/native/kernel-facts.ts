@@ -23,11 +23,11 @@ import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
 import type { KernelEntry, KernelSelfTest } from "../../kernels/kernel-entry.ts";
 import { knownAnswer } from "../../kernels/known-answers.ts";
 import { multipliedFormats } from "../../kernels/registry.ts";
+import { multiplyScalar } from "../../kernels/scalar-product.ts";
 import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
-import { openGgmlKernels } from "./ggml-kernels.ts";
 import { openMachineCode } from "./machine-code.ts";
 
-/** How fast a kernel multiplies a matrix with a vector. */
+/** Speed of a kernel that multiplies a matrix by a vector. */
 export interface KernelSpeed {
   /** Median milliseconds of one product. */
   readonly milliseconds: number;
@@ -47,23 +47,20 @@ const budgetMs = 400;
 export class KernelFacts {
   readonly #checks: KernelChecks;
   readonly #features = detectWasmFeatures(enableRelaxedSimd);
-  /** Why ggml's kernels cannot be called; true if they can. */
-  readonly ggml: KernelMachine["ggml"];
   /** Why machine code cannot be called; true if it can. */
   readonly machineCode: KernelMachine["machineCode"];
   readonly #machine: MachineCode | undefined;
 
-  private constructor(checks: KernelChecks, ggml: KernelMachine["ggml"], machine: MachineCode | string) {
+  private constructor(checks: KernelChecks, machine: MachineCode | string) {
     this.#checks = checks;
-    this.ggml = ggml;
     this.machineCode = typeof machine === "string" ? machine : true;
     this.#machine = typeof machine === "string" ? undefined : machine;
   }
 
-  /** Looks for ggml, whose code runs in this process if it is there, and whether machine code can be called. */
+  /** Looks whether machine code can be called. */
   static async open(): Promise<KernelFacts> {
     const checks = new KernelChecks(detectWasmFeatures(enableRelaxedSimd));
-    return new KernelFacts(checks, await openGgml(checks), await openMachine(checks));
+    return new KernelFacts(checks, await openMachine(checks));
   }
 
   /** WebAssembly features of this process. */
@@ -79,7 +76,7 @@ export class KernelFacts {
     return this.#checks.selfTests.get(id);
   }
 
-  /** Measures a kernel on one thread with weights that lie in memory, not in caches. Undefined if it cannot be called here. */
+  /** Measures a kernel on one thread with weights in main memory, not in caches. Undefined if it cannot be called here. */
   measure(entry: KernelEntry): KernelSpeed | undefined {
     const [, format] = getFormat(entry.formats);
     const kernel = this.#checks.blockKernels.getKernel(entry);
@@ -91,7 +88,7 @@ export class KernelFacts {
     const all = Array.from({ length: copies }, () => weights.slice());
     const output = new Float32Array(size);
     const product = { format, m: 1, n: size, k: size };
-    return getSpeed((call) => kernel.multiply(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
+    return getSpeed((call) => multiplyScalar(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
   }
 
   /** Gigabytes of memory that one thread reads each second at best, 16 bytes at a time. */
@@ -151,18 +148,6 @@ export class KernelFacts {
       memory,
       run: (kernel, offsets) => kernelFunction(functions, kernel)(...kernel.dynamicSizes, ...offsets, 0, kernel.pieces),
     };
-  }
-}
-
-async function openGgml(checks: KernelChecks): Promise<KernelMachine["ggml"]> {
-  if (openGgmlKernels === undefined) return "a page calls no native code";
-  try {
-    const { kernelFor } = await openGgmlKernels();
-    checks.blockKernels.addGgml(kernelFor);
-    return true;
-  } catch (error) {
-    if (error instanceof InferyardError) return error.message;
-    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 
 /** The tensors of a static model. */
 export interface StaticEmbeddings {
-  /** One row of values for each row of the embedding matrix. */
+  /** Matrix with one row of values for each row of the embedding matrix. */
   readonly matrix: EmbeddingMatrix;
   /** Row of each token id. Default: the id itself. */
   readonly mapping?: Uint32Array;

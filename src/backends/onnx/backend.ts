@@ -41,13 +41,16 @@ export function onnx(): Backend {
   };
 }
 
+const onnxModels: Capabilities["models"] = [
+  { kind: "tensor", format: "onnx", architectures: "any" },
+  { kind: "language", format: "onnx", architectures: "any" },
+];
 const memoryOptions = ["memoryPattern", "memoryArena"] as const;
 
 function capabilities(device: Device): Capabilities {
   const provider = getProvider(device);
   return {
-    formats: provider === undefined ? {} : { onnx: "any" },
-    languageFormats: provider === undefined ? {} : { onnx: "any" },
+    models: provider === undefined ? [] : onnxModels,
     precisions: provider?.precisions ?? [],
     // Memory: measured on the CPU, where the options are known to act.
     options: [
@@ -60,7 +63,6 @@ function capabilities(device: Device): Capabilities {
     ],
     // Measured with 1.30 on x64 Linux, on models of 8 to 90 MB: 209 MB for 90, 122 for 23, a process of 46 taken off.
     footprint: { bytes: 40e6, perWeightByte: 1.4 },
-    blocking: true,
   };
 }
 

@@ -14,7 +14,7 @@ const prefix = `inferyard-profile-${process.pid}-`;
 
 const cpuProfileName = getProvider({ type: "cpu", index: 0 })?.profileName;
 
-/** Where the profile of one session is written, or why there is none. */
+/** Folder of one session's profile, or the reason why there is none. */
 export type ProfileFolder = { readonly path: string } | { readonly failure: string };
 
 /** Creates a folder for one session's profile. */
@@ -54,10 +54,9 @@ export function profilingOptions(folder: ProfileFolder): Record<string, unknown>
 }
 
 /**
- * Ends profiling, reads the profile and removes it. Returns a sentence with the number of nodes per provider. Throws
- * VERIFICATION_FAILED if the requested provider computed nothing, or another one computed nodes; `cpuNodes: "allow"` permits
- * those of the CPU beside those of an accelerator. Throws PLACEMENT_UNPROVEN if there is no profile, or it cannot be read or names
- * no provider.
+ * Ends profiling, reads the profile and removes it. Returns a sentence with the number of nodes per provider. Throws VERIFICATION_FAILED if the requested
+ * provider computed nothing, or another one computed nodes; `cpuNodes: "allow"` permits nodes of the CPU in addition to an accelerator's. Throws
+ * PLACEMENT_UNPROVEN if there is no profile, or it cannot be read or names no provider.
  */
 export async function readEvidence(
   session: Pick<Session, "endProfiling">,

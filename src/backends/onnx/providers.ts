@@ -18,7 +18,7 @@ export interface Provider {
   readonly precisions: readonly Precision[];
   /** true: its session options take a device id. The others reject unknown options. */
   readonly takesDeviceId?: true;
-  /** true: no published build has it, so that it is reported only where its libraries are beside the binding. */
+  /** true: no published build contains it, so it is reported only if its libraries are beside the binding. */
   readonly isUnpublished?: true;
   /** Maximum level of graph optimization that it supports. Default: all. */
   readonly maxOptimization?: "basic";

@@ -50,7 +50,7 @@ export function loadFailure(thrown: unknown, subject: string): InferyardError {
   return translate(thrown, loadErrorRules, "LOAD_FAILED", `onnxruntime could not load ${subject}`);
 }
 
-/** Converts what onnxruntime threw during a run to an InferyardError; RUN_FAILED unless its message has a known cause. */
+/** Converts an error of onnxruntime during a run to an InferyardError; RUN_FAILED unless its message has a known cause. */
 export function runFailure(thrown: unknown): InferyardError {
   return translate(thrown, runErrorRules, "RUN_FAILED", "onnxruntime failed while running");
 }

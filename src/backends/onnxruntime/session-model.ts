@@ -13,7 +13,7 @@ import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts
 import { runFailure } from "./failures.ts";
 import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
 
-/** What a `SessionModel` is made from. */
+/** Constructor arguments of a `SessionModel`. */
 export interface SessionModelParts {
   readonly runtime: OnnxRuntime;
   readonly session: Session;

@@ -12,12 +12,12 @@ const tinyInput: readonly number[] = [1, 2, 3, 4];
 /** The expected output, row-major. Small integers: exact in every precision. */
 const tinyAnswer: readonly number[] = [7, 10, 15, 22];
 
-/** What a probe and the evidence say when the tiny graph gave the known answer. */
+/** Sentence of a probe and of the evidence after the tiny graph gave the known answer. */
 export const tinyGraphSentence = "ran a tiny graph with the right answer";
 
 /**
- * Creates a session for the tiny graph, runs it and compares the output with the known one. Throws VERIFICATION_FAILED if they
- * differ, and otherwise what onnxruntime throws.
+ * Creates a session for the tiny graph, runs it and compares the output with the known one. Throws VERIFICATION_FAILED if they differ, and any error of
+ * onnxruntime.
  */
 export async function runTinyGraph(runtime: OnnxRuntime, options: Readonly<Record<string, unknown>>): Promise<void> {
   const session = await runtime.InferenceSession.create(decodeBase64(tinyGraph), options);

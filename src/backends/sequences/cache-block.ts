@@ -24,8 +24,8 @@ export interface CacheRow {
 }
 
 /**
- * A block without positions, for one new sequence. Keys and values of a source of so many tokens are zeros until the first run computes them: exporters give
- * their length the same name as that of the source, so that an empty tensor would not fit.
+ * A block without positions, for one new sequence. Keys and values of a source of this many tokens are zeros until the first run computes them: exporters give
+ * their length the same name as the length of the source, so an empty tensor would not fit.
  */
 export function emptyBlock(caches: readonly CacheInput[], sourceTokens: number): CacheBlock {
   const tensors = caches.map(({ info, batchAxis, tokenAxis, of }): [string, Tensor] => {

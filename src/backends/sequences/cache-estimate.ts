@@ -17,7 +17,7 @@ export function getContextLength(config: Config): number | undefined {
   return getNumber(config, contextFields);
 }
 
-/** Maximum number of tokens of a sequence: what the model states, or less where the settings say so. */
+/** Maximum number of tokens of a sequence: the limit of the model, or a lower one from the settings. */
 export function contextLengthFor(config: Config, { contextLength }: Pick<LoadSettings, "contextLength">): number | undefined {
   const lengths = [getContextLength(config), contextLength].filter((length) => length !== undefined);
   return lengths.length === 0 ? undefined : Math.min(...lengths);

@@ -16,7 +16,10 @@ export interface CacheInput {
   readonly batchAxis: number;
   /** Axis of the tokens; -1 for a state. */
   readonly tokenAxis: number;
-  /** "source": keys and values of the encoder's output, which the first run computes and later runs read. "state": what a recurrent layer keeps of all tokens. */
+  /**
+   * "source": keys and values of the encoder's output, which the first run computes and later runs read. "state": the state of a recurrent layer after all
+   * tokens.
+   */
   readonly of: "tokens" | "source" | "state";
 }
 

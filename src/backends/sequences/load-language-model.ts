@@ -4,7 +4,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { contextLengthFor } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
-/** Loads each file with `load`. If one fails, those that were loaded before are disposed. `settings`: those of the load. */
+/** Loads each file with `load`. If one fails, the models loaded before it are disposed. `settings`: settings of the load. */
 export async function loadLanguageModel(
   { decoderWithPast, encoder, ...files }: LanguageModelFiles,
   settings: LoadSettings,

@@ -24,11 +24,10 @@ import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
-import { checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
+import { checkSteps, checkTruncation } from "./check-steps.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
 import { checkSource, encode } from "./encode-source.ts";
 import { type RunRow, runInputs } from "./run-inputs.ts";
-import { readSequence, writeSequence } from "./sequence-bytes.ts";
 
 /** The models that a `TensorLanguageModel` consists of. It disposes of them. */
 export interface LanguageModelParts {
@@ -49,7 +48,7 @@ interface Sequence extends CacheRow {
   readonly source: Tensor | undefined;
 }
 
-/** A step on its way: what its sequence is so far, and the logits. */
+/** A step in progress: the current state of its sequence, and the logits. */
 interface Progress {
   readonly step: DecodeStep;
   sequence: Sequence;
@@ -181,23 +180,6 @@ export class TensorLanguageModel implements LanguageModel {
       const sequence = this.#sequences.get(id);
       checkTruncation(sequence.length, length);
       this.#sequences.set(id, await this.#truncated(sequence, length));
-    });
-  }
-
-  async saveSequence(id: SequenceId): Promise<Uint8Array> {
-    return this.#exclusive(undefined, async () => {
-      const { source, tokens, ...row } = this.#sequences.get(id);
-      const { block, length } = row.length === 0 ? row : separateRow(this.#next.caches, row);
-      return writeSequence({ length, tensors: block.tensors, source, tokens });
-    });
-  }
-
-  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
-    return this.#exclusive(undefined, async () => {
-      const { length, tensors, source, tokens = [] } = readSequence(bytes, this.#next.caches, this.limits.hasEncoder);
-      if (tokens.length > 0) checkTokens(tokens, this.limits.vocabulary);
-      const row = { block: { tensors, rows: 1, positions: length }, row: 0, length, removed: 0, source };
-      return this.#sequences.add({ ...row, ...(this.#next.hasState ? { tokens } : {}) });
     });
   }
 

@@ -20,6 +20,10 @@ import { computationNotes, graphSource, importLibrary, installedVersion, require
 
 const tinyGraphOptions = { executionProviders: ["wasm"] };
 const cpu: Device = { type: "cpu", index: 0 };
+const onnxModels: Capabilities["models"] = [
+  { kind: "tensor", format: "onnx", architectures: "any", runsIn: "interruptible-thread" },
+  { kind: "language", format: "onnx", architectures: "any", runsIn: "interruptible-thread" },
+];
 
 /** The backend `wasm`: onnxruntime-web. The package is not touched before `probe` or `load`. */
 export function wasm(options: WasmOptions = {}): Backend {
@@ -41,14 +45,11 @@ export function wasm(options: WasmOptions = {}): Backend {
 
 function capabilities(device: Device): Capabilities {
   return {
-    formats: device.type === "cpu" ? { onnx: "any" } : {},
-    languageFormats: device.type === "cpu" ? { onnx: "any" } : {},
+    models: device.type === "cpu" ? onnxModels : [],
     precisions: ["fp32", "fp16", "int8", "int4"],
     options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext"],
     // Measured with 1.30 on x64 Linux: 616 MB for 90 MB of weights, 337 for 23, a process of 46 taken off.
     footprint: { bytes: 195e6, perWeightByte: 4.2 },
-    blocking: true,
-    interruptible: true,
   };
 }
 

@@ -14,7 +14,7 @@ export interface EngineOptions extends WasmOptions {
   readonly threads: number;
 }
 
-/** What a session is created from. */
+/** Source of a session. */
 export interface GraphSource {
   /** Path of the file, or its bytes. */
   readonly graph: string | Uint8Array;

@@ -50,7 +50,9 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   }
 }
 
-/** What a session is created from: the path, which the library reads itself, and the files with external data that the graph names, which it does not look for. */
+/**
+ * Source of a session: the path, which the library reads itself, and the files with external data that the graph names, which the library does not look for.
+ */
 export async function graphSource(path: string): Promise<GraphSource> {
   const files = getExternalFiles(await readOnnxOutline(path, basename(path)));
   const externalData = [...files.keys()].map((file) => ({ path: file, data: join(dirname(path), file) }));

@@ -16,8 +16,8 @@ import type {
 } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
+import { graphModels } from "../graphs/graph-formats.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import type { PluginForDevice } from "./load-model.ts";
 import { defaultBuckets } from "./buckets.ts";
@@ -33,7 +33,8 @@ export interface XlaOptions extends XlaSettings {
 const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3 <4", install: koffiInstall };
 const pjrt: Requirement = { kind: "library", name: "a PJRT plugin", install: "inferyard backends install xla" };
 const deviceTypes = new Set(["cpu", "cuda", "rocm", "tpu"]);
-const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
+// A plugin is native code of others, and ends its process for some programs.
+const models = graphModels.map((each) => ({ ...each, runsIn: "process" as const }));
 
 /** The backend. Neither koffi nor a plugin is touched before `probe` or `load`. Throws INPUT_INVALID for a setting that cannot be used. */
 export function xla(options: XlaOptions = {}): Backend {
@@ -69,15 +70,11 @@ class XlaBackend implements Backend {
   capabilities({ type }: Device): Capabilities {
     const isKnown = deviceTypes.has(type);
     return {
-      formats: isKnown ? { onnx: "any", safetensors: architectureNames, gguf: architectureNames } : {},
-      languageFormats: isKnown ? { onnx: "any", safetensors: [...decoderNames, ...encoderDecoderNames], gguf: decoderNames } : {},
+      models: isKnown ? models : [],
       precisions: isKnown ? ["fp32", "fp16", "bf16", "int8", "int4"] : [],
       options: ["threads", "graphOptimization", "contextLength", "allowSmallerContext", "cachePrecision"],
       cachePrecisions: ["fp32", "fp16"],
       footprint: { bytes: 200e6, perWeightByte: 1.1 },
-      blocking: true,
-      // A plugin is native code of others, and ends its process for some programs.
-      needsProcess: true,
       compiles: true,
     };
   }

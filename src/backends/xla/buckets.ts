@@ -91,7 +91,7 @@ export class ShapeBuckets {
     return exact;
   }
 
-  /** What inputs are padded to, as a sentence without a full stop; undefined before the first run. */
+  /** The padded sizes of the inputs, as a sentence without a full stop; undefined before the first run. */
   describe(): string | undefined {
     if (this.#used.size + this.#refused.size === 0) return undefined;
     const { batch, sequence } = this.#sizes;

@@ -6,7 +6,7 @@ import type { ClientOptions } from "./pjrt/client-options.ts";
 import { PjrtClient } from "./pjrt/client.ts";
 import { PjrtPlugin } from "./pjrt/plugin.ts";
 
-/** How a client uses its device. */
+/** Settings of a client. */
 export interface ClientSettings {
   /** Threads that compute, on a CPU. Default: the plugin decides. */
   readonly threads?: number | undefined;

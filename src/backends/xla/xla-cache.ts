@@ -1,11 +1,8 @@
 /** Keys and values of one sequence, in the memory of a PJRT device. */
-import { at, required } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { elementCount, type Tensor, type TensorMap, zeros } from "../../contract/tensor.ts";
-import { elementTypes } from "../../engine/ir/element-types.ts";
 import { byteSize, type TensorType } from "../../engine/ir/tensor-type.ts";
 import { type DecoderCache, type PastInput, pastType } from "../../engine/compilation.ts";
-import type { DeviceTensor, HostTensor } from "./pjrt/device-tensor.ts";
+import type { DeviceTensor } from "./pjrt/device-tensor.ts";
 import type { XlaServices } from "./xla-services.ts";
 
 /** A cache of fixed capacity: one tensor for each state. Programs take its tensors and give new ones in the same memory. */
@@ -27,7 +24,7 @@ export class XlaCache implements DecoderCache {
     this.#types = states.map((state) => pastType(state, capacity));
     this.#services = services;
     this.#onRelease = onRelease;
-    this.#tensors = this.#upload(zeroBytes);
+    this.#tensors = this.#uploadZeros();
   }
 
   /** Bytes on the device. */
@@ -57,7 +54,7 @@ export class XlaCache implements DecoderCache {
     this.replace([]);
   }
 
-  /** Nothing to do: programs read zeros in place of rows behind the tokens that they are told of. */
+  /** Does nothing: programs ignore rows behind the given number of tokens. */
   clear(): void {}
 
   copyFrom(other: DecoderCache): void {
@@ -66,63 +63,20 @@ export class XlaCache implements DecoderCache {
     this.replace(this.#services.copyProgram(other.#types, this.#types).run(tensors));
   }
 
-  read(count: number): TensorMap {
-    const { tensors } = this;
-    const named = this.states.map((state, index): [string, Tensor] => {
-      const whole = at(tensors, index).read();
-      const type = pastType(state, count);
-      const part = zeros(state.info.dataType, type.shape);
-      copyPositions(whole, { type, data: part.data as HostTensor["data"] }, state.axis, count);
-      return [state.info.name, part];
-    });
-    return Object.fromEntries(named);
-  }
-
-  write(tensors: TensorMap, count: number): void {
-    const written = this.#upload((type, index) => {
-      const { axis, info } = at(this.states, index);
-      const given = required(tensors[info.name], `the state "${info.name}"`);
-      const whole = { type, data: zeroBytes(type) };
-      const part = { type: pastType(at(this.states, index), count), data: given.data as HostTensor["data"] };
-      copyPositions(part, whole, axis, count);
-      return whole.data;
-    });
-    this.replace(written);
-  }
-
   release(): void {
     this.replace([]);
     this.#onRelease();
   }
 
-  /** Copies a tensor for each state to the device: all of them, or none if one fails. */
-  #upload(dataOf: (type: TensorType, index: number) => HostTensor["data"]): readonly DeviceTensor[] {
+  /** Copies zeros for each state to the device: all of them, or none if one fails. */
+  #uploadZeros(): readonly DeviceTensor[] {
     const uploaded: DeviceTensor[] = [];
     try {
-      for (const [index, type] of this.#types.entries())
-        uploaded.push(this.#services.client.upload({ type, data: dataOf(type, index) }));
+      for (const type of this.#types) uploaded.push(this.#services.client.upload({ type, data: new Uint8Array(byteSize(type)) }));
       return uploaded;
     } catch (error) {
       for (const tensor of uploaded) tensor.dispose();
       throw error;
     }
-  }
-}
-
-function zeroBytes(type: TensorType): Uint8Array {
-  return new Uint8Array(byteSize(type));
-}
-
-/** Copies the first `count` positions of an axis from one tensor to another, which differ in the size of that axis alone. */
-function copyPositions(from: HostTensor, to: HostTensor, axis: number, count: number): void {
-  const inner = elementCount(to.type.shape.slice(axis + 1)) * (elementTypes[to.type.dataType].bits / 8);
-  const outer = elementCount(to.type.shape.slice(0, axis));
-  const [source, target] = [from, to].map(
-    ({ data }) => new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength),
-  );
-  const [read, written] = [from, to].map(({ type }) => at(type.shape, axis) * inner);
-  for (let index = 0; index < outer; index += 1) {
-    const start = index * (read ?? 0);
-    target?.set(required(source, "the source").subarray(start, start + count * inner), index * (written ?? 0));
   }
 }

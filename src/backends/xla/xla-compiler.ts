@@ -143,7 +143,7 @@ export class XlaCompiler implements GraphCompiler {
     return work();
   }
 
-  /** The plugin allocates what a run needs. */
+  /** Does nothing: the plugin allocates the memory of a run. */
   reserveArena(): void {}
 
   async checkInterpreter(): Promise<void> {

@@ -89,7 +89,7 @@ describe("a run that fails", () => {
       expect(device.held).toBe(0);
       const lost = expect.objectContaining({ code: "RUN_FAILED", remedy: expect.stringContaining("truncate") });
       await expect(append()).rejects.toEqual(lost);
-      expect(() => cache.read(1)).toThrow(lost);
+      expect(() => cache.tensors).toThrow(lost);
       expect(() => new XlaCache(states, 4, device.services, () => {}).copyFrom(cache)).toThrow(lost);
       cache.release();
     },

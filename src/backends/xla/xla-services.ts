@@ -12,7 +12,7 @@ export type CompileText = (program: StableHloProgram) => DeviceProgram;
 /** A constant of a graph, as a program takes it. */
 export type ConstantArgument = Extract<ProgramArgument, { readonly kind: "constant" }>;
 
-/** What all programs of one model share: the device, and the weights in its memory. */
+/** State shared by all programs of one model: the device, and the weights in its memory. */
 export interface XlaServices {
   readonly client: PjrtClient;
   readonly compileText: CompileText;

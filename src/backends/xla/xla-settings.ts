@@ -4,7 +4,7 @@ import { type BucketSizes, defaultBuckets } from "./buckets.ts";
 
 /** Settings of the backend. */
 export interface XlaSettings {
-  /** Path of a PJRT plugin; a relative one is taken from the working directory. Default: those that are found. */
+  /** Path of a PJRT plugin; a relative one is resolved against the working directory. Default: the plugins that are found. */
   readonly plugin?: string;
   /** Part of a GPU's memory that is reserved when a model is loaded, above 0 and at most 1. Default: nothing is reserved, memory is taken as it is needed. */
   readonly memoryFraction?: number;
@@ -20,7 +20,7 @@ export interface XlaSettings {
 /** Default of `XlaSettings.programCacheBytes`. */
 export const defaultProgramCacheBytes: number = 4 * 1024 ** 3;
 
-/** What is wrong with a list of sizes of a bucket, as a clause; undefined if it can be used. */
+/** Why a list of bucket sizes is invalid, as a clause; undefined if it is valid. */
 export function bucketProblem(sizes: unknown): string | undefined {
   const isList = Array.isArray(sizes) && sizes.length > 0 && sizes.every((size) => Number.isSafeInteger(size) && size > 0);
   if (!isList) return "must be a list of whole numbers above 0";

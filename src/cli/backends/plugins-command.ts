@@ -19,7 +19,7 @@ export interface PluginFlags {
 /** Backends whose libraries this command installs. */
 const installable = ["xla"];
 
-/** Installs a plugin of a backend. Throws what `installPlugin` throws, and INPUT_INVALID for another backend. */
+/** Installs a plugin of a backend. Throws errors of `installPlugin`, and INPUT_INVALID for another backend. */
 export async function installBackend(backend: string | undefined, flags: PluginFlags, terminal: Terminal): Promise<void> {
   checkBackend("install", backend);
   const { environment, directory, signal } = terminal;
@@ -53,7 +53,7 @@ export async function removeBackend(backend: string | undefined, flags: PluginFl
   writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : text);
 }
 
-/** Lists the plugins in the data folder. Damaged records are told on stderr. */
+/** Lists the plugins in the data folder. Damaged records are reported on stderr. */
 export async function listInstalled({ json }: PluginFlags, terminal: Terminal): Promise<void> {
   const { folder, plugins, damaged } = await installedPlugins({ environment: terminal.environment });
   for (const { path, problem, accelerator } of damaged)

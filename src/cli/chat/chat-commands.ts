@@ -5,14 +5,14 @@ import { type ChatMessage, getText } from "../../tasks/generation/chat/messages.
 import type { ChatRequest } from "../../api/task-requests.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 
-/** What the commands change. */
+/** State that the commands change. */
 export interface ChatState {
   messages: ChatMessage[];
   options: ChatOptions & Pick<ChatRequest, "draftModel">;
   showsSpeed: boolean;
 }
 
-/** What a command wants shown, and whether the conversation is over. */
+/** Output of a command, and whether the conversation ends. */
 export interface CommandOutcome {
   readonly shown?: string;
   readonly ends?: true;

@@ -11,7 +11,7 @@ import { formatMilliseconds } from "../output/units.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { type ChatState, runChatCommand } from "./chat-commands.ts";
 
-/** What a conversation is held with. */
+/** Resources of a conversation. */
 export interface Conversation {
   readonly runtime: Runtime;
   readonly model: ModelHandle;

@@ -13,7 +13,7 @@ export interface CompiledShape {
   readonly sequence?: number;
 }
 
-/** What is compiled. */
+/** The model, and the shapes to compile it for. */
 export interface CompileRequest {
   /** Shapes of a model from tensors to tensors. Default: 1x16 and 1x128 for a model whose inputs have a length, else 1. */
   readonly shapes: readonly CompiledShape[] | undefined;
@@ -26,7 +26,7 @@ export interface CompileRequest {
 
 /** A run that makes the backend compile the programs of a shape. */
 export interface PlannedRun {
-  /** The shape as it was asked for, such as "3x100". */
+  /** The shape as the user wrote it, such as "3x100". */
   readonly shape: string;
   run(): Promise<void>;
 }

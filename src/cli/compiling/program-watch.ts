@@ -2,11 +2,11 @@
 import type { ProgramCounts } from "../../contract/backend.ts";
 import type { ListedProgram, ProgramFolder } from "../../backends/xla/program-cache/program-folder.ts";
 
-/** What one run needed. */
+/** Programs that one run needed. */
 export interface CompiledStep extends ProgramCounts {
-  /** The shape as it was asked for, such as "3x100". */
+  /** The shape as the user wrote it, such as "3x100". */
   readonly shape: string;
-  /** The programs that were written or read; none if those of an earlier step serve the shape too. */
+  /** Programs that were written or read; empty if programs of an earlier step serve the shape too. */
   readonly programs: readonly ListedProgram[];
 }
 
@@ -24,7 +24,7 @@ export class ProgramWatch {
     this.#used = getTimes(folder.files());
   }
 
-  /** What happened since the last call. `counts`: those of the model now. */
+  /** Programs written or read since the last call. `counts`: current counts of the model. */
   step(shape: string, counts: ProgramCounts = none): CompiledStep {
     const [before, known] = [this.#counts, this.#used];
     const programs = this.#folder.list();

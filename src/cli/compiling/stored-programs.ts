@@ -46,8 +46,8 @@ function modelName(path: string): string {
 }
 
 /**
- * Removes programs: all of them, the one whose key begins with `what`, or those that were compiled for a model, of which `getManifest` returns the
- * manifest. Returns the removed ones. Throws INPUT_INVALID if there is no such program.
+ * Removes programs: all of them, the one whose key begins with `what`, or the programs of a model; `manifestOf` reads its manifest. Returns the removed ones.
+ * Throws INPUT_INVALID if there is no such program.
  */
 export async function removePrograms(
   folder: ProgramFolder,

@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
-import { type ChatMessage, type Tool, type ToolCall, isObject } from "../../tasks/generation/chat/messages.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import type { ChatMessage, Tool, ToolCall } from "../../tasks/generation/chat/messages.ts";
 
-/** What such a file says. */
+/** Content of a conversation file. */
 export interface ConversationFile {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];

@@ -12,9 +12,9 @@ export interface Document {
   readonly text: string;
 }
 
-/** Where documents come from. */
+/** Sources of documents: arguments and a file. */
 export interface DocumentSource {
-  /** Each a file, "-" for stdin, or a text. */
+  /** Arguments, each a file, "-" for stdin, or a text. */
   readonly args: readonly string[];
   /** A file; .jsonl and .ndjson have one text per line. */
   readonly input?: string;

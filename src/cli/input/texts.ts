@@ -4,7 +4,7 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Where texts come from. */
+/** Sources of texts: arguments, a file, or stdin. */
 export interface TextSource {
   readonly texts: readonly string[];
   /** Value of --input: .txt has one text per line, .jsonl one string or object with `text` per line; "-" is stdin. */

@@ -5,7 +5,7 @@ import { onnxHeadline, onnxSections } from "./onnx.ts";
 import { safetensorsHeadline, safetensorsSections } from "./safetensors.ts";
 import { tensorsSection } from "./sections.ts";
 
-/** Each file with its tables. `tensors`: whether to list every tensor. */
+/** Tables that describe each file. `tensors`: whether to list every tensor. */
 export function formatInspection({ files }: ModelInspection, tensors: boolean): string {
   return files
     .map((file) => [headline(file), ...sections(file), ...(tensors ? tensorsSection(file.tensors) : [])].join("\n"))

@@ -116,7 +116,7 @@ function fitLines({ path, fit, needs, contract }: LibraryAnalysis): string[] {
   return [`this machine, by ${checked}`, ...(contract === undefined ? [] : [contractLine(contract, path)])];
 }
 
-/** Functions that the library does not export may be those of a library that it needs. */
+/** Functions that the library does not export may be exported by a library that it needs. */
 function contractLine({ name, required, exported }: ContractCoverage, path: string): string {
   const functions = exported === 0 ? "" : `${exported} of ${required} functions; `;
   return `contract ${name}: ${functions}ABI not proved yet: inferyard libraries verify ${path}`;

@@ -6,7 +6,7 @@ import { formatBytes } from "../output/units.ts";
 /** Columns that a text from the machine may take. */
 const maxColumns = 200;
 
-/** A row for each accelerator: what it needs, whether it is there and why, and what uses it. Below, the limits of each device. */
+/** A row for each accelerator: its requirements, whether it is available and why, and the backends that use it. Below, the limits of each device. */
 export function formatAccelerators(accelerators: readonly AcceleratorInfo[]): string {
   const rows = accelerators.map(({ name, displayName, needsGpu, requiredLibraries, state, reason }) => {
     const needs = [...(needsGpu ? ["GPU"] : []), ...requiredLibraries].join(", ");

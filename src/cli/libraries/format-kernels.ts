@@ -5,7 +5,7 @@ import { formatTable, printable } from "../output/table.ts";
 /** Columns that a reason may take. */
 const maxColumns = 160;
 
-/** A row for each kernel, then the closest format of one that was asked for and has no kernel. */
+/** A row for each kernel, then the closest format if the requested one has no kernel. */
 export function formatKernels({ kernels, memoryGigabytesPerSecond, closest }: KernelCapabilities): string {
   const isMeasured = memoryGigabytesPerSecond !== undefined;
   const rows = kernels.map((kernel) => [

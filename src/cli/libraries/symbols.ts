@@ -3,7 +3,7 @@ import type { LibraryAnalysis } from "../../libraries/analysis/index.ts";
 import { demangle } from "../../libraries/demangling/demangle.ts";
 import { formatTable, printable } from "../output/table.ts";
 
-/** A table for each kind of symbols that the library has: direction and name, those of C++ demangled. */
+/** A table for each kind of symbols that the library has: direction and name; C++ names are demangled. */
 export function formatSymbols({ symbols }: LibraryAnalysis): string[] {
   return Object.entries(symbols).flatMap(([group, { exported, imported }]) => {
     const rows = [...getRows("exported", exported), ...getRows("imported", imported)];

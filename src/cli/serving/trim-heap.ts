@@ -1,7 +1,10 @@
 /** Returns memory that the C library has freed to the operating system. */
 import { ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
 
-/** Returns what can be returned, some milliseconds later. No effect without koffi, and where the C library is not glibc. */
+/**
+ * Creates a function that returns freed heap memory to the operating system, some milliseconds after a call. No effect without koffi, and where the C library
+ * is not glibc.
+ */
 export function createTrimmer(): () => void {
   let trimmer: Promise<() => void> | undefined;
   return () => void (trimmer ??= loadTrimmer()).then((trim) => trim());

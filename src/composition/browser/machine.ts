@@ -7,7 +7,7 @@ const gibibyte = 1024 ** 3;
 /** Maximum bytes of a WebAssembly memory with 32-bit addresses; no engine here can use more. */
 const maxWasmMemoryBytes = 4 * gibibyte;
 
-/** Creates a reader of facts about the machine from what a browser tells a page. */
+/** Creates a reader of the facts about the machine that a browser makes known to a page. */
 export function browserMachine(): MachineReader {
   return {
     read: async () => machineFacts(browserScope()),

@@ -18,7 +18,7 @@ export const builtinPath = "https://inferyard.invalid/builtin";
 
 const hub = "https://huggingface.co";
 
-/** Resolves a reference. Its `locate` fetches the files first if `fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. Throws what `parseReference` throws. */
+/** Resolves a reference. Its `locate` fetches the files first if `fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. Throws errors of `parseReference`. */
 export async function resolveReference(reference: string): Promise<ModelReference> {
   const location = parseReference(reference);
   const { path } = location;

@@ -23,7 +23,7 @@ function noNativeEngine(name: string): Backend {
     name,
     contractVersion: 1,
     probe: async () => ({ present: false, reason, remedy: "use wasm, or run inferyard in Node.js" }),
-    capabilities: () => ({ formats: {}, precisions: [], options: [], blocking: false }),
+    capabilities: () => ({ models: [], precisions: [], options: [] }),
     load: async () => {
       throw new InferyardError("BACKEND_UNAVAILABLE", reason);
     },

@@ -13,7 +13,6 @@ import type * as browserCheckRecord from "./check-record.ts";
 import type * as browserFiles from "../../platform/browser/files.ts";
 import type * as browserMachineCode from "./machine-code.ts";
 import type * as browserPageDiscard from "./page-discard.ts";
-import type * as browserGgmlKernels from "./ggml-kernels.ts";
 import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
 import type * as browserPaths from "../../platform/browser/paths.ts";
 import type * as browserReadPackage from "./read-package.ts";
@@ -23,7 +22,6 @@ import type * as browserV8Flags from "../../platform/browser/v8-flags.ts";
 import type * as nodeFiles from "../../platform/node/files.ts";
 import type * as nodeMachineCode from "../../backends/native/machine-code.ts";
 import type * as nodePageDiscard from "../../backends/native/page-discard.ts";
-import type * as nodeGgmlKernels from "../../backends/native/ggml-kernels.ts";
 import type * as nodePaths from "../../platform/node/paths.ts";
 
 const root = new URL("../../../", import.meta.url);
@@ -40,7 +38,6 @@ interface Pairs {
   "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
   "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
-  "src/backends/native/ggml-kernels.ts": [typeof nodeGgmlKernels, typeof browserGgmlKernels];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
 }
 
@@ -56,7 +53,6 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/backends/native/check-record.ts": true,
   "src/backends/native/machine-code.ts": true,
   "src/backends/native/page-discard.ts": true,
-  "src/backends/native/ggml-kernels.ts": true,
   "src/platform/node/paths.ts": true,
 };
 

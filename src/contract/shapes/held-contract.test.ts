@@ -60,18 +60,21 @@ const textMember: Permitted = ['"word"'];
 
 describe("backends are held to the contract", () => {
   it("in each member of their capabilities", () => {
-    const right = { formats: { onnx: "any" }, precisions: ["fp32"], options: ["threads"], blocking: false };
-    refusesEach("capabilities(cpu:0)", right, { formats: [], precisions: [], options: [], blocking: [], languageFormats: optionalMember, packing: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, interruptible: optionalMember, needsProcess: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
+    const onnx = { kind: "tensor", format: "onnx", architectures: "any" };
+    const right = { models: [onnx], precisions: ["fp32"], options: ["threads"] };
+    refusesEach("capabilities(cpu:0)", right, { models: [], precisions: [], options: [], cachePrecisions: optionalMember, footprint: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
     const nested =
       (capabilities: object): (() => unknown) =>
       () =>
         getCapabilities({ name: "mine", capabilities: () => ({ ...right, ...capabilities }) as never }, cpu);
-    expect(nested({ formats: { onnx: [7] } })).toThrow("capabilities(cpu:0).formats.onnx[0] is 7, and must be a text");
-    expect(nested({ formats: { onnx: "all" } })).toThrow('.formats.onnx is "all", and must be a list of architectures, or "any"');
+    const model = (changed: object): (() => unknown) => nested({ models: [onnx, { ...onnx, ...changed }] });
+    expect(model({ architectures: [7] })).toThrow("capabilities(cpu:0).models[1].architectures[0] is 7, and must be a text");
+    expect(model({ architectures: "all" })).toThrow('.architectures is "all", and must be a list of architectures, or "any"');
+    expect(model({ kind: "sound" })).toThrow('.models[1].kind is "sound", and must be one of "tensor", "language"');
+    expect(model({ runsIn: "worker" })).toThrow('.models[1].runsIn is "worker", and must be one of "caller", "thread"');
+    expect(model({ packing: { int8: "1", int4: 1 } })).toThrow('.packing.int8 is "1"');
     expect(nested({ precisions: ["fp8"] })).toThrow('.precisions[0] is "fp8", and must be one of "fp32"');
     expect(nested({ footprint: { bytes: -1, perWeightByte: 1 } })).toThrow(".footprint.bytes is -1");
-    expect(nested({ packing: { formats: {}, bytesPerWeight: { int8: "1" } } })).toThrow('.packing.bytesPerWeight.int8 is "1"');
-    expect(nested({ blocking: { onnx: 3 } })).toThrow(".blocking.onnx is 3");
     expect(nested({ later: "members of later versions are ignored" })).not.toThrow();
   });
 
@@ -83,7 +86,7 @@ describe("backends are held to the contract", () => {
       'backend "mine" breaks its contract: capabilities(cpu:0) throws: no device',
     );
     expect(() => getCapabilities({ name: "mine", capabilities: (async () => ({})) as never }, cpu)).toThrow(
-      "capabilities(cpu:0).formats is undefined",
+      "capabilities(cpu:0).models is undefined",
     );
   });
 

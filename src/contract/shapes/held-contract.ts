@@ -17,32 +17,32 @@ import {
   oneOf,
   optional,
   positive,
-  record,
   text,
   whole,
 } from "./shape.ts";
 
 const library = object({ name: text, version: text });
 const architectures: Check = (value) =>
-  value === "any" || value === undefined
+  value === "any"
     ? undefined
     : Array.isArray(value)
       ? list(text)(value)
       : { member: "", value, must: 'a list of architectures, or "any"' };
-const formats = record(architectures);
 const cachePrecisions = list(oneOf("fp32", "fp16"));
 
+const supportedModels = object({
+  kind: oneOf("tensor", "language"),
+  format: text,
+  architectures,
+  packing: optional(object({ int8: amount, int4: amount })),
+  runsIn: optional(oneOf("caller", "thread", "interruptible-thread", "process")),
+});
 const capabilities = object({
-  formats,
-  languageFormats: optional(formats),
+  models: list(supportedModels),
   precisions: list(oneOf("fp32", "fp16", "bf16", "int8", "int4")),
   options: list(text),
-  packing: optional(object({ formats, languageFormats: optional(formats), bytesPerWeight: record(amount) })),
   cachePrecisions: optional(cachePrecisions),
   footprint: optional(object({ bytes: amount, perWeightByte: amount })),
-  blocking: (value) => (typeof value === "boolean" ? undefined : isObject(value) ? formats(value) : flag(value)),
-  interruptible: optional(flag),
-  needsProcess: optional(flag),
   compiles: optional(flag),
 });
 
@@ -109,8 +109,8 @@ const languageModel = object({
   decode: callable,
   forkSequence: callable,
   truncateSequence: callable,
-  saveSequence: callable,
-  restoreSequence: callable,
+  saveSequence: optional(callable),
+  restoreSequence: optional(callable),
   releaseSequence: callable,
 });
 const cacheEstimate = optional(object({ contextLength: optional(positive), bytesPerToken: amount, computeBytes: amount }));

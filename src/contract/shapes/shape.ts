@@ -47,14 +47,6 @@ export function list(check: Check): Check {
   };
 }
 
-/** A check that a value is an object whose members all pass one check. */
-export function record(check: Check): Check {
-  return (value) => {
-    if (!isObject(value)) return { member: "", value, must: "an object" };
-    return firstProblem(value, Object.fromEntries(Object.keys(value).map((name) => [name, check])));
-  };
-}
-
 /** A check that a value is an object with these members. Other members are ignored. */
 export function object(members: Readonly<Record<string, Check>>): Check {
   return (value) => (isObject(value) ? firstProblem(value, members) : { member: "", value, must: "an object" });

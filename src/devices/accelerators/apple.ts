@@ -1,4 +1,5 @@
 /** Accelerators of macOS: Metal GPUs, and Core ML, which distributes a model over GPU, neural engine and processor. */
+import { isObject } from "../../contract/shapes/shape.ts";
 import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
@@ -40,8 +41,8 @@ type Display = Readonly<Record<string, unknown>>;
 function parseDisplays(text: string): readonly Display[] | undefined {
   try {
     const report: unknown = JSON.parse(text);
-    const displays = isRecord(report) ? report["SPDisplaysDataType"] : undefined;
-    return Array.isArray(displays) ? displays.filter(isRecord) : undefined;
+    const displays = isObject(report) ? report["SPDisplaysDataType"] : undefined;
+    return Array.isArray(displays) ? displays.filter(isObject) : undefined;
   } catch {
     return undefined;
   }
@@ -74,8 +75,4 @@ function metalDevice(display: Display, index: number): Accelerator {
 function memoryBytes(text: unknown): number | undefined {
   const [, amount, unit] = (typeof text === "string" ? /^(\d+) (MB|GB)$/.exec(text) : undefined) ?? [];
   return amount === undefined ? undefined : Number(amount) * 1024 ** (unit === "GB" ? 3 : 2);
-}
-
-function isRecord(value: unknown): value is Display {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

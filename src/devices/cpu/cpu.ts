@@ -6,7 +6,7 @@ import { readCpuQuota } from "../cgroups.ts";
 import { linuxFeatures, macFeatures, windowsFeatureNumbers, windowsFeatures } from "./cpu-features.ts";
 import { windowsSystemDirectory } from "../libraries.ts";
 
-/** Reads facts about the processor on Linux, macOS and Windows. On other systems only what Node.js reports. */
+/** Reads facts about the processor on Linux, macOS and Windows. On other systems only the facts that Node.js reports. */
 export async function readCpu(sources: MachineSources): Promise<CpuFacts> {
   const figures = cpuFigures(sources, `not read on ${sources.platform}`);
   if (sources.platform === "linux") return readLinuxCpu(sources, figures);

@@ -9,8 +9,8 @@ const fields =
 const readBytes = 8192;
 
 /**
- * Text that differs between processors of different kind, revision, microcode or instruction sets. From /proc/cpuinfo on Linux, of which the first processor is
- * read; elsewhere the model, and the release of the operating system, with which microcode comes.
+ * Text that differs between processors of different kind, revision, microcode or instruction sets. On Linux from the first processor in /proc/cpuinfo;
+ * elsewhere the model name and the release of the operating system, which includes microcode.
  */
 export function processorIdentity(readStart: () => string | undefined = startOfCpuInfo): string {
   const [first = ""] = (readStart() ?? "").split("\n\n");

@@ -24,9 +24,9 @@ const minTableElements = 2 ** 16;
 const maxFoldedLookup = 2 ** 12;
 
 /**
- * What a builder is for. "graph": a graph that runs many times; large folds and nondeterministic operations are left to its runs. "eager": one
- * evaluation; everything with constant inputs is computed at once, and what exceeds the limits throws. "decoding": as "graph", and operators that
- * hold a cache append new rows at its end, wherever the tokens of a sequence end in it.
+ * Purpose of a builder. "graph": a graph that runs many times; large folds and nondeterministic operations are left to its runs. "eager": one evaluation;
+ * everything with constant inputs is computed at once, and exceeding the limits throws. "decoding": as "graph", and operators that hold a cache append new rows
+ * at the end of each sequence in it.
  */
 export type BuildMode = "graph" | "eager" | "decoding";
 
@@ -96,8 +96,8 @@ export class Builder {
   }
 
   /**
-   * Runs `work`, a part of the trace that is logged as a unit: when the trace is repeated to continue after a data dependency, a completed step
-   * returns its logged outputs. `isNamed`: the model names all outputs, so those that no name refers to any more can be dropped.
+   * Runs `work`, a part of the trace that is logged as a unit: when the trace is repeated to continue after a data dependency, a completed step returns its
+   * logged outputs. `isNamed`: the model names all outputs, so outputs without further references can be dropped.
    */
   step(work: () => readonly TracedValue[], isNamed = false): readonly TracedValue[] {
     return this.stepOrInterpret(work, () => undefined, isNamed);

@@ -3,8 +3,8 @@ import type { Value } from "../ir/graph.ts";
 import type { TracedValue } from "./traced-value.ts";
 
 /**
- * What a trace needs before it can go on. `DataDependency` in data-dependency.ts is the same with the type of `op`, which cannot stand here because
- * that file imports the builder, which throws this error.
+ * Value that a trace needs before it can continue. `DataDependency` in data-dependency.ts is the same with the type of `op`, which cannot be declared here
+ * because that file imports the builder, which throws this error.
  */
 export type UntypedDependency =
   | { readonly kind: "value"; readonly value: Value }

@@ -6,7 +6,7 @@ import type { GraphSource } from "./graph-source.ts";
 import type { TracedValue } from "./traced-value.ts";
 import type { DataDependencyError } from "./data-dependency-error.ts";
 
-/** What stops a trace: a value that only a run of the graph built so far can compute, or an operation that runs between two graphs. */
+/** Reason why a trace stops: a value that only a run of the graph built so far can compute, or an operation that runs between two graphs. */
 export type DataDependency =
   /** The elements of a small tensor (a shape, an axis, a condition). The rest of the trace uses them as constants. */
   | { readonly kind: "value"; readonly value: Value }

@@ -10,8 +10,8 @@ export interface GraphSource {
    * eager evaluation, with their elements. Throws DataDependencyError where the trace needs elements that only a run provides.
    */
   trace(inputs: ReadonlyMap<string, TracedValue>, builder: Builder): ReadonlyMap<string, TracedValue>;
-  /** The model's weights. Every trace refers to these same literals, so that all executables of the model share what is packed of them. */
+  /** The model's weights. Every trace refers to these same literals, so that all executables of the model share their packed forms. */
   readonly weights: readonly Literal[];
-  /** Number of elements of all constants of the model, those in nodes included. Default: that of `weights`. */
+  /** Number of elements of all constants of the model, including constants in nodes. Default: the number in `weights`. */
   readonly weightElements?: number;
 }

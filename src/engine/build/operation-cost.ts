@@ -25,7 +25,7 @@ export function literalBytes(type: TensorType, literal?: Literal): number {
   return recordOverheadBytes.literal + estimatedBytes(type) + characters * characterBytes;
 }
 
-/** Bytes that the interpreter needs beside the results: per element a float64 value and index (16 bytes), or a bigint of about 40 bytes. */
+/** Bytes that the interpreter needs in addition to the results: per element a float64 value and index (16 bytes), or a bigint of about 40 bytes. */
 export function scratchBytes(operation: Operation, inputs: readonly TensorType[], outputs: readonly TensorType[]): number {
   if (operation.kind === "reshape") return 0;
   const bytesPerElement = outputs.some(({ dataType }) => isBigIntType(dataType)) ? 40 : 16;

@@ -7,7 +7,7 @@ import type { Builder } from "./builder.ts";
 
 /** Adds operations to the graph of `builder`, one method per operation. Each method returns the output; shapes are checked by type inference. */
 export class TensorOps {
-  /** Where the operations are added. */
+  /** Builder to which the operations are added. */
   readonly builder: Builder;
 
   constructor(builder: Builder) {

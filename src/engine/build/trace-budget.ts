@@ -38,7 +38,9 @@ export const defaultTraceLimits: TraceLimits = {
   weightElements: 0,
 };
 
-/** What each element of the weights adds to the limits, because folding weights (dequantization, transposition, widening) costs in proportion to them. */
+/**
+ * Amount that each element of the weights adds to the limits, because folding weights (dequantization, transposition, widening) costs in proportion to them.
+ */
 export const allowancePerWeightElement: { readonly bytes: number; readonly milliseconds: number; readonly work: number } = {
   bytes: 16,
   milliseconds: 1 / 8192,
@@ -105,7 +107,7 @@ export class TraceBudget {
     return this.#held;
   }
 
-  /** Held bytes without those that all traces of the model share. */
+  /** Held bytes, excluding bytes shared by all traces of the model. */
   get ownBytes(): number {
     return this.#held - this.#shared;
   }

@@ -62,7 +62,7 @@ export class TraceLog {
     return this.#nodes;
   }
 
-  /** The elements of a value that the trace needs now, if the log holds them; takes the next log entry if that is the value's resolution. */
+  /** The elements of a value that the trace needs now, if the log holds them; advances the log if its next entry resolves that value. */
   resolve(value: Value): Literal | undefined {
     const entry = this.#entries[this.#position];
     if (entry?.kind === "resolved" && entry.resolved[0] === value) {

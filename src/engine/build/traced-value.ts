@@ -4,7 +4,7 @@
  */
 import type { Value } from "../ir/graph.ts";
 
-/** What a name stands for while a model is traced: a tensor, an ONNX sequence of tensors, or an ONNX optional. */
+/** The value of a name while a model is traced: a tensor, an ONNX sequence of tensors, or an ONNX optional. */
 export type TracedValue = Value | TracedSequence | TracedOptional;
 
 /** An ONNX sequence: a list whose length and items are known while the model is traced. */
@@ -34,14 +34,14 @@ export function isOptional(traced: TracedValue): traced is TracedOptional {
   return "optional" in traced;
 }
 
-/** All tensors in the value, in order: itself, or those in the items of a sequence or in the content of an optional. */
+/** All tensors in the value, in order: itself, or the tensors in the items of a sequence or in the content of an optional. */
 export function tensorsIn(traced: TracedValue): readonly Value[] {
   if (isTensor(traced)) return [traced];
   if (isSequence(traced)) return traced.items.flatMap(tensorsIn);
   return traced.content === undefined ? [] : tensorsIn(traced.content);
 }
 
-/** A value of the same structure, with each tensor replaced by what `change` returns for it. */
+/** A value of the same structure, with each tensor replaced by the result of `change` for it. */
 export function mapTensors(traced: TracedValue, change: (value: Value) => Value): TracedValue {
   if (isTensor(traced)) return change(traced);
   if (isSequence(traced)) return { items: traced.items.map((item) => mapTensors(item, change)) };

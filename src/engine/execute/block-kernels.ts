@@ -1,13 +1,12 @@
 /** The kernels that multiply quantized weights on this machine: the registry, and what the engine calls for each entry. */
 import { type KernelEntry, type KernelSelfTest } from "../../kernels/kernel-entry.ts";
 import { kernelRegistry, kernelsOfFormat } from "../../kernels/registry.ts";
-import { type MultiplyBlocks, multiplyScalar } from "../../kernels/scalar-product.ts";
 import { isSelectable, type KernelSelection, machineRefusal, multiplies, selectKernel } from "../../kernels/select-kernel.ts";
 import type { KernelMachine } from "../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 
-/** What a selection depends on besides the weights. */
+/** State that a selection depends on besides the weights. */
 export interface BlockKernelState {
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
   readonly preference?: readonly string[] | undefined;
@@ -20,24 +19,17 @@ export interface BlockKernelSettings {
   readonly registry?: readonly KernelEntry[];
 }
 
-/** Selects kernels for quantized weights, and says how each is called. */
+/** Selects kernels for quantized weights, and knows how each is called. */
 export class BlockKernels {
   #machine: KernelMachine;
   readonly #registry: readonly KernelEntry[];
-  #ggmlKernelFor: ((type: string) => MultiplyBlocks | undefined) | undefined;
 
   constructor({ machine, registry = kernelRegistry }: BlockKernelSettings) {
     this.#machine = machine;
     this.#registry = registry;
   }
 
-  /** Makes the kernels of a ggml library callable. `kernelFor`: the function for a type; undefined if ggml does not multiply it. */
-  addGgml(kernelFor: (type: string) => MultiplyBlocks | undefined): void {
-    this.#ggmlKernelFor = kernelFor;
-    this.#machine = { ...this.#machine, ggml: true };
-  }
-
-  /** What selection knows about the machine. */
+  /** Facts about the machine for the selection. */
   get machine(): KernelMachine {
     return this.#machine;
   }
@@ -47,12 +39,12 @@ export class BlockKernels {
     this.#machine = { ...this.#machine, architecture: "x64", features, machineCode: true };
   }
 
-  /** Notes why machine code, or ggml, cannot be called: a sentence without a full stop. */
-  refuse(reasons: Partial<Pick<KernelMachine, "machineCode" | "ggml">>): void {
-    this.#machine = { ...this.#machine, ...reasons };
+  /** Notes why machine code cannot be called: a sentence without a full stop. */
+  refuseMachineCode(reason: string): void {
+    this.#machine = { ...this.#machine, machineCode: reason };
   }
 
-  /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
+  /** Selects a kernel for weights. Formats that the registry does not list (packed blocks) have the two kernels of every format. */
   select({ type, format, rows, columns }: Omit<QuantizedBlocks, "read">, state: BlockKernelState): KernelSelection {
     const { selfTests, preference = [] } = state;
     const kernels = this.#kernelsFor({ type, format });
@@ -62,20 +54,15 @@ export class BlockKernels {
   /** The kernels for a format that can be called on this machine. */
   callable(blocks: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {
     return this.#kernelsFor(blocks).filter(
-      (kernel) =>
-        multiplies(kernel, blocks.type) &&
-        isSelectable(kernel) &&
-        machineRefusal(kernel, this.machine) === undefined &&
-        this.getKernel(kernel) !== undefined,
+      (kernel) => multiplies(kernel, blocks.type) && isSelectable(kernel) && machineRefusal(kernel, this.machine) === undefined,
     );
   }
 
   /** How a kernel is called; undefined if the engine cannot call it. */
-  getKernel({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
+  getKernel({ id, implementation }: KernelEntry): BlockKernel | undefined {
     if (implementation.kind === "wasm") return { id, kind: "generated" };
     if (implementation.kind === "machine") return { id, kind: "generated", level: implementation.level };
-    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#ggmlKernelFor?.(formats[0] ?? "");
-    return multiply && { id, kind: "host", multiply };
+    return implementation.kind === "scalar" ? { id, kind: "scalar" } : undefined;
   }
 
   #kernelsFor({ type, format }: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {

@@ -112,7 +112,7 @@ export class CompiledModel {
     }
   }
 
-  /** Holds what the interpreter computed for this model so far against its known answers. Runs do so too. Throws VERIFICATION_FAILED if it is wrong. */
+  /** Compares results of the interpreter for this model's operations with known answers; runs do so too. Throws VERIFICATION_FAILED if they differ. */
   async checkInterpreter(): Promise<void> {
     await this.#compiler.checkInterpreter();
   }
@@ -138,9 +138,9 @@ export class CompiledModel {
   }
 
   /**
-   * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of
-   * tokens of a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED when its inputs are not those that `DecoderInputs` describes, or when it derives positions
-   * from the length of the cache.
+   * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of tokens of
+   * a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED if its inputs do not match `DecoderInputs`, or if it derives
+   * positions from the length of the cache.
    */
   async sequences(
     inputs: readonly TensorInfo[],
@@ -230,7 +230,7 @@ export class CompiledModel {
     return this.#compiler.programs;
   }
 
-  /** What is known of the compiled code, as sentences without a full stop. */
+  /** Facts about the compiled code, as sentences without a full stop. */
   describeCode(): readonly string[] {
     return this.#compiler.describeCode();
   }
@@ -242,7 +242,7 @@ export class CompiledModel {
   }
 }
 
-/** Whether the free sizes of a model are those of images or other signals with channels: floats of three or more axes, and no free size elsewhere. */
+/** Whether the free sizes of a model belong to images or other signals with channels: floats of three or more axes, and no free size elsewhere. */
 function hasFreeImageSizes(inputs: readonly TensorInfo[]): boolean {
   const free = inputs.filter(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
   return free.length > 0 && free.every(({ dataType, shape }) => dataType.startsWith("float") && shape.length > 2);

@@ -51,7 +51,7 @@ export interface EngineSettings {
   readonly kernelChecks?: KernelChecks;
   /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
   readonly machineCode?: MachineCode;
-  /** Prepares what returns free pages of the memory to the operating system. Default: they stay with the memory until the model is unloaded. */
+  /** Prepares the function that returns free pages of the memory to the operating system. Default: free pages are kept until the model is unloaded. */
   readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
   readonly kernelPreference?: readonly string[];
@@ -81,7 +81,7 @@ export class Compiler implements GraphCompiler {
   readonly #modules: SharedEngineState["modules"][number][] = [];
   #memory: EngineMemory;
   readonly #folding: ModelFolding;
-  /** The kernel calls of all executables, those that were disposed included. */
+  /** The kernel calls of all executables, including disposed ones. */
   readonly tally: KernelTally = new KernelTally();
   /** Quantized weights that a kernel was selected for. */
   readonly #selected = new Map<string, SelectedWeights>();
@@ -148,7 +148,7 @@ export class Compiler implements GraphCompiler {
     for (const literal of this.#weights) if (literal.storage?.isStored === true) this.#memory.pack(unpacked(literal), true);
   }
 
-  /** What the checks of generated code say about this model, as sentences without a full stop; empty without checks. */
+  /** Results of the checks of generated code for this model, as sentences without a full stop; empty without checks. */
   describeCode(): readonly string[] {
     const { kernelChecks } = this.#settings;
     if (kernelChecks === undefined) return [];

@@ -11,7 +11,7 @@ export interface EngineReplica {
   readonly replicaIds: ReplicaIds;
   /** Slot of this replica. Memory shared by all replicas is attributed to slot 0. */
   readonly index: number;
-  /** State exported by another replica of the same model with the same settings except threads. Default: none, so weights are packed anew. */
+  /** State exported by another replica of the same model with the same settings except threads. Default: none, so weights are packed from the files. */
   readonly from?: SharedEngineState;
 }
 

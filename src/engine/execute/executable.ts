@@ -31,8 +31,8 @@ interface Bases {
 type Action = (bases: Bases) => void;
 
 /**
- * A plan that is ready to run: kernels compiled, weights packed in memory. Runs in three phases, `writeInputs`, `runSteps` and `readOutputs`, so that
- * the caller can yield between steps. Runs must not overlap, nor overlap those of other executables over the same memory.
+ * A plan that is ready to run: kernels compiled, weights packed in memory. Runs in three phases, `writeInputs`, `runSteps` and `readOutputs`, so that the
+ * caller can yield between steps. Runs of executables over the same memory must not overlap.
  */
 export class Executable implements CompiledGraph {
   /** The parts of the plan that runs still need; kernels and steps are dropped after construction. */
@@ -83,8 +83,8 @@ export class Executable implements CompiledGraph {
   }
 
   /**
-   * Runs the plan, between whose steps it yields to the event loop as the policy says, and returns copies of its outputs. `wanted` are the names of the
-   * outputs to return; undefined means all. `states` are the byte offsets of the state blocks.
+   * Runs the plan and returns copies of its outputs. Between steps it yields to the event loop according to the policy. `wanted` are the names of the outputs
+   * to return; undefined means all. `states` are the byte offsets of the state blocks.
    */
   async run(
     inputs: TensorMap,

@@ -1,4 +1,4 @@
-/** What a model needs of a compiler of its graphs: the compiler to WebAssembly (`Compiler`), and those of backends. */
+/** What a model needs of a compiler of its graphs: the compiler to WebAssembly (`Compiler`), and compilers of backends. */
 import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
@@ -16,7 +16,7 @@ export interface CompiledGraph {
   readonly steps: StepCounts;
   /** Bytes of intermediate values of a run. */
   readonly arenaBytes: number;
-  /** Bytes that the compiled graph holds itself, beside the memory of its compiler. */
+  /** Bytes of the compiled graph itself, excluding the memory of its compiler. */
   readonly bytes: number;
   /** Runs the graph and returns copies of its outputs. `wanted` are the names of the outputs to return; undefined means all. */
   run(
@@ -57,13 +57,13 @@ export interface GraphCompiler {
   closeFoldingCache(): void;
   /** Runs `work`. If `defers`, the graphs that it compiles are finished when they first run, where that saves time. */
   withDeferredKernels<Result>(defers: boolean, work: () => Result): Result;
-  /** Prepares memory for runs whose intermediate values take so many bytes. */
+  /** Prepares memory for runs whose intermediate values take this many bytes. */
   reserveArena(bytes: number): void;
-  /** Holds what the interpreter computed for this model so far against its known answers. Throws VERIFICATION_FAILED if it is wrong. */
+  /** Compares results of the interpreter for this model's operations with known answers. Throws VERIFICATION_FAILED if they differ. */
   checkInterpreter(): Promise<void>;
   /** One sentence on a run of compiled graphs, such as "executable of 4 steps: 3 generated kernels, 1 interpreted". */
   describeRun(run: StepCounts & { readonly executables: number }): string;
-  /** What is known of the compiled code, as sentences without a full stop. */
+  /** Facts about the compiled code, as sentences without a full stop. */
   describeCode(): readonly string[];
   dispose(): Promise<void>;
 }

@@ -55,7 +55,7 @@ export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonl
   return product === undefined ? [] : applyEpilogue(operation, product, others);
 }
 
-/** Applies the epilogue of a fused matrix product. `others`: bias and residual, those that the epilogue has, in this order. */
+/** Applies the epilogue of a fused matrix product. `others`: bias and residual, in this order, if the epilogue has them. */
 export function applyEpilogue(
   { bias, residual, activation }: LinearEpilogue,
   product: Literal,

@@ -5,7 +5,7 @@ import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcas
 import { toBigints, type Literal, toLiteral, toNumbers, toStrings } from "../ir/literal.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import type { CallAttributes } from "../ir/operations.ts";
-import { fullMatcher } from "./linear-regex.ts";
+import { fullMatcher } from "../../regular-expressions/re2.ts";
 
 type Literals = readonly Literal[];
 
@@ -35,7 +35,7 @@ export function regexFullMatch([texts]: Literals, { pattern }: CallAttributes): 
   ];
 }
 
-/** ONNX TfIdfVectorizer: weighted counts of the n-grams of a pool in each row. The attributes are those of the operator. */
+/** ONNX TfIdfVectorizer: weighted counts of the n-grams of a pool in each row. The parameters are the operator's attributes. */
 export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals {
   if (tokens === undefined) throw new Error("the operand is missing");
   const { minGramLength, maxGramLength, maxSkipCount, mode } = attributes;

@@ -13,7 +13,7 @@ export interface Value {
   readonly constant?: Literal;
 }
 
-/** One operation with the values it reads and those it defines. */
+/** One operation, the values that it reads and the values that it defines. */
 export interface GraphNode {
   readonly operation: Operation;
   readonly inputs: readonly Value[];

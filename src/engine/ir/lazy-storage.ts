@@ -26,12 +26,12 @@ export interface ElementSource {
   readonly inFile?: true;
 }
 
-/** The quantized form of a matrix, which kernels multiply without widening it. Its values are those of the literal. */
+/** The quantized form of a matrix, which kernels multiply without widening it. It decodes to the values of the literal. */
 export interface QuantizedBlocks {
   readonly format: BlockFormat;
   /** Name of the format. */
   readonly type: string;
-  /** Rows and columns as stored. Blocks lie along the rows. */
+  /** Rows and columns as stored. Blocks run along the rows. */
   readonly rows: number;
   readonly columns: number;
   /** Set for a literal [rows, columns]: the literal [columns, rows] of the same matrix. Absent for that literal. */
@@ -40,7 +40,7 @@ export interface QuantizedBlocks {
   read(): Uint8Array;
 }
 
-/** The elements of one large constant, and what analyses have found out about them. */
+/** The elements of one large constant, and the results of analyses of it. */
 export class LazyStorage {
   /** The elements while they are resident. */
   #data: TensorData | undefined;
@@ -122,7 +122,7 @@ export class LazyStorage {
     this.#source = undefined;
   }
 
-  /** Results of all analyses so far, by name. */
+  /** Results of all analyses, by name. */
   get analyses(): ReadonlyMap<string, unknown> {
     return this.#analyses;
   }

@@ -22,7 +22,7 @@ export function withLazyStorage(literal: Literal, source?: ElementSource): Liter
   return literalWithStorage(new LazyStorage(literal.data, source), dataType, shape);
 }
 
-/** A literal whose elements are those of `storage`. */
+/** A literal with the elements of `storage`. */
 export function literalWithStorage(storage: LazyStorage, dataType: ElementType, shape: readonly number[]): Literal {
   return {
     dataType,

@@ -6,7 +6,7 @@
 import type { ElementType } from "./element-types.ts";
 import type { TensorType } from "./tensor-type.ts";
 
-/** A function of one operand, element by element. The result has the operand's shape and type; that of `not`, `is-nan` and `is-infinite` is bool. */
+/** A function of one operand, element by element. The result has the operand's shape and type; `not`, `is-nan` and `is-infinite` return bool. */
 export type UnaryFunction =
   | "abs"
   | "neg"
@@ -64,7 +64,7 @@ export type LogicalFunction = "and" | "or" | "xor";
 
 /** How a reduction combines the elements of the reduced axes. */
 export type ReduceFunction = "sum" | "product" | "min" | "max" | "mean";
-/** How a scatter combines an update with the element that is there; "none" overwrites it. */
+/** How a scatter combines an update with the existing element; "none" overwrites it. */
 export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
 
 /** Geometry of a sliding window over the spatial axes. `pads` lists the padding before every axis, then that after every axis, as in ONNX. */
@@ -74,7 +74,7 @@ export interface Window {
   readonly pads: readonly number[];
 }
 
-/** An operation of the graph. `kind` tells which; the other members are its attributes. */
+/** An operation of the graph. `kind` selects it; the other members are its attributes. */
 export type Operation =
   | { readonly kind: "unary"; readonly function: UnaryFunction }
   | { readonly kind: "binary"; readonly function: BinaryFunction }
@@ -192,10 +192,7 @@ export type Operation =
       readonly nondeterministic?: true;
     };
 
-/**
- * What a fused matrix product computes on its result: first adds a bias, then applies an activation; a residual is added before or after the
- * activation.
- */
+/** Operations of a fused matrix product on its result: first adds a bias, then applies an activation; a residual is added before or after the activation. */
 export interface LinearEpilogue {
   /** Whether a vector [n] is added. */
   readonly bias: boolean;

@@ -35,7 +35,7 @@ class Parser {
     } else if (cursor.takeWord("constant")) {
       const { name, type } = typedName(cursor);
       cursor.expect("=");
-      this.#made(name, { type, constant: literal(type, cursor) });
+      this.#made(name, { type, constant: readElements(type, cursor) });
     } else if (cursor.takeWord("output")) {
       const name = cursor.name();
       cursor.expect("=");
@@ -48,11 +48,9 @@ class Parser {
     const results = [typedName(cursor)];
     while (cursor.take(",")) results.push(typedName(cursor));
     cursor.expect("=");
-    const kind = cursor.word();
-    const inputs = operands(cursor, () => this.#find(cursor.name()));
-    const operation = kind === "elementwise" ? { kind, steps: steps(cursor) } : attributed(kind, cursor);
+    const { operation, inputs } = readOperation(cursor, () => this.#find(cursor.name()));
     const outputs = results.map(({ name, type }) => this.#made(name, { type }));
-    this.nodes.push({ operation: operation as Operation, inputs, outputs });
+    this.nodes.push({ operation, inputs, outputs });
   }
 
   #made(name: string, value: Value): Value {
@@ -68,14 +66,30 @@ class Parser {
   }
 }
 
+/** Reads an operation with its operands: `gather(x, c0) axis=0`. */
+export function readOperation<Input>(
+  cursor: TextCursor,
+  readInput: () => Input,
+): { readonly operation: Operation; readonly inputs: readonly Input[] } {
+  const kind = cursor.word();
+  const inputs = operands(cursor, readInput);
+  const operation = kind === "elementwise" ? { kind, steps: steps(cursor) } : attributed(kind, cursor);
+  return { operation: operation as Operation, inputs };
+}
+
 function typedName(cursor: TextCursor): { readonly name: string; readonly type: TensorType } {
   const name = cursor.name();
   cursor.expect(":");
+  return { name, type: readType(cursor) };
+}
+
+/** Reads a type: `float32[2,3]`. */
+export function readType(cursor: TextCursor): TensorType {
   const dataType = cursor.word();
   if (!Object.hasOwn(elementTypes, dataType)) throw new Error(`"${dataType}" is not an element type`);
   const shape = cursor.json();
   if (!Array.isArray(shape)) throw new Error("a type must end with a shape, as in float32[2,3]");
-  return { name, type: { dataType: dataType as ElementType, shape: shape as readonly number[] } };
+  return { dataType: dataType as ElementType, shape: shape as readonly number[] };
 }
 
 function operands<Item>(cursor: TextCursor, read: () => Item): readonly Item[] {
@@ -113,7 +127,8 @@ function steps(cursor: TextCursor): readonly ElementStep[] {
   return found;
 }
 
-function literal({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
+/** Reads the elements of a constant of a type: `[1, 2, 0.5]`. */
+export function readElements({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
   const elements = cursor.elements();
   if (elements.length !== elementCount(shape))
     throw new Error(

@@ -13,8 +13,8 @@ export function totalPadding(pads: readonly number[], axis: number): number {
 }
 
 /**
- * How far a window can move along each axis: the padded size minus what the kernel spans, in elements. Negative if the window does not fit. The
- * window has as many strides, dilations and pairs of pads as there are sizes.
+ * Distance that a window can move along each axis: the padded size minus the extent of the kernel, in elements. Negative if the window does not fit. The window
+ * has as many strides, dilations and pairs of pads as there are sizes.
  */
 export function windowTravel(
   sizes: readonly number[],
@@ -24,7 +24,7 @@ export function windowTravel(
   return sizes.map((size, axis) => size + totalPadding(pads, axis) - dilatedSize(at(kernel, axis), at(dilations, axis)));
 }
 
-/** The number of positions of a window along each axis, those that end in the padding included: the spatial shape of a convolution. */
+/** The number of positions of a window along each axis, including positions that end in the padding: the spatial shape of a convolution. */
 export function windowCounts(sizes: readonly number[], kernel: readonly number[], window: Window): readonly number[] {
   return windowTravel(sizes, kernel, window).map((travel, axis) => Math.floor(travel / at(window.strides, axis)) + 1);
 }

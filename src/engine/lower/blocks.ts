@@ -17,7 +17,7 @@ import {
 } from "../codegen/wasm/index.ts";
 import { hasMachineBlockMatmul, machineBlockMatmul } from "../codegen/x64/index.ts";
 import { blockKernelId, gatherScalarId } from "../../kernels/kernel-ids.ts";
-import { gatherScalar } from "../../kernels/scalar-product.ts";
+import { gatherScalar, multiplyScalar } from "../../kernels/scalar-product.ts";
 import { applyEpilogue } from "../interpret/fused.ts";
 import type { NodeOf } from "../ir/graph.ts";
 import { type QuantizedBlocks, transposedValues } from "../ir/lazy-storage.ts";
@@ -38,7 +38,7 @@ import {
 /** Elements of k that share the scale of quantized activations. */
 const activationGroup = 32;
 
-/** The quantized form of a constant matrix [k, n], if kernels can multiply it as it lies. */
+/** The quantized form of a constant matrix [k, n], if kernels can multiply it without unpacking. */
 export function multipliableBlocks(source: Literal | undefined): QuantizedBlocks | undefined {
   const blocks = source?.storage?.blocks;
   if (blocks === undefined || blocks.transposed !== undefined || blocks.columns % activationGroup !== 0) return undefined;
@@ -68,8 +68,8 @@ export function lowerBlockLinear(
 ): LoweredNode | undefined {
   const kernel = blockKernelFor(blocks);
   if (kernel === undefined) return undefined;
-  return kernel.kind === "host"
-    ? lowerHostLinear(node, source, blocks, kernel)
+  return kernel.kind === "scalar"
+    ? lowerScalarLinear(node, source, blocks, kernel.id)
     : lowerGeneratedLinear(node, source, blocks, kernel);
 }
 
@@ -127,12 +127,12 @@ function inPlace(activation: Exclude<NonNullable<BlockMatmulRequest["activation"
   });
 }
 
-/** Multiplies by a function that reads the weights as they are stored; then bias, activation and residual as the interpreter computes them. */
-function lowerHostLinear(
+/** Multiplies in plain TypeScript, which reads the weights as they are stored; then bias, activation and residual as the interpreter computes them. */
+function lowerScalarLinear(
   { operation, inputs, outputs }: NodeOf<"linear">,
   source: Literal,
   blocks: QuantizedBlocks,
-  { id, multiply }: Extract<BlockKernel, { kind: "host" }>,
+  id: string,
 ): LoweredNode {
   const [x, , ...added] = inputs;
   const { rows: n, columns: k, format } = blocks;
@@ -143,7 +143,7 @@ function lowerHostLinear(
     operandBytes: [m * k, ...addedShapes.map(elementCount), m * n].map((count) => 4 * count).toSpliced(1, 0, weights.bytes),
     run: ([activations, stored, ...others]) => {
       const output = floatsIn(others.at(-1));
-      multiply({ format, m, n, k }, floatsIn(activations), required(stored, "the weights"), output);
+      multiplyScalar({ format, m, n, k }, floatsIn(activations), required(stored, "the weights"), output);
       const literals = addedShapes.map((shape, index) => floatLiteral(shape, floatsIn(others[index])));
       const [result] = applyEpilogue(operation, floatLiteral(required(outputs[0], "the output").type.shape, output), literals);
       if (result !== undefined && result.data !== output) output.set(result.data as Float32Array);
@@ -173,7 +173,7 @@ export function lowerBlockGather(
   const { rows: n, columns: k, format } = blocks;
   if (at(data?.type.shape ?? [], 0) !== n) return undefined; // reshaped
   const kernel = blockKernelFor(blocks);
-  if (kernel?.kind === "host") {
+  if (kernel?.kind === "scalar") {
     const weights = storedBlocks(source, blocks);
     const host: HostKernel = {
       operandBytes: [weights.bytes, count * (indexType === "int64" ? 8 : 4), 4 * count * k],

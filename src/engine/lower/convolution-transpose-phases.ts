@@ -65,8 +65,8 @@ export interface TransposedShape {
 }
 
 /**
- * Decomposes a transposed convolution into one plain convolution per phase of the output: computes their windows and pads, and where each kernel
- * element goes.
+ * Decomposes a transposed convolution into one plain convolution per phase of the output: computes the windows and pads of the phases, and the phase and
+ * position of each kernel element.
  */
 export function decomposePhases({ operation, sizes, kernel, outputSizes }: TransposedShape): Phases {
   const { strides, dilations, pads } = operation;

@@ -13,7 +13,7 @@ import {
   decomposePhases,
 } from "./convolution-transpose-phases.ts";
 
-/** Upper bound on the ratio of multiplications after decomposition (including zero-filled taps) to those of the original kernel. */
+/** Upper bound on the ratio of multiplications after decomposition (including zero-filled taps) to multiplications with the original kernel. */
 const maxZeroFillRatio = 8;
 /** Upper bound on kernel elements when the weights are computed at run time: each one takes a strided copy. */
 const maxDynamicTaps = 64;

@@ -29,7 +29,7 @@ export interface ElementwiseFunction {
   readonly exponent?: number;
 }
 
-/** The functions that the kernels of a lowered node compute: the families of its kernels, and what its operation selects in them. */
+/** The functions that the kernels of a lowered node compute: kernel families, and the variants that its operation selects in them. */
 export function getKernelFunctions({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
   const families = [...new Set(calls.flatMap((call) => ("kernel" in call ? [call.kernel.family] : [])))];
   const blocks = operation.kind === "linear" ? multipliableBlocks(inputs[1]?.constant) : undefined;

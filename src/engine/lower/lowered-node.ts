@@ -3,7 +3,6 @@ import type { TensorData } from "../../contract/tensor.ts";
 import type { IndexType, Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { X64Level } from "../../kernels/simd-levels.ts";
-import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 
@@ -37,11 +36,11 @@ export type LoweredCall = GeneratedCall | HostCall;
 
 /** One call of a generated kernel. */
 export interface GeneratedCall {
-  /** Id under which calls are counted. Default: that of the kernel's family, see `familyKernelId`. */
+  /** Id under which calls are counted. Default: the id of the kernel's family, see `familyKernelId`. */
   readonly id?: string;
   /** The kernel to call. */
   readonly kernel: Kernel;
-  /** In the order of `kernel.parameters`, without the scratch parameter. */
+  /** Operands in the order of `kernel.parameters`, without the scratch parameter. */
   readonly operands: readonly Operand[];
 }
 
@@ -54,7 +53,7 @@ export interface HostCall {
   readonly operands: readonly Operand[];
 }
 
-/** A kernel that JavaScript calls: plain TypeScript, or a function of a native library. It runs on the calling thread alone. */
+/** A kernel in plain TypeScript. It runs on the calling thread alone. */
 export interface HostKernel {
   /** Size in bytes of each operand. */
   readonly operandBytes: readonly number[];
@@ -62,12 +61,12 @@ export interface HostKernel {
   run(operands: readonly Uint8Array[]): void;
 }
 
-/** How quantized weights are multiplied. */
+/** Kernel that multiplies quantized weights, and its arguments. */
 export type BlockKernel =
   /** By generated code, with weights that are packed for it: machine code if a level is given, for the requests that it has, otherwise WebAssembly. */
   | { readonly id: string; readonly kind: "generated"; readonly level?: X64Level }
-  /** By a function that reads them as they are stored. */
-  | { readonly id: string; readonly kind: "host"; readonly multiply: MultiplyBlocks };
+  /** By plain TypeScript, which reads them as they are stored. */
+  | { readonly id: string; readonly kind: "scalar" };
 
 /** The kernel calls that compute one node, in order. */
 export interface LoweredNode {

@@ -52,7 +52,7 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
   return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
 }
 
-/** Operands of which one has more axes than the other, and whole numbers; a pass makes a `product` of all others. */
+/** Lowers `matmul` of operands with different numbers of batch axes, and of integers. A pass replaces every other `matmul` by `product`. */
 export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode | undefined {
   const order = Array.from(outputs[0]?.type.shape ?? [], (_, axis) => axis);
   const raised = inputs.map(({ type }) => {

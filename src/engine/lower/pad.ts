@@ -9,7 +9,7 @@ import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
 
 type RepeatingMode = Exclude<OperationOf<"pad">["mode"], "constant">;
 
-/** Lowers padding of any mode. undefined when a pad is longer than what it repeats; the interpreter then computes it. */
+/** Lowers padding of any mode. undefined if a pad is longer than the data it repeats; the interpreter then computes it. */
 export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): LoweredNode | undefined {
   const [x, value] = inputs;
   const [y] = outputs;

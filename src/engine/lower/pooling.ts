@@ -6,7 +6,7 @@ import type { Window } from "../ir/operations.ts";
 import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";
 import { ceilModeWindow, window2d } from "./window-2d.ts";
 
-/** Lowers max pooling of float32, uint8 or int8 whose second output, the positions, nobody uses. */
+/** Lowers max pooling of float32, uint8 or int8 whose second output, the positions, is unused. */
 export function lowerMaxPool(
   { operation, inputs, outputs }: NodeOf<"max-pool">,
   { isOutputUsed }: LoweringContext,

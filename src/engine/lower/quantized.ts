@@ -30,7 +30,7 @@ import {
   tensorOperand,
 } from "./lowered-node.ts";
 
-/** The quantised activations of a graph that only products with weights that fit bytes use: those may lie as rows of bytes. */
+/** The quantised activations of a graph that are used only by products with weights that fit bytes: these activations may be stored as rows of bytes. */
 export function valuesWithByteLayout({ nodes, outputs }: Graph): ReadonlySet<Value> {
   const values = new Set(nodes.flatMap(({ operation, outputs: made }) => (operation.kind === "quantize" ? made : [])));
   for (const value of values) {

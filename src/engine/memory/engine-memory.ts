@@ -120,7 +120,7 @@ export class EngineMemory {
     return [...(this.#locations.get(storageIdentity(source))?.values() ?? [])];
   }
 
-  /** Returns the handle with which other replicas use this memory. They may read all weights packed so far, even after this replica is closed. */
+  /** Returns the handle with which other replicas use this memory. They may read all weights packed until now, even after this replica is closed. */
   share(): SharedMemoryHandle {
     this.#weights.publish();
     return { memory: this.memory, regions: this.#regions.buffer };

@@ -34,7 +34,7 @@ const unowned = 0;
 /** Owner of regions that all replicas read. They are never freed. */
 const sharedByAll = -1;
 
-/** One replica's view of the table of regions, which lies in the shared memory and says which replica owns which bytes. */
+/** One replica's view of the table of regions, which is in the shared memory and records which replica owns which bytes. */
 export class RegionTable {
   readonly #words: Int32Array;
   readonly #replicaIds: ReplicaIds;

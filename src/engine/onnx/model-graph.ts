@@ -1,5 +1,6 @@
 /** The graph of an ONNX model for inputs of given shapes. Nothing is executed. */
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Graph, NamedValue, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
 import type { OnnxModel, OnnxValueInfo } from "./onnx-model.ts";
@@ -44,7 +45,7 @@ function inputType({ name, type }: OnnxValueInfo, shapes: ReadonlyMap<string, re
   const { dataType, shape = requested } = type;
   if (shape === undefined) {
     throw new InferyardError("INPUT_INVALID", `the model does not declare the number of axes of its input "${name}"`, {
-      remedy: `give the shape: --shape ${name}=1,16`,
+      remedy: `give ${quoteOption("shapes")}, for example ${name}=1,16`,
     });
   }
   const fits =

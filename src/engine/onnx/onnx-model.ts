@@ -11,7 +11,7 @@ export interface OnnxModel {
   readonly graph: OnnxGraph;
   /** Functions that the file defines, by "domain:name". */
   readonly functions: ReadonlyMap<string, OnnxFunction>;
-  /** Number of elements of all tensors, those in attributes of nodes included. */
+  /** Number of elements of all tensors, including tensors in attributes of nodes. */
   readonly elementCount: number;
 }
 
@@ -69,7 +69,7 @@ export interface OnnxAttributeValues {
 /** The kinds of attributes of an ONNX node: float, int, string, tensor, graph and lists of these. */
 export type OnnxAttributeKind = keyof OnnxAttributeValues;
 
-/** An attribute of a node as it stands in the file: its kind and its value. */
+/** An attribute of a node as written in the file: its kind and its value. */
 export type OnnxAttribute = {
   readonly [Kind in OnnxAttributeKind]: { readonly kind: Kind; readonly value: OnnxAttributeValues[Kind] };
 }[OnnxAttributeKind];

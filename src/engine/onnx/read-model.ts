@@ -38,9 +38,9 @@ export interface ImportedModel {
 }
 
 /**
- * Reads an ONNX model; `displayName` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be readable until
- * `keep` is called. `budget` is charged for everything else before it is unpacked. Throws MODEL_INVALID if the bytes are not a complete ONNX file, MODEL_UNSUPPORTED for
- * sparse tensors, and what the budget throws.
+ * Reads an ONNX model; `displayName` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be
+ * readable until `keep` is called. `budget` is charged for everything else before it is unpacked. Throws MODEL_INVALID if the bytes are not a complete ONNX
+ * file, MODEL_UNSUPPORTED for sparse tensors, and errors of the budget.
  */
 export function readOnnxModel(
   file: Uint8Array | ByteSource,

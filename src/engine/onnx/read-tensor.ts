@@ -23,7 +23,7 @@ function isElementType(name: string): name is ElementType {
   return Object.hasOwn(elementTypes, name);
 }
 
-/** Data of a tensor that lies in another file than the model (ONNX external data) and has not been read. */
+/** Data of a tensor in another file than the model (ONNX external data), which has not been read. */
 export interface ExternalData {
   /** Path of the file, relative to the model's folder. */
   readonly location: string;

@@ -3,7 +3,7 @@ import type { Graph, Value } from "../ir/graph.ts";
 import { isClose, eitherOrder, getFactors, getOperand, getOperands, getScalar } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-/** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". Factors may stand in any order. */
+/** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". The factors may be in any order. */
 export function recognizeGelu(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.operation.kind !== "binary" || node.operation.function !== "mul") return undefined;

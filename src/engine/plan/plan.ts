@@ -49,7 +49,7 @@ export type PlanStep =
       /** Id under which calls are counted. */
       readonly id: string;
       readonly kernel: Kernel;
-      /** In the order of `kernel.parameters`, without the scratch parameter. */
+      /** Operands in the order of `kernel.parameters`, without the scratch parameter. */
       readonly operands: readonly BufferRef[];
       /** Scratch memory of the kernel; undefined when it needs none. */
       readonly scratch: Scratch | undefined;
@@ -77,7 +77,7 @@ export interface Scratch {
   readonly stride: number;
 }
 
-/** What running a graph needs except the memory itself: steps, kernels, packed weights, and the offsets of all buffers. */
+/** Everything that a run of a graph needs except the memory itself: steps, kernels, packed weights, and the offsets of all buffers. */
 export interface Plan {
   /** Executed in this order. */
   readonly steps: readonly PlanStep[];
@@ -97,7 +97,7 @@ export interface Plan {
   readonly arenaBytes: number;
   /** Size in bytes of each state block that a run is given, laid out by `layOutStates`; 0 without states. */
   readonly stateBytes: number;
-  /** The graph's inputs, except those that are states. */
+  /** The graph's inputs, except states. */
   readonly inputs: readonly (TensorRef & { readonly name: string })[];
   /** The graph's outputs, in order. Constants are given as literals. */
   readonly outputs: readonly { readonly name: string; readonly source: TensorRef | Literal }[];

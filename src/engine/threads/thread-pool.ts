@@ -70,8 +70,8 @@ export class ThreadPool {
   }
 
   /**
-   * Runs one call of a kernel that was added and returns its status. The last offset of a kernel with scratch memory is that of the first thread; thread t
-   * uses the offset plus t times `scratchStride` bytes. Throws CONTRACT_VIOLATION for an unknown kernel and RUN_FAILED when it traps.
+   * Runs one call of a kernel that was added and returns its status. The last offset of a kernel with scratch memory is the offset for the first thread; thread
+   * t uses it plus t times `scratchStride` bytes. Throws CONTRACT_VIOLATION for an unknown kernel and RUN_FAILED when it traps.
    */
   run(kernel: KernelCall, offsets: readonly number[], scratchStride: number = 0): number {
     const number = this.#numbers.get(kernel.key);

@@ -67,7 +67,7 @@ export class WorkQueue {
     if (this.#load("chunks") === 0 && this.#load("workCounter") === 0) Atomics.store(this.#words, words.workCounter, closed);
   }
 
-  /** Number of messages posted to each thread so far. */
+  /** Number of messages posted to each thread. */
   get messageCount(): number {
     return this.#load("messageCount");
   }

@@ -43,7 +43,7 @@ const cacheParts = ["key", "value"] as const;
 
 /**
  * The model as a `Transformer`. With caches (`isCached`) it takes `past_key_values.{layer}.{key|value}` and returns `present.{layer}.{key|value}`. Default: a
- * model that outputs logits has them, and one that outputs hidden states has none, since it does not generate. `others`: inputs that the model takes beside these.
+ * model that outputs logits has caches, and one that outputs hidden states has none, since it does not generate. `others`: further inputs of the model.
  */
 export function causalTransformer(
   model: CausalModel,

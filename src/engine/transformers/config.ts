@@ -86,7 +86,7 @@ export class Config {
     throw this.#invalid(key, value, "true or false is required");
   }
 
-  /** A string. */
+  /** A setting that is a string. */
   string(key: string, otherwise: string): string {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "string") return value;
@@ -149,7 +149,7 @@ export class Config {
     return new Config(value as Readonly<Record<string, unknown>>, this.#name);
   }
 
-  /** The error for a valid setting that the engine does not implement. `supported` says which values it implements. */
+  /** The error for a valid setting that the engine does not implement. `supported` lists the values that it implements. */
   unsupported(key: string, supported: string): InferyardError {
     return new InferyardError(
       "MODEL_UNSUPPORTED",

@@ -8,7 +8,7 @@ import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { causalTransformer, type CausalInputs, type KeyValueCache, type UpdateCache } from "./causal-model.ts";
 import { float32Info, int64Info, type Transformer } from "./transformer.ts";
 
-/** What an architecture states of itself. L is the number of tokens of the source. */
+/** The parts in which architectures with encoder and decoder differ. L is the number of tokens of the source. */
 export interface EncoderDecoder {
   /** Number of decoder layers. */
   readonly layers: number;
@@ -20,7 +20,7 @@ export interface EncoderDecoder {
   readonly maxSourceTokens: number | undefined;
   /** Encodes token ids and mask, both int64 `[batch, L]`, and returns the keys and values for the cross-attention of each decoder layer. */
   encode(ops: TensorOps, ids: Value, mask: Value): readonly KeyValueCache[];
-  /** The logits of the decoder, float32 `[batch, length, vocabulary]`. `source`: what `encode` returned; `sourceMask`: int64 `[batch, L]`. */
+  /** The logits of the decoder, float32 `[batch, length, vocabulary]`. `source`: the result of `encode`; `sourceMask`: int64 `[batch, L]`. */
   decode(
     ops: TensorOps,
     inputs: CausalInputs,
@@ -78,7 +78,7 @@ export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraph
   return { encoder, decoder, maxSourceTokens };
 }
 
-/** Positions of all keys, cached ones included: int64 `[batch, S]` from a mask `[batch, S]`, of which unused places do not count. */
+/** Positions of all keys, including cached ones: int64 `[batch, S]` from a mask `[batch, S]`; masked positions are not counted. */
 export function keyPositions(ops: TensorOps, mask: Value): Value {
   const counted = ops.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, mask);
   return ops.binary("max", ops.binary("sub", counted, 1), 0);

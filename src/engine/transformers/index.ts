@@ -44,26 +44,26 @@ export interface HeadlessModel {
 
 /** A transformer whose weights are declared and not yet read. */
 export interface BuiltTransformer {
-  /** What `EngineModel` traces. */
+  /** Graph source for `EngineModel`. */
   readonly source: GraphSource;
   /** Inputs, named as in Optimum's ONNX exports. */
   readonly inputs: readonly TensorInfo[];
-  /** Outputs, named likewise. */
+  /** Outputs, in the same form. */
   readonly outputs: readonly TensorInfo[];
   /** The same model without the head that it was trained with. Absent for a model without one, and for a head of a task. */
   readonly headless?: HeadlessModel;
   /** The weights that the model reads. Each must be given a reader before anything is traced. */
   readonly pending: readonly PendingWeight[];
-  /** Which weights are packed while they are read; undefined if that was not asked for. */
+  /** Which weights are packed while they are read; undefined if no packing was requested. */
   readonly packing: PackedWeightNames | undefined;
   /** Reads into memory all weights that were not packed yet; the file may be closed afterwards. */
   detachFromFile(): void;
 }
 
 /**
- * Builds the architecture `name` from the parsed config.json `values`. `stored` are the tensors in the header of the weights file, by name; no elements
- * are read. `packTo`: what linear layers are quantized to when they are read. Default: nothing. Throws MODEL_UNSUPPORTED for an architecture, setting or tensor that the engine does not implement, and MODEL_INVALID if a tensor is
- * missing or has another shape than config.json demands.
+ * Builds the architecture `name` from the parsed config.json `values`. `stored` are the tensors in the header of the weights file, by name; no elements are
+ * read. `packTo`: type to which linear layers are quantized when they are read. Default: none. Throws MODEL_UNSUPPORTED for an architecture, setting or tensor
+ * that the engine does not implement, and MODEL_INVALID if a tensor is missing or does not have the shape that follows from config.json.
  */
 export function buildTransformer(
   name: string,
@@ -102,7 +102,7 @@ function lacksMaskedHead(name: string, stored: ReadonlyMap<string, StoredTensor>
 
 /** An encoder-decoder model that is ready to be traced: with inputs of the encoder as the encoder, else as the decoder. */
 export interface BuiltEncoderDecoder extends BuiltTransformer, Pick<EncoderDecoderGraphs, "maxSourceTokens"> {
-  /** The encoder's inputs; `inputs` are those of the decoder. */
+  /** The encoder's inputs; `inputs` are the decoder's. */
   readonly encoderInputs: readonly TensorInfo[];
   /** The encoder's outputs, which are inputs of the decoder. */
   readonly encoderOutputs: readonly TensorInfo[];
@@ -130,7 +130,7 @@ export function buildEncoderDecoder(
   };
 }
 
-/** Makes the model of an architecture, with weights of which it uses all but those that the architecture ignores. */
+/** Makes the model of an architecture. It uses all weights that the architecture does not ignore. */
 function made<Model>(
   name: string,
   known: Readonly<Record<string, Architecture<Model>>>,

@@ -19,7 +19,7 @@ import type { Layer } from "../build/nn/layers.ts";
 import type { Config } from "./config.ts";
 import type { RotarySettings } from "./rope-scaling.ts";
 
-/** What differs between the families. */
+/** Differences between the families. */
 export interface FamilyOptions {
   /** Whether the query, key and value projections have biases. */
   readonly inputBias: boolean;

@@ -14,7 +14,7 @@ import type { Config } from "./config.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
-/** Rows of the position table before that of the first position. */
+/** Rows of the position table before the row of the first position. */
 const positionOffset = 2;
 const epsilon = 1e-5;
 

@@ -15,7 +15,7 @@ import { Config } from "./config.ts";
 
 const methods = ["default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"] as const;
 
-/** What the rotary embedding of some layers is read from. */
+/** Settings of the rotary position embedding of some layers. */
 export interface RotarySettings {
   /** Size of one head. */
   readonly headSize: number;

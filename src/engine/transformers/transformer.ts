@@ -12,7 +12,7 @@ export type GetInput = (name: string) => Value;
 export interface Transformer {
   /** Inputs, with the names, types and symbolic shapes of Hugging Face Optimum's ONNX exports. */
   readonly inputs: readonly TensorInfo[];
-  /** Outputs, named likewise. */
+  /** Outputs, in the same form. */
   readonly outputs: readonly TensorInfo[];
   /** Adds the model's operations to a graph and returns the outputs by name. */
   forward(ops: TensorOps, input: GetInput): Readonly<Record<string, Value>>;
@@ -20,7 +20,7 @@ export interface Transformer {
 
 /** How one model class of Hugging Face transformers is built from config.json and the tensors of its files. */
 export interface Architecture<Model = Transformer> {
-  /** Optional prefixes of tensor names: "bert." stands before the names of the base model in files of a model with a head. */
+  /** Optional prefixes of tensor names: files of a model with a head have "bert." before the names of the base model. */
   readonly prefixes: readonly string[];
   /** Class that `auto_map` may name as the model's code, because transformers has since taken it over as this class. Default: none. */
   readonly takenOverCode?: RegExp;

@@ -21,7 +21,7 @@ export interface StoredTensor {
   readonly shape: readonly number[];
   /** Set for a matrix whose axes are swapped, compared with a safetensors file of the model. */
   readonly isTransposed?: boolean;
-  /** How its elements are quantized, for a matrix whose reader returns them as they are too. */
+  /** Quantization of its elements, for a matrix whose reader can also return the quantized form. */
   readonly blocks?: { readonly type: string; readonly format: BlockFormat };
 }
 
@@ -54,7 +54,7 @@ interface QuantizedLiterals {
 export interface PackedWeightNames {
   readonly type: PackedType;
   readonly packed: ReadonlySet<string>;
-  /** Those that keep their precision, because their rows are no whole blocks. */
+  /** Weights that keep their precision, because the length of their rows is not a multiple of the block size. */
   readonly unfit: ReadonlySet<string>;
 }
 
@@ -81,7 +81,7 @@ export class Weights implements ParameterSource {
     this.#packTo = packTo;
   }
 
-  /** Which weights are packed; undefined if that was not asked for. */
+  /** Which weights are packed; undefined if no packing was requested. */
   get packing(): PackedWeightNames | undefined {
     return this.#packTo === undefined ? undefined : { type: this.#packTo, packed: this.#packed, unfit: this.#unfit };
   }
@@ -144,8 +144,7 @@ export class Weights implements ParameterSource {
   }
 
   /**
-   * Whether a tensor of the file belongs to a head: the tensors of the model without a head have a prefix in the file of one with a head, and this one does
-   * not have it.
+   * Whether a tensor of the file belongs to a head: in the file of a model with a head, tensors of the base model have a prefix, and this one does not have it.
    */
   isOfHead(name: string): boolean {
     const [prefix = "", ...others] = this.#used;

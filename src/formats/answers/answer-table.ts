@@ -8,7 +8,7 @@ import type { PackedType } from "../scaled-blocks/encode.ts";
 export interface AnswerTable {
   /** Elements of the blocks of each type. */
   readonly elements: number;
-  /** By type: blocks in base64, the digest of their values, and what their format says of them (see `getLayout`). */
+  /** By type: blocks in base64, the digest of their values, and properties of the format (see `layoutOf`). */
   readonly blocks: Readonly<Record<string, { readonly blocks: string; readonly digest: number; readonly layout: string }>>;
   /** A matrix in base64, and the digests of its values in each layout. */
   readonly i2s: { readonly bytes: string; readonly digests: Readonly<Record<I2SLayout, number>> };
@@ -16,7 +16,7 @@ export interface AnswerTable {
   readonly tables: Readonly<Record<TableType, readonly number[]>>;
   /** Digests of the published tiles. */
   readonly tiles: Readonly<Record<TableType, number>>;
-  /** Digests of what the known values become. */
+  /** Digests of the encoded known values. */
   readonly encoders: Readonly<Record<EncodableType, number>>;
   readonly packings: Readonly<Record<PackedType, number>>;
   /** The largest errors of packed weights. */

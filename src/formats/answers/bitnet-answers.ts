@@ -20,7 +20,7 @@ const fits: readonly (readonly [I2SLayout, rows: number, columns: number, fits: 
   ["x86-interleaved", 6, 4, false],
 ];
 
-/** What is wrong with the decoders of I2_S. */
+/** Error of the decoders of I2_S, if they give wrong values. */
 export function findI2SProblem(): string | undefined {
   const { rows, columns } = i2sAnswerShape;
   const elements = rows * columns;
@@ -52,7 +52,7 @@ export const tableAnswerShapes: Readonly<Record<TableType, readonly TiledShape[]
   TL2: [{ rows: 128, columns: 208, tiles: { rows: 64, columns: 72, registerRows: 32 } }],
 };
 
-/** Bytes of a matrix whose indices all stand for weights: up to 8 for pairs, up to 13 for triples, whose signs lie behind them. */
+/** Bytes of a matrix in which every index represents weights: up to 8 for pairs, up to 13 for triples, whose signs follow. */
 export function tableAnswerBytes(type: TableType, { rows, columns, tiles }: TiledShape): Uint8Array {
   const whole = columns - (columns % tiles.columns);
   const [triples, signs, pairs] =
@@ -110,7 +110,7 @@ export const publishedShapes: readonly (readonly [rows: number, columns: number]
   [4096, 4096],
 ];
 
-/** What is wrong with the decoder of a type with lookup tables, or with what it knows about tiles. */
+/** Error of the decoder of a type with lookup tables, or of its rules about tiles, if they give wrong values. */
 export function findTableProblem(type: TableType): string | undefined {
   for (const [index, shape] of tableAnswerShapes[type].entries()) {
     const bytes = tableAnswerBytes(type, shape);

@@ -38,7 +38,7 @@ const numbers: Readonly<Record<string, { readonly bytes: readonly number[]; read
   I32: { bytes: [0, 0, 0, 0x80, 0x78, 0x56, 0x34, 0x02], values: [-(2 ** 31), 0x2345678] },
 };
 
-/** What is wrong with the decoder of a type, as a message; undefined if it is right. `format`: the layout of its blocks. Default: the one that its name stands for. */
+/** Error of the decoder of a type, as a message; undefined if it is right. `format`: the layout of its blocks. Default: the layout of the type. */
 export function findDecoderProblem(type: string, format: BlockFormat | undefined = blockFormats[type]): string | undefined {
   if (type === "I2_S") return findI2SProblem();
   if (type === "TL1" || type === "TL2") return findTableProblem(type) ?? findTernaryBlockProblem();
@@ -57,7 +57,7 @@ export function requireDecoder(type: string): void {
   rightTypes.add(type);
 }
 
-/** The error for a decoder or encoder of weights that fails its test. `problem`: what it does, as a sentence without a full stop. */
+/** The error for a decoder or encoder of weights that fails its test. `problem`: the wrong result, as a sentence without a full stop. */
 export function wrongBuild(problem: string): InferyardError {
   return new InferyardError("VERIFICATION_FAILED", problem, {
     remedy: "this build of the engine reads or writes wrong weights: use another target, or install the package again",

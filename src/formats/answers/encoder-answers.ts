@@ -9,8 +9,8 @@ import { computeDigest, patternBytes } from "./pattern.ts";
 const elements = 2048;
 
 /**
- * Finite values of different magnitudes, whose products are exact on every machine: zeros, values that differ in their sign alone, values of one block that lie far
- * apart, and ones so small that their scale has few bits.
+ * Finite values of different magnitudes, whose products are exact on every machine: zeros, values that differ only in their sign, values of one block with
+ * distant magnitudes, and values so small that their scale has few bits.
  */
 export function encodedValues(): Float32Array {
   const bytes = patternBytes(2 * elements, 17);
@@ -39,7 +39,7 @@ export function encodedDigest(type: EncodableType): number {
   return computeDigest(Uint8Array.from(all.flatMap((bytes) => [...bytes])));
 }
 
-/** What is wrong with the encoder of a type, as a message; undefined if it is right. */
+/** Error of the encoder of a type, as a message; undefined if it is right. */
 export function findEncoderProblem(type: EncodableType): string | undefined {
   return encodedDigest(type) === answerTable.encoders[type]
     ? undefined
@@ -56,7 +56,7 @@ export function requireEncoder(type: EncodableType): void {
   rightEncoders.add(type);
 }
 
-/** What is wrong with the packing of weights to a type at a load, as a message; undefined if it is right. */
+/** Error of the packing of weights to a type at a load, as a message; undefined if it is right. */
 export function findPackingProblem(type: PackedType): string | undefined {
   if (computeDigest(packValues(type, encodedValues())) !== answerTable.packings[type])
     return `weights are packed to ${type} in another way than they should be`;

@@ -6,7 +6,7 @@ import { displaced, patternBytes } from "./pattern.ts";
 
 const scale = 0.37;
 
-/** What is wrong with blocks of ternary codes, or with their decoder. */
+/** Error of blocks of ternary codes, or of their decoder, if they give wrong values. */
 export function findTernaryBlockProblem(): string | undefined {
   for (const elements of [32, 64, 128] as const) {
     const { codeBits, smallestCode, hasMins, groupElements, elements: own } = ternaryFormat(elements);
@@ -40,8 +40,8 @@ const shapes: readonly ScaledBlockShape[] = [
 ];
 
 /**
- * What is wrong with the decoder of blocks with a float32 scale. The right values are read bit by bit: element i has the bits from i * bits on, and half of the
- * range of codes is negative.
+ * Error of the decoder of blocks with a float32 scale, if it gives wrong values. The right values are read bit by bit: element i has the bits from i * bits on,
+ * and half of the range of codes is negative.
  */
 export function findScaledBlockProblem(): string | undefined {
   for (const shape of shapes) {

@@ -80,7 +80,7 @@ export interface PlacedTensor {
   readonly number: number;
   /** The innermost dimension first. */
   readonly shape: readonly number[];
-  /** Bytes from its beginning to that of the next tensor, or to the end of the file. */
+  /** Bytes from its beginning to the beginning of the next tensor, or to the end of the file. */
   readonly room: number;
 }
 
@@ -104,7 +104,7 @@ function isRoomOfTL2(other: GgmlType, shape: readonly number[], room: number): b
   return room === codes || room === codes + 32;
 }
 
-/** The element type with this name; undefined if there is none. Names of types that llama.cpp gave up end in " (given up)". */
+/** The element type with this name; undefined if there is none. Names of types that llama.cpp has removed end in " (given up)". */
 export function ggmlTypeNamed(name: string): GgmlType | undefined {
   return [...types.values(), bitnetTable].find((each) => each.name === name || each.name === `${name} (given up)`);
 }
@@ -122,7 +122,7 @@ export interface NumberedGgmlType extends GgmlType {
   readonly number: number;
 }
 
-/** The types of llama.cpp with a number that it has not given up, without those of the BitNet fork. */
+/** The types of llama.cpp with a current number, without the types of the BitNet fork. */
 export function ggmlTypeSizes(): readonly NumberedGgmlType[] {
   return [...types]
     .filter(([, { name }]) => !name.includes(" ") && !bitnetTypes.has(name))

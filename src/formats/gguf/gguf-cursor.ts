@@ -1,5 +1,6 @@
 /** Reads the values of a GGUF header one after the other. Lengths and counts are compared with the bytes left in the file before they are used. */
 import type { FileWindow } from "../file-window.ts";
+import { type NumberTypeName, numberTypes } from "../number-types.ts";
 
 /**
  * How a GGUF file writes numbers. Version 1 has lengths of 32 bits, later versions of 64 bits; since version 3 a file may be
@@ -10,33 +11,6 @@ export interface GgufEncoding {
   /** Bytes of a length, a count or a dimension. */
   readonly sizeBytes: 4 | 8;
 }
-
-/** Number types that GGUF metadata can have. */
-export type GgufNumberType =
-  | "uint8"
-  | "int8"
-  | "uint16"
-  | "int16"
-  | "uint32"
-  | "int32"
-  | "float32"
-  | "uint64"
-  | "int64"
-  | "float64";
-
-/** Size in bytes of one number of each GGUF number type. */
-export const numberBytes: Readonly<Record<GgufNumberType, number>> = {
-  uint8: 1,
-  int8: 1,
-  uint16: 2,
-  int16: 2,
-  uint32: 4,
-  int32: 4,
-  float32: 4,
-  uint64: 8,
-  int64: 8,
-  float64: 8,
-};
 
 /**
  * Reads the values of a GGUF header in order; each read advances the position. Methods throw Error if the file ends too early or
@@ -65,14 +39,14 @@ export class GgufCursor {
   }
 
   /** A number. Integers beyond 2^53 are returned as a string of decimal digits, and values that are not finite as "NaN", "Infinity" or "-Infinity". */
-  async number(type: GgufNumberType): Promise<number | string> {
+  async number(type: NumberTypeName): Promise<number | string> {
     const view = this.#scratch;
-    const bytes = numberBytes[type];
+    const { bytes, read } = numberTypes[type];
     if (this.#window.available(this.#position) < bytes) await this.#window.load(this.#position, bytes);
     const offset = this.#position - this.#window.start;
     new Uint8Array(view.buffer).set(this.#window.buffer.subarray(offset, offset + bytes));
     this.#position += bytes;
-    const value = readers[type](view, this.#encoding.littleEndian);
+    const value = read(view, 0, this.#encoding.littleEndian);
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     return Number.isFinite(value) ? value : String(value);
   }
@@ -122,16 +96,3 @@ export class GgufCursor {
     this.#window.countItems(items);
   }
 }
-
-const readers: Readonly<Record<GgufNumberType, (view: DataView, littleEndian: boolean) => number | bigint>> = {
-  uint8: (view) => view.getUint8(0),
-  int8: (view) => view.getInt8(0),
-  uint16: (view, little) => view.getUint16(0, little),
-  int16: (view, little) => view.getInt16(0, little),
-  uint32: (view, little) => view.getUint32(0, little),
-  int32: (view, little) => view.getInt32(0, little),
-  float32: (view, little) => view.getFloat32(0, little),
-  uint64: (view, little) => view.getBigUint64(0, little),
-  int64: (view, little) => view.getBigInt64(0, little),
-  float64: (view, little) => view.getFloat64(0, little),
-};

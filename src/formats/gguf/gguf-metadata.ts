@@ -1,6 +1,7 @@
 /** Reads the metadata of a GGUF file: keys with values of thirteen types. Of long strings and arrays only the beginning is kept unless all is asked for, with the length of the whole. */
 import { quoteName } from "../format-errors.ts";
-import { type GgufCursor, type GgufNumberType, numberBytes } from "./gguf-cursor.ts";
+import { type NumberTypeName, numberTypes } from "../number-types.ts";
+import type { GgufCursor } from "./gguf-cursor.ts";
 
 /**
  * A GGUF metadata value that is not an array. Integers beyond 2^53 and numbers that are not finite are strings; the `type` stored
@@ -10,12 +11,12 @@ export type GgufScalar = number | string | boolean;
 
 /** A value of GGUF metadata with its type. Long strings and arrays are truncated, with their full length beside them. */
 export type GgufValue =
-  | { readonly type: GgufNumberType | "bool"; readonly value: GgufScalar }
+  | { readonly type: NumberTypeName | "bool"; readonly value: GgufScalar }
   /** `value` is the beginning of the string, `bytes` the length of the whole string in bytes. */
   | { readonly type: "string"; readonly value: string; readonly bytes: number }
   | GgufArray;
 
-/** An array of GGUF metadata, of which only the first items are kept. */
+/** The first items of an array of GGUF metadata. */
 export interface GgufArray {
   readonly type: "array";
   /** Type of the elements: "uint32", "string", ... */
@@ -26,8 +27,8 @@ export interface GgufArray {
   readonly items: readonly (GgufScalar | GgufArray)[];
 }
 
-/** Names of the types; the index is the number in the file. */
-const typeNames = [
+/** Names of the types; the index is the number in the file (`GGUF_METADATA_VALUE_TYPE` of the specification). */
+export const typeNames = [
   "uint8",
   "int8",
   "uint16",
@@ -57,10 +58,7 @@ const itemsPerKey = 5;
 /** Deepest nesting of arrays. The format allows arrays of arrays; no known file has any. */
 const maxArrayDepth = 8;
 
-/**
- * What is kept of long values: their beginnings; whole strings, such as chat templates, and the beginnings of arrays; or everything, vocabularies
- * included.
- */
+/** Which long values are kept: their beginnings; whole strings, such as chat templates, and the beginnings of arrays; or everything, including vocabularies. */
 export type KeptMetadata = "beginnings" | "strings" | "everything";
 
 interface KeptLengths {
@@ -147,7 +145,7 @@ async function readArray(cursor: GgufCursor, key: string, kept: KeptLengths, dep
 function minElementBytes(type: TypeName, cursor: GgufCursor): number {
   if (type === "string") return cursor.sizeBytes;
   if (type === "array") return 4 + cursor.sizeBytes;
-  return type === "bool" ? 1 : numberBytes[type];
+  return type === "bool" ? 1 : numberTypes[type].bytes;
 }
 
 /** The string under a key of GGUF metadata, or undefined if there is none or the value has another type. */

@@ -59,8 +59,9 @@ const maxNameBytes = 1024;
 const itemsPerTensor = 8;
 
 /**
- * Reads the header of the GGUF file at `path`; `displayName` is the path as the user wrote it, `keep` what is kept of long metadata values. Throws MODEL_INVALID if the file cannot be read, is cut off or
- * damaged, or is not a GGUF file; MODEL_UNSUPPORTED for an unknown version and for a header larger than the limits of `FileWindow`.
+ * Reads the header of the GGUF file at `path`; `displayName` is the path as the user wrote it, `keep` selects how much of long metadata values is kept. Throws
+ * MODEL_INVALID if the file cannot be read, is cut off or damaged, or is not a GGUF file; MODEL_UNSUPPORTED for an unknown version and for a header larger than
+ * the limits of `FileWindow`.
  */
 export async function readGguf(path: string, displayName: string, keep: KeptMetadata = "beginnings"): Promise<GgufFile> {
   return await withFileWindow(path, displayName, "GGUF", (window) => readHeader(window, displayName, keep));

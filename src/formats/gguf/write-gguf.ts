@@ -1,7 +1,7 @@
 /** Writes GGUF files, version 3, little-endian (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
 import { ggmlTypeNumber } from "./ggml-types.ts";
-import type { GgufNumberType } from "./gguf-cursor.ts";
-import type { GgufArray, GgufScalar, GgufValue } from "./gguf-metadata.ts";
+import { type NumberTypeName, numberTypes } from "../number-types.ts";
+import { type GgufArray, type GgufScalar, type GgufValue, typeNames } from "./gguf-metadata.ts";
 
 /** A tensor to write. */
 export interface GgufTensorSource {
@@ -18,22 +18,7 @@ export interface GgufTensorSource {
 
 const alignment = 32;
 
-/** Numbers of the types of values; `GGUF_METADATA_VALUE_TYPE` of the specification. */
-const typeNumbers: Readonly<Record<string, number>> = {
-  uint8: 0,
-  int8: 1,
-  uint16: 2,
-  int16: 3,
-  uint32: 4,
-  int32: 5,
-  float32: 6,
-  bool: 7,
-  string: 8,
-  array: 9,
-  uint64: 10,
-  int64: 11,
-  float64: 12,
-};
+const typeNumbers: ReadonlyMap<string, number> = new Map(typeNames.map((name, number) => [name, number]));
 
 /**
  * The bytes of a GGUF file, in parts: its header, then each tensor with the padding behind it. Arrays and strings in `metadata` must be whole
@@ -89,9 +74,11 @@ class HeaderWriter {
     this.#length += bytes.length;
   }
 
-  number(type: GgufNumberType, value: GgufScalar): void {
-    const { view } = this.#reserve(8);
-    this.#length += writers[type](view, this.#length, value);
+  /** Integers beyond 2^53 are strings of digits, and values that are not finite are strings. */
+  number(type: NumberTypeName, value: GgufScalar): void {
+    const { bytes, write } = numberTypes[type];
+    write(this.#reserve(bytes).view, this.#length, value, true);
+    this.#length += bytes;
   }
 
   text(text: string): void {
@@ -101,7 +88,7 @@ class HeaderWriter {
   }
 
   value(value: GgufValue): void {
-    this.number("uint32", typeNumbers[value.type] ?? 0);
+    this.number("uint32", typeNumbers.get(value.type) ?? 0);
     if (value.type === "array") this.#array(value);
     else if (value.type === "string") this.text(value.value);
     else this.#scalar(value.type, value.value);
@@ -115,7 +102,7 @@ class HeaderWriter {
 
   #array({ of, length, items }: GgufArray): void {
     if (items.length !== length) throw new Error(`an array of ${length} elements was kept in part`);
-    this.number("uint32", typeNumbers[of] ?? 0);
+    this.number("uint32", typeNumbers.get(of) ?? 0);
     this.number("uint64", length);
     for (const item of items) {
       if (typeof item === "object") this.#array(item);
@@ -126,7 +113,7 @@ class HeaderWriter {
   #scalar(type: string, value: GgufScalar): void {
     if (type === "string") this.text(String(value));
     else if (type === "bool") this.number("uint8", value === true ? 1 : 0);
-    else this.number(type as GgufNumberType, value);
+    else this.number(type as NumberTypeName, value);
   }
 
   /** Makes room for `bytes` more. */
@@ -139,19 +126,3 @@ class HeaderWriter {
     return { buffer: this.#buffer, view: new DataView(this.#buffer.buffer) };
   }
 }
-
-/** Writes a number and returns its bytes. Integers beyond 2^53 are strings of digits, and values that are not finite are strings. */
-type WriteNumber = (view: DataView, at: number, value: GgufScalar) => number;
-
-const writers: Readonly<Record<GgufNumberType, WriteNumber>> = {
-  uint8: (view, at, value) => (view.setUint8(at, Number(value)), 1),
-  int8: (view, at, value) => (view.setInt8(at, Number(value)), 1),
-  uint16: (view, at, value) => (view.setUint16(at, Number(value), true), 2),
-  int16: (view, at, value) => (view.setInt16(at, Number(value), true), 2),
-  uint32: (view, at, value) => (view.setUint32(at, Number(value), true), 4),
-  int32: (view, at, value) => (view.setInt32(at, Number(value), true), 4),
-  float32: (view, at, value) => (view.setFloat32(at, Number(value), true), 4),
-  float64: (view, at, value) => (view.setFloat64(at, Number(value), true), 8),
-  uint64: (view, at, value) => (view.setBigUint64(at, BigInt(value), true), 8),
-  int64: (view, at, value) => (view.setBigInt64(at, BigInt(value), true), 8),
-};

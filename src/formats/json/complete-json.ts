@@ -7,14 +7,14 @@ interface Open {
   readonly outer: Open | undefined;
 }
 
-/** The value of `parseJson`, of an object; of one that was cut, what `completedObject` keeps, and an empty object of other texts. */
+/** Parses an object with `parseJson`; for a truncated text parses the result of `completedObject`. An empty object for other texts. */
 export function parseObject(json: string): unknown {
   return parseJson(isObjectText(json) ? json : (completedObject(json) ?? "{}"));
 }
 
 /**
- * The text of an object that was cut, completed: what was begun is ended, and a name without its value, or a number that may go on, is left out. Undefined if the text is not
- * the beginning of an object. Takes one pass.
+ * Completes the text of a truncated object: closes open strings, arrays and objects, and drops a name without its value, or a number that may have further
+ * digits. Undefined if the text is not the beginning of an object. Takes one pass.
  */
 export function completedObject(text: string): string | undefined {
   let open: Open | undefined;

@@ -39,8 +39,9 @@ const written = Symbol("written JSON");
 const order = Symbol("order of keys");
 
 /**
- * The value of JSON.parse; what it changed is attached for `jsonText`. A copy of an object loses what is attached to the object, and keeps what is attached to its members. Throws
- * SyntaxError for what is not JSON, INPUT_INVALID for more than 1,000 nested objects and lists, and LIMIT_EXCEEDED for more than 65,536 numbers that JSON.parse changes and keys that look like integers.
+ * The value of JSON.parse; texts of values that JSON.parse changed are attached for `jsonText`. A copy of an object loses the texts attached to the object, and
+ * keeps the texts attached to its members. Throws SyntaxError for invalid JSON, INPUT_INVALID for more than 1,000 nested objects and lists, and LIMIT_EXCEEDED
+ * for more than 65,536 numbers that JSON.parse changes and keys that look like integers.
  */
 export function parseJson(json: string): unknown {
   const value: unknown = JSON.parse(json);
@@ -48,7 +49,7 @@ export function parseJson(json: string): unknown {
   return value;
 }
 
-/** Attaches to the value of JSON.parse what it has changed of the text, as `parseJson` does. */
+/** Attaches the original texts to a value of JSON.parse, as `parseJson` does. */
 export function keepWritten(value: unknown, json: string): void {
   if (typeof value !== "object" || value === null) return;
   const builder = new ExactBuilder();
@@ -82,7 +83,7 @@ export function jsonText(value: unknown): string {
   return toText(value) ?? "null";
 }
 
-/** Whether a JSON text has the value, as far as JavaScript tells: then the text may stand for it. */
+/** Whether a JSON text has the value, within the precision of JavaScript: then the text can be used instead of the value. */
 export function isTextOf(json: unknown, value: unknown): json is string {
   if (typeof json !== "string") return false;
   try {
@@ -92,7 +93,7 @@ export function isTextOf(json: unknown, value: unknown): json is string {
   }
 }
 
-/** Whether JavaScript would write the value of a JSON text otherwise than the compact text. False of what is not JSON. */
+/** Whether JavaScript would write the value of a JSON text differently from the compact text. False for invalid JSON. */
 export function isChanged(json: string): boolean {
   try {
     return JSON.stringify(JSON.parse(json)) !== json;

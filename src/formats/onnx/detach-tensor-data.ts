@@ -11,7 +11,7 @@ import { graphProto, modelProto, tensorProto } from "./onnx-fields.ts";
 export interface DetachedModel {
   /** The copy: a valid ONNX file in which `raw_data` of each large initializer is empty. */
   readonly bytes: Uint8Array;
-  /** The missing data: ranges of the file, by the position in `bytes` of the empty field that stands for each. */
+  /** The missing data: ranges of the file, by the position in `bytes` of the empty field that replaces each. */
   readonly ranges: ReadonlyMap<number, ByteRange>;
 }
 
@@ -23,8 +23,8 @@ const windowBytes = 16 * 1024;
 const tensorDataPath = [modelProto.graph, graphProto.initializer, tensorProto.rawData] as const;
 
 /**
- * Copies an ONNX file without the data of initializers of at least 16 KiB, so that a model can be parsed without reading its
- * weights. Throws Error if the bytes are not well-formed protobuf; a full parse of the file then reports what is wrong.
+ * Copies an ONNX file without the data of initializers of at least 16 KiB, so that a model can be parsed without reading its weights. Throws Error if the bytes
+ * are not well-formed protobuf; a full parse of the file then reports the reason.
  */
 export function detachTensorData(file: ByteSource): DetachedModel {
   return new Detacher(file).detach();

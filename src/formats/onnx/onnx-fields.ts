@@ -31,7 +31,7 @@ export const graphProto = {
 /** Field numbers of NodeProto: one use of an operator. */
 export const nodeProto = { input: 1, output: 2, name: 3, opType: 4, attribute: 5, domain: 7 } as const;
 
-/** Field numbers of AttributeProto: one attribute of a node. Its field `type` says which other field holds the value. */
+/** Field numbers of AttributeProto: one attribute of a node. Its field `type` selects the field with the value. */
 export const attributeProto = {
   name: 1,
   f: 2,
@@ -76,7 +76,7 @@ export const stringStringEntryProto = { key: 1, value: 2 } as const;
 /** Field numbers of ValueInfoProto: the name and type of an input, an output or an intermediate value. */
 export const valueInfoProto = { name: 1, type: 2 } as const;
 
-/** Field numbers of TypeProto, of which exactly one field is set. */
+/** Field numbers of TypeProto; exactly one field is set. */
 export const typeProto = { tensorType: 1, sequenceType: 4, mapType: 5, sparseTensorType: 8, optionalType: 9 } as const;
 
 /** Field numbers of TypeProto.Tensor and TypeProto.SparseTensor. */

@@ -24,12 +24,15 @@ export interface GraphSignature {
 
 /** An ONNX graph without the elements of its tensors: inputs, outputs, operators, and the sizes of its weights. */
 export interface OnnxGraphOutline extends GraphSignature {
-  /** Number of nodes, those of subgraphs included. */
+  /** Number of nodes, including nodes of subgraphs. */
   readonly nodes: number;
   readonly operators: readonly OnnxOperatorUse[];
-  /** Tensors that the graph holds by name, which are the weights. Those of subgraphs are included. */
+  /** Tensors that the graph holds by name, which are the weights, including tensors of subgraphs. Those of subgraphs are included. */
   readonly initializers: readonly OnnxTensorOutline[];
-  /** Tensors that are values of attributes, mostly of Constant nodes. Those of subgraphs and functions are included. */
+  /**
+   * Tensors that are values of attributes, mostly of Constant nodes, including tensors of subgraphs and functions. Those of subgraphs and functions are
+   * included.
+   */
   readonly constants: readonly OnnxTensorOutline[];
   /** Types, in the form of `OnnxValue.type`, that the graph states for its intermediate values and for inputs and outputs of subgraphs. */
   readonly intermediateTypes: ReadonlySet<string>;

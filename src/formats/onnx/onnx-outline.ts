@@ -15,7 +15,7 @@ export interface OnnxFunctionOutline {
   readonly name: string;
   /** Operators that its body uses. */
   readonly operators: readonly OnnxOperatorUse[];
-  /** Versions of the operator sets that its body uses, by domain; those of the model if it states none. */
+  /** Versions of the operator sets that its body uses, by domain; the model's if it states none. */
   readonly opsets: ReadonlyMap<string, number>;
 }
 
@@ -28,7 +28,7 @@ export interface OnnxOutline {
   readonly producerVersion: string;
   /** Versions of the operator sets, by domain; the standard one is "ai.onnx". */
   readonly opsets: ReadonlyMap<string, number>;
-  /** `metadata_props`: free-form pairs. Programs keep whole dictionaries there, of which the first 16 KiB are read. */
+  /** `metadata_props`: free-form pairs. Some programs store whole dictionaries there; the first 16 KiB are read. */
   readonly metadata: ReadonlyMap<string, TextStart>;
   readonly functions: readonly OnnxFunctionOutline[];
   readonly graph: OnnxGraphOutline;

@@ -52,8 +52,8 @@ export function readFieldHeader(pbf: PbfReader, bufferStart: number, position: n
 }
 
 /**
- * Decodes the unsigned varint at byte `position` of the file; `pbf.pos` is behind it afterwards. The other parameters and the
- * errors are those of `readFieldHeader`.
+ * Decodes the unsigned varint at byte `position` of the file, and sets `pbf.pos` to the byte after it. The other parameters and the errors are as for
+ * `readFieldHeader`.
  */
 export function readVarint(pbf: PbfReader, bufferStart: number, position: number, end: number): number {
   pbf.pos = position - bufferStart;

@@ -6,7 +6,8 @@
 import { InferyardError, getMessage, throwIfAborted, wrapError } from "../../contract/errors.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
 import { at, required, omitUndefined } from "../../contract/checked.ts";
-import { elementCount, type DataType, type Tensor, type TensorData } from "../../contract/tensor.ts";
+import { elementCount, type DataType, type Tensor, viewBytes } from "../../contract/tensor.ts";
+import { readJson } from "../json/json-reader.ts";
 
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
 export interface SafetensorsEntry {
@@ -47,23 +48,23 @@ const elementBits: ReadonlyMap<string, number> = new Map([
   ["F4", 4] as const,
 ]);
 
-type TypedView = (bytes: ArrayBuffer) => TensorData;
+type StoredType = Exclude<DataType, "string">;
 
-/** The types that a `Tensor` can hold, with the typed array over their bytes. */
-const tensorTypes: ReadonlyMap<string, { readonly dataType: DataType; readonly view: TypedView }> = new Map([
-  ["F64", { dataType: "float64", view: (bytes: ArrayBuffer) => new Float64Array(bytes) }],
-  ["F32", { dataType: "float32", view: (bytes: ArrayBuffer) => new Float32Array(bytes) }],
-  ["F16", { dataType: "float16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
-  ["BF16", { dataType: "bfloat16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
-  ["I64", { dataType: "int64", view: (bytes: ArrayBuffer) => new BigInt64Array(bytes) }],
-  ["I32", { dataType: "int32", view: (bytes: ArrayBuffer) => new Int32Array(bytes) }],
-  ["I16", { dataType: "int16", view: (bytes: ArrayBuffer) => new Int16Array(bytes) }],
-  ["I8", { dataType: "int8", view: (bytes: ArrayBuffer) => new Int8Array(bytes) }],
-  ["U64", { dataType: "uint64", view: (bytes: ArrayBuffer) => new BigUint64Array(bytes) }],
-  ["U32", { dataType: "uint32", view: (bytes: ArrayBuffer) => new Uint32Array(bytes) }],
-  ["U16", { dataType: "uint16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
-  ["U8", { dataType: "uint8", view: (bytes: ArrayBuffer) => new Uint8Array(bytes) }],
-  ["BOOL", { dataType: "bool", view: (bytes: ArrayBuffer) => new Uint8Array(bytes) }],
+/** The types that a `Tensor` can hold. */
+const tensorTypes: ReadonlyMap<string, StoredType> = new Map<string, StoredType>([
+  ["F64", "float64"],
+  ["F32", "float32"],
+  ["F16", "float16"],
+  ["BF16", "bfloat16"],
+  ["I64", "int64"],
+  ["I32", "int32"],
+  ["I16", "int16"],
+  ["I8", "int8"],
+  ["U64", "uint64"],
+  ["U32", "uint32"],
+  ["U16", "uint16"],
+  ["U8", "uint8"],
+  ["BOOL", "bool"],
 ]);
 
 /** Limit of the reference implementation, in bytes. */
@@ -100,8 +101,8 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
 }
 
 /**
- * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is none of that name or its type
- * is not a `DataType`, and otherwise as `readSafetensorsHeader` does.
+ * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is no tensor of that name or its type is not a `DataType`, and
+ * otherwise as `readSafetensorsHeader` does.
  */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const part = tensorRange(header, name);
@@ -119,11 +120,11 @@ export function tensorRange(header: SafetensorsHeader, name: string): TensorRang
   if (entry === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${path} has no tensor ${quote(name)} (it has ${listNames(header)})`);
   }
-  const type = tensorTypes.get(entry.type);
-  if (type === undefined)
+  const dataType = tensorTypes.get(entry.type);
+  if (dataType === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
   const { start, end, shape } = entry;
-  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) });
+  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType, shape, data: viewBytes(dataType, bytes) });
   return { path: entry.path, start, bytes: end - start, tensor };
 }
 
@@ -153,7 +154,8 @@ function invalid(path: string, what: string, cause?: unknown): InferyardError {
   });
 }
 
-async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
+/** Runs `use` on the open file, and closes it. Throws MODEL_NOT_FOUND, MODEL_INVALID and LOAD_FAILED as `readSafetensorsHeader` does. */
+export async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
   let file: OpenFile;
   try {
     file = await openFile(path);
@@ -174,8 +176,8 @@ async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): P
   }
 }
 
-/** The caller has compared `length` with the size of the file, so a short read means that the file changed meanwhile. */
-async function readRange(
+/** A range of the file. The caller has compared `length` with the size of the file, so a short read means that the file changed meanwhile. */
+export async function readRange(
   file: OpenFile,
   path: string,
   start: number,
@@ -233,8 +235,7 @@ function checkHeader(path: string, text: string, dataStart: number, dataBytes: n
   }
   // The text is JSON that begins with "{", so it is an object.
   const fields = new Map<string, unknown>(Object.entries(parsed as object));
-  const repeated = repeatedKey(text);
-  if (repeated !== undefined) throw invalid(path, `its header names ${quote(repeated)} twice`);
+  refuseRepeatedKeys(path, text);
   const metadata = checkMetadata(path, fields.get("__metadata__"));
   fields.delete("__metadata__");
   const entries = [...fields].map(([name, value]) => checkEntry(path, name, value, dataStart));
@@ -293,36 +294,22 @@ function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataSta
   }
 }
 
-/** The first key that occurs twice in one object, of which JSON.parse silently keeps the last. `text` is valid JSON. */
-function repeatedKey(text: string): string | undefined {
-  const open: Set<string>[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === "{") open.push(new Set());
-    else if (character === "}") open.pop();
-    else if (character === '"') {
-      const close = closingQuote(text, at);
-      // A key is followed by a colon, any other string by a comma or a bracket.
-      let next = close + 1;
-      while (/\s/.test(text[next] ?? "")) next++;
-      if (text[next] === ":") {
-        const key = String(JSON.parse(text.slice(at, close + 1)));
-        if (open.at(-1)?.has(key)) return key;
-        open.at(-1)?.add(key);
+/** Refuses a key that occurs twice in one object, of which JSON.parse silently keeps the last. `text` is valid JSON. */
+function refuseRepeatedKeys(path: string, text: string): void {
+  readJson<undefined>(text, {
+    number: () => undefined,
+    array: () => undefined,
+    object(names) {
+      const seen = new Set<string>();
+      for (const name of names) {
+        if (seen.has(name)) throw invalid(path, `its header names ${quote(name)} twice`);
+        seen.add(name);
       }
-      at = close;
-    }
-  }
-  return undefined;
-}
-
-/** The index of the quote that ends the string starting at `start`: the first one after an even number of backslashes. */
-function closingQuote(text: string, start: number): number {
-  for (let close = text.indexOf('"', start + 1); ; close = text.indexOf('"', close + 1)) {
-    let slash = close;
-    while (text[slash - 1] === "\\") slash--;
-    if ((close - slash) % 2 === 0) return close;
-  }
+      return undefined;
+    },
+    tooDeep: () => invalid(path, "its header nests objects and lists too deep"),
+    maxDepth: 16,
+  });
 }
 
 /** A value from the file, quoted for a message and truncated to 80 characters. */
@@ -332,8 +319,8 @@ function quote(name: unknown): string {
 }
 
 /**
- * Serializes tensors: the bytes of the header, then those of each tensor, in `pieces`. The same tensors and metadata always give the same bytes. `pieces` are views of
- * the tensors' data. Throws INPUT_INVALID if data does not fill its shape or has a type that the format does not have.
+ * Serializes tensors: the bytes of the header, then the bytes of each tensor, in `pieces`. The same tensors and metadata always give the same bytes. `pieces`
+ * are views of the tensors' data. Throws INPUT_INVALID if data does not fill its shape or has a type that the format does not have.
  */
 export function serializeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
@@ -371,6 +358,6 @@ function getBits(type: string): number {
 }
 
 function getTypeName(name: string, tensor: Tensor): string {
-  for (const [type, { dataType }] of tensorTypes) if (dataType === tensor.dataType) return type;
+  for (const [type, dataType] of tensorTypes) if (dataType === tensor.dataType) return type;
   throw new InferyardError("INPUT_INVALID", `tensor "${name}" is ${tensor.dataType}, which safetensors cannot hold`);
 }

@@ -3,10 +3,9 @@
  * the same folder (https://huggingface.co/docs/safetensors, and `save_pretrained` of transformers with `max_shard_size`).
  */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage, wrapError } from "../../contract/errors.ts";
-import { openFile } from "../../platform/node/files.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { dirname, join } from "../../platform/node/paths.ts";
-import { readSafetensorsHeader, type SafetensorsEntry, type SafetensorsHeader } from "./read-safetensors.ts";
+import { readRange, readSafetensorsHeader, type SafetensorsEntry, type SafetensorsHeader, withFile } from "./read-safetensors.ts";
 
 const indexSuffix = ".safetensors.index.json";
 /** Largest index that is read, in bytes. That of a model of 61 layers with 256 experts each has 9 MB. */
@@ -63,12 +62,17 @@ function getShards(index: ReadonlyMap<string, string>): readonly string[] {
 
 /** File names by tensor. */
 async function readSafetensorsIndex(path: string): Promise<ReadonlyMap<string, string>> {
-  const text = await readIndexText(path);
+  const bytes = await withFile(path, async (file) => {
+    const { size } = await file.stat();
+    if (size > maxIndexBytes) throw invalid(path, `it has ${size} bytes, and the limit is ${maxIndexBytes}`);
+    return readRange(file, path, 0, size);
+  });
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw invalid(path, `it is not JSON (${getMessage(cause)})`, cause);
+    const what = cause instanceof TypeError ? "it is not UTF-8" : `it is not JSON (${getMessage(cause)})`;
+    throw invalid(path, what, cause);
   }
   const { weight_map: map } = (content ?? {}) as { readonly weight_map?: unknown };
   if (typeof map !== "object" || map === null || Array.isArray(map)) throw invalid(path, "it has no weight_map");
@@ -81,29 +85,6 @@ async function readSafetensorsIndex(path: string): Promise<ReadonlyMap<string, s
   });
   if (entries.length === 0) throw invalid(path, "its weight_map names no tensors");
   return new Map(entries);
-}
-
-async function readIndexText(path: string): Promise<string> {
-  try {
-    const file = await openFile(path);
-    try {
-      const { size } = await file.stat();
-      if (size > maxIndexBytes) throw invalid(path, `it has ${size} bytes, and the limit is ${maxIndexBytes}`);
-      const bytes = new Uint8Array(size);
-      let done = 0;
-      for (let read = 1; read > 0 && done < size; done += read)
-        ({ bytesRead: read } = await file.read(bytes, done, size - done, done));
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, done));
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR")
-      throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
-    if (cause instanceof TypeError) throw invalid(path, "it is not UTF-8", cause);
-    throw wrapError(cause, "LOAD_FAILED", `cannot read ${path}`);
-  }
 }
 
 function invalid(path: string, what: string, cause?: unknown): InferyardError {

@@ -24,7 +24,7 @@ export function scaledBlockName({ bits, elements, hasMins }: ScaledBlockShape): 
   return `int${bits} of ${elements}${hasMins ? " with minimum" : ""}`;
 }
 
-/** The format with these parameters. Codes lie between -2^(bits - 1) and 2^(bits - 1) - 1. */
+/** The format with these parameters. Codes range from -2^(bits - 1) to 2^(bits - 1) - 1. */
 export function scaledBlocks(shape: ScaledBlockShape): BlockFormat {
   const { bits, elements, hasMins } = shape;
   const header = scaledBlockHeader(shape);

@@ -2,10 +2,10 @@
 import type { BlockFormat } from "../gguf/blocks/block-format.ts";
 import { scaledBlockHeader, scaledBlockName, scaledBlocks, type ScaledBlockShape } from "./block-formats.ts";
 
-/** What weights are packed to while a model is loaded. */
+/** Type to which weights are packed while a model is loaded. */
 export type PackedType = "int8" | "int4";
 
-/** How weights are packed to a type. */
+/** Encoder and sizes of a type that weights are packed to. */
 export interface Packing {
   readonly type: PackedType;
   readonly name: string;
@@ -27,7 +27,7 @@ const shapes: Readonly<Record<PackedType, ScaledBlockShape>> = {
  */
 const int4Steps: readonly number[] = [7, 7.6, 8, 8.4];
 
-/** How weights are packed to `type`. */
+/** Encoder and sizes of `type`. */
 export function getPacking(type: PackedType): Packing {
   const shape = shapes[type];
   // int8: half a step of 1/127. int4: the opposite of the largest value, 8.4 steps from 0, gets the code 7.

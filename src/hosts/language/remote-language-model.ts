@@ -1,18 +1,9 @@
 /** A language model in a peer. */
-import type {
-  DecodeOptions,
-  DecodeStep,
-  KernelCount,
-  LanguageModelLimits,
-  Library,
-  ModelBase,
-  SequenceId,
-  SequenceOptions,
-} from "../../contract/backend.ts";
+import type { DecodeOptions, DecodeStep, LanguageModelLimits, SequenceId, SequenceOptions } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import type { DisposeOptions, HostedLanguageModel } from "../host.ts";
-import type { ModelPeer } from "../model-peer.ts";
+import type { HostedLanguageModel } from "../host.ts";
+import { type ModelPeer, PeerModel } from "../model-peer.ts";
 import type { LanguageCall, LanguageModelDescription, LanguageResults } from "../protocol.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 
@@ -23,41 +14,35 @@ interface RemoteSequence {
 }
 
 /** Calls a language model in a peer. Sequences have numbers of their own here, so that those of a dead peer are not taken for a successor's. */
-export class RemoteLanguageModel implements HostedLanguageModel {
+export class RemoteLanguageModel extends PeerModel implements HostedLanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
-  readonly library: Library;
-  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
-  readonly #peer: ModelPeer;
+  readonly saveSequence?: (sequence: SequenceId) => Promise<Uint8Array>;
+  readonly restoreSequence?: (bytes: Uint8Array) => Promise<SequenceId>;
   readonly #sequences = new SequenceTable<RemoteSequence>();
 
-  constructor(peer: ModelPeer, { limits, library, countsKernels }: LanguageModelDescription) {
-    this.#peer = peer;
-    this.limits = limits;
-    this.library = library;
-    if (countsKernels) this.kernelCounts = () => peer.call<"kernelCounts">({ operation: "kernelCounts" });
-  }
-
-  get memory(): ModelBase["memory"] {
-    return this.#peer.memory;
-  }
-
-  get programs(): ModelBase["programs"] {
-    return this.#peer.programs;
-  }
-
-  get runningMs(): number {
-    return this.#peer.runningMs;
+  constructor(peer: ModelPeer, description: LanguageModelDescription) {
+    super(peer, description);
+    this.limits = description.limits;
+    if (!description.savesSequences) return;
+    this.saveSequence = async (sequence) => {
+      const { id, generation } = this.#sequences.get(sequence);
+      return this.#call("saveSequence", [id], generation);
+    };
+    this.restoreSequence = async (bytes) => {
+      const generation = await peer.ready();
+      return this.#add(generation, await this.#call("restoreSequence", [bytes], generation));
+    };
   }
 
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
-    const generation = await this.#peer.ready(signal);
+    const generation = await this.peer.ready(signal);
     return this.#add(generation, await this.#call("createSequence", [omitUndefined({ source })], generation, signal));
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
     const sequences = steps.map(({ sequence }) => this.#sequences.get(sequence));
-    const generation = sequences[0]?.generation ?? (await this.#peer.ready(signal));
+    const generation = sequences[0]?.generation ?? (await this.peer.ready(signal));
     const there = steps.map((step, index) => ({ ...step, sequence: sequences[index]?.id ?? 0 }));
     return this.#call("decode", [there], generation, signal);
   }
@@ -72,20 +57,10 @@ export class RemoteLanguageModel implements HostedLanguageModel {
     await this.#call("truncateSequence", [id, length], generation);
   }
 
-  async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    const { id, generation } = this.#sequences.get(sequence);
-    return this.#call("saveSequence", [id], generation);
-  }
-
-  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
-    const generation = await this.#peer.ready();
-    return this.#add(generation, await this.#call("restoreSequence", [bytes], generation));
-  }
-
   /** Never throws HOST_DIED: the sequences of a dead peer are freed. */
   async releaseSequence(sequence: SequenceId): Promise<void> {
     const { id, generation } = this.#sequences.release(sequence);
-    this.#peer.holdsSequences = this.#sequences.size > 0;
+    this.peer.holdsSequences = this.#sequences.size > 0;
     try {
       await this.#call("releaseSequence", [id], generation);
     } catch (error) {
@@ -93,16 +68,8 @@ export class RemoteLanguageModel implements HostedLanguageModel {
     }
   }
 
-  evidence(): Promise<readonly string[]> {
-    return this.#peer.call<"evidence">({ operation: "evidence" });
-  }
-
-  dispose(options?: DisposeOptions): Promise<void> {
-    return this.#peer.dispose(options);
-  }
-
   #add(generation: number, id: SequenceId): SequenceId {
-    this.#peer.holdsSequences = true;
+    this.peer.holdsSequences = true;
     return this.#sequences.add({ id, generation });
   }
 
@@ -113,6 +80,6 @@ export class RemoteLanguageModel implements HostedLanguageModel {
     signal?: AbortSignal,
   ): Promise<LanguageResults[Method]> {
     const call = { method, arguments: given } as unknown as LanguageCall;
-    return (await this.#peer.call<"language">({ operation: "language", call }, signal, generation)) as LanguageResults[Method];
+    return (await this.peer.call<"language">({ operation: "language", call }, signal, generation)) as LanguageResults[Method];
   }
 }

@@ -7,7 +7,7 @@ import type { DriverReport } from "./cuda-driver/ask-driver.ts";
 import type { SharedMemory } from "./cuda-driver/cuda-device.ts";
 import { type DeviceDataType, cpuDataTypes, cudaDataTypes } from "./data-types.ts";
 
-/** A device of an accelerator. What the device does not state is left out. */
+/** A device of an accelerator. Facts that the device does not report are left out. */
 export interface AcceleratorDevice extends Pick<
   Accelerator,
   "name" | "source" | "memory" | "computeCapability" | "driverVersion"
@@ -22,7 +22,7 @@ export interface AcceleratorDevice extends Pick<
   readonly limitsProblem?: string;
 }
 
-/** What this machine has of an accelerator. */
+/** Availability and devices of an accelerator on this machine. */
 export interface AcceleratorInfo extends AcceleratorDescription {
   /**
    * "available": a program ran on the accelerator. "present": its device was found (or all its libraries, for an interface without a device), but no
@@ -42,17 +42,17 @@ export interface ProbedBackend {
   readonly availability: Availability;
 }
 
-/** What the decision follows from. */
+/** Facts from which the availability follows. */
 export interface AcceleratorFacts {
   readonly machine: MachineFacts;
   readonly libraries: readonly InstalledLibrary[];
-  /** With those of `runtime.backends({ run: true })`, an accelerator on which a computation ran is "available". */
+  /** With reports of `runtime.backends({ run: true })`, an accelerator on which a computation ran is "available". */
   readonly backends: readonly ProbedBackend[];
-  /** What NVIDIA's driver says of its GPUs. */
+  /** Facts that NVIDIA's driver reports about its GPUs. */
   readonly driver: DriverReport;
 }
 
-/** What the facts say of an accelerator. */
+/** The availability of an accelerator, from the facts. */
 export function describeAccelerator(description: AcceleratorDescription, facts: AcceleratorFacts): AcceleratorInfo {
   const { requiredLibraries } = description;
   const libraries = facts.libraries.filter(

@@ -18,7 +18,7 @@ export type AcceleratorKind =
   | "nnpack"
   | "opt_einsum";
 
-/** What is known of an accelerator on any machine. */
+/** Facts about an accelerator that hold on any machine. */
 export interface AcceleratorDescription {
   readonly name: AcceleratorKind;
   readonly displayName: string;
@@ -29,7 +29,7 @@ export interface AcceleratorDescription {
   readonly deviceType?: DeviceType;
   /** Targets of Inferyard that compute with it, as `backend:device`. Empty: nothing does. */
   readonly targets: readonly string[];
-  /** A sentence: what of Inferyard uses it, or why nothing does. */
+  /** A sentence: which parts of Inferyard use it, or why none does. */
   readonly use: string;
 }
 

@@ -3,7 +3,7 @@
  * support and Tensor Core input types); Intel, Intrinsics Guide; Arm, Architecture Reference Manual.
  */
 
-/** A number type. `tfloat32` is float32 whose factors are rounded to 10 bits; float8 and float4 are those of the Open Compute Project. */
+/** A number type. `tfloat32` is float32 whose factors are rounded to 10 bits; float8 and float4 are the formats of the Open Compute Project. */
 export type DeviceDataType =
   | "float64"
   | "float32"

@@ -21,14 +21,12 @@ export type { DeviceDataType } from "./data-types.ts";
  */
 export interface AcceleratorOptions extends DiscoveryOptions, Partial<AcceleratorFacts> {}
 
-/** Every accelerator in PyTorch's order, with what this machine has of it. Throws what `listLibraries` throws. */
+/** Every accelerator in PyTorch's order, with its availability and devices on this machine. Throws errors of `listLibraries`. */
 export async function listAccelerators(options: AcceleratorOptions = {}): Promise<readonly AcceleratorInfo[]> {
   return describeAll(acceleratorDescriptions, options);
 }
 
-/**
- * What this machine has of one accelerator. Throws INPUT_INVALID for a name that PyTorch does not have; the error lists the names.
- */
+/** Availability and devices of one accelerator on this machine. Throws INPUT_INVALID for a name that PyTorch does not have; the error lists the names. */
 export async function acceleratorInfo(name: string, options: AcceleratorOptions = {}): Promise<AcceleratorInfo> {
   const [info] = await describeAll([getDescription(name)], options);
   return required(info, "the description of an accelerator");
@@ -58,7 +56,7 @@ function getDescription(name: string): AcceleratorDescription {
   });
 }
 
-/** Describes accelerators by the facts in `options`, and gathers those that are missing. NVIDIA's driver is asked only where its GPUs are described. */
+/** Describes accelerators by the facts in `options`, and gathers missing facts. NVIDIA's driver is asked only where its GPUs are described. */
 async function describeAll(
   descriptions: readonly AcceleratorDescription[],
   options: AcceleratorOptions,

@@ -19,15 +19,15 @@ import { checkVersions, missingIndirectly, summarizeVersions } from "./versions.
 export interface AnalyzeOptions {
   /** The path as the user wrote it. Default: the path. */
   readonly displayName?: string;
-  /** Environment whose LD_LIBRARY_PATH is searched. Default: that of this process. */
+  /** Environment whose LD_LIBRARY_PATH is searched. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Analyzes a shared library, an executable, an object file or a static archive in ELF, Mach-O, PE or COFF. Runs no code of the file
- * and reads its tables alone. Needed libraries and what these need are looked for where the loader of Linux looks. Throws INPUT_INVALID for a
- * file that is missing, damaged or no native library, and LIMIT_EXCEEDED for tables larger than those of any known library.
- * Analyses of several files may share `dependencies`, so that what they need is read once.
+ * Analyzes a shared library, an executable, an object file or a static archive in ELF, Mach-O, PE or COFF. Runs no code of the file and reads only its tables.
+ * Needed libraries, and their own needs, are searched in the places of Linux's loader. Throws INPUT_INVALID for a file that is missing, damaged or not a native
+ * library, and LIMIT_EXCEEDED for tables larger than those of any known library. Analyses of several files may share `dependencies`, so that each needed
+ * library is read once.
  */
 export async function analyzeLibrary(
   path: string,

@@ -81,7 +81,7 @@ export interface OtherParts {
   readonly backends: readonly LoadedBackend[];
 }
 
-/** What the library computes with. */
+/** The processors and accelerators that the library computes with. */
 export function computeVerdict(binary: BinaryFile, { indirectNeeds, backends }: OtherParts): ComputeVerdict {
   const found = accelerators
     .map((rule) => ({

@@ -4,8 +4,8 @@ import { type BinaryFile, readBinary } from "../binaries/index.ts";
 import { readLoaderCache } from "../discovery/loader-cache.ts";
 
 /**
- * Reads needed libraries and the loader's cache once each, for one analysis or for those of many files, which need mostly the same ones. What
- * changes on the disk meanwhile is not seen.
+ * Reads needed libraries and the loader's cache once each, for one analysis or for several files, which mostly need the same ones. Changes on disk are not
+ * noticed in between.
  */
 export class DependencyReader {
   readonly #binaries = new Map<string, Promise<BinaryFile | undefined>>();

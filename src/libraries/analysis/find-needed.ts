@@ -42,15 +42,15 @@ export interface FoundIndirectly extends FoundLibrary {
   readonly need: IndirectNeed;
 }
 
-/** What a file needs itself, and what the libraries found need beyond that. */
+/** Libraries that a file needs itself, and further ones that the found libraries need. */
 export interface FoundNeeds {
   readonly direct: readonly FoundLibrary[];
   readonly indirect: readonly FoundIndirectly[];
 }
 
 /**
- * Looks for every library that the file needs, then breadth first for those that these need, each name once. A file of another architecture is passed
- * over, as by the loader.
+ * Searches every library that the file needs, then breadth first the libraries that these need, each name once. Files of another architecture are skipped, as
+ * by the loader.
  */
 export async function findNeeded(search: Search): Promise<FoundNeeds> {
   const findAll = (of: Search): Promise<FoundLibrary[]> => Promise.all(of.binary.needed.map((name) => findLibrary(name, of)));

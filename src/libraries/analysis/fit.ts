@@ -14,7 +14,7 @@ const systems: Readonly<
   pe: { platforms: ["win32"], title: "Windows" },
 };
 
-/** Compares the facts of a library with this machine, and with what was found of its needs. */
+/** Compares the facts of a library with this machine, and with the needed libraries that were found. */
 export function checkFit(
   binary: BinaryFile,
   host: Host,

@@ -3,13 +3,12 @@ import type { BinaryFile, LibcName } from "../binaries/index.ts";
 import type { ContractName } from "../contracts/index.ts";
 
 /**
- * certain: every function that identifies the library is exported.
- * likely: some of them are, or its name tells it from others with the same exports.
- * possible: only its name, or a small part of the functions, says so.
+ * certain: every function that identifies the library is exported. likely: some of them are, or its name distinguishes it from others with the same exports.
+ * possible: the only evidence is its name, or a small part of the functions.
  */
 export type Confidence = "certain" | "likely" | "possible";
 
-/** What a library is, with the reasons. A library built from several parts has several classes. */
+/** A kind of library, with the reasons. A library built from several parts has several classes. */
 export interface LibraryClass {
   /** "llama", "ggml-cuda", "onnxruntime", ... */
   readonly name: string;
@@ -34,7 +33,7 @@ export interface ComputeVerdict {
   readonly accelerators: readonly AcceleratorName[];
   /** Sentences that support the verdict, without a full stop. */
   readonly reasons: readonly string[];
-  /** Sentences on names that look like evidence and are none. */
+  /** Sentences on names that look like evidence but are not. */
   readonly notes: readonly string[];
 }
 
@@ -47,7 +46,7 @@ export interface SymbolGroup {
 /** The kinds of symbols that are counted. */
 export type SymbolGroupName = "bitnet" | "llama" | "cuda" | "quantization";
 
-/** How the loader finds a library. `beside the file`: it lies there, and the loader does not look there. */
+/** How the loader finds a library. `beside the file`: it is in the same folder, which the loader does not search. */
 export type FoundBy = "rpath" | "LD_LIBRARY_PATH" | "runpath" | "loader cache" | "default folder" | "path" | "beside the file";
 
 /** A library that must be loaded first. */
@@ -89,7 +88,7 @@ export interface IndirectVersion {
   readonly neededBy: string;
 }
 
-/** The highest version of one family (GLIBC, GLIBCXX, ...) that is required, beside that of this machine. */
+/** The highest required version of one family (GLIBC, GLIBCXX, ...), and this machine's. */
 export interface VersionSummary {
   /** Full name of the highest required version: "GLIBC_2.34". */
   readonly required: string;
@@ -108,7 +107,7 @@ export interface Fit {
 /** The facts of the file's own tables, without its symbols. */
 export type BinaryFacts = Omit<BinaryFile, "symbols" | "requiredVersions" | "needed">;
 
-/** The contract that a library would be used by, and how many of its functions the file exports. Those that it needs may export the others. */
+/** The contract under which a library would be used, and how many of its functions the file exports. Libraries that it needs may export the others. */
 export interface ContractCoverage {
   readonly name: ContractName;
   /** Number of functions that the contract requires. */
@@ -124,7 +123,7 @@ export interface OfferedKernel {
   readonly symbol: string;
 }
 
-/** What a native library is and needs. */
+/** Kind and requirements of a native library. */
 export interface LibraryAnalysis {
   /** The path as the user wrote it. */
   readonly path: string;
@@ -137,7 +136,7 @@ export interface LibraryAnalysis {
   /** Kernels of the registry that the library exports. */
   readonly kernels: readonly OfferedKernel[];
   readonly needs: readonly NeededLibrary[];
-  /** What the libraries found need beyond `needs`, breadth first, each name once. Not looked into for files of other systems. */
+  /** Libraries that the found libraries need in addition to `needs`, breadth first, each name once. Not determined for files of other systems. */
   readonly indirectNeeds: readonly IndirectNeed[];
   readonly versions: readonly VersionRequirement[];
   /** Symbol versions that dependencies require and that are missing on this machine. */

@@ -3,7 +3,7 @@
  * exports of released builds.
  */
 
-/** How one library is recognized. */
+/** Rule that recognizes one kind of library. */
 export interface ClassRule {
   readonly name: string;
   readonly title: string;
@@ -13,7 +13,7 @@ export interface ClassRule {
   readonly fileName: RegExp;
   /** Whether others export the same functions, so that only the file name decides. Default: false. */
   readonly decidedByName?: boolean;
-  /** The part of the file name that tells builds apart, as its first group. */
+  /** The part of the file name that distinguishes builds, as its first group. */
   readonly variant?: RegExp;
 }
 

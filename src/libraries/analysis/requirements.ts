@@ -5,7 +5,7 @@ import { acceleratorTitles } from "./compute-verdict.ts";
 import type { AcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
 import { classRules } from "./library-classes.ts";
 
-/** Names of libraries and accelerators; "ggml" stands for "ggml-cpu", "ggml-cuda", ... as well. */
+/** Names of libraries and accelerators; "ggml" includes "ggml-cpu", "ggml-cuda", ... */
 export interface LibraryRequirements {
   readonly require?: readonly string[];
   readonly forbid?: readonly string[];

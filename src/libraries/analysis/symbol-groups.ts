@@ -9,7 +9,7 @@ const patterns: Readonly<Record<SymbolGroupName, RegExp>> = {
   quantization: /quantiz|vec_dot_(?:i?q|tq|mxfp|nvfp)|i2_s(?![a-z])/i,
 };
 
-/** The symbols of each kind. C++ names match by what is inside the mangled name, except those of the C interface of llama. */
+/** The symbols of each kind. C++ names are matched by the inner part of the mangled name, except symbols of the C interface of llama. */
 export function groupSymbols(symbols: readonly BinarySymbol[]): Record<SymbolGroupName, SymbolGroup> {
   const getNames = (pattern: RegExp): SymbolGroup => ({
     exported: symbols.filter(({ isExported, name }) => isExported && pattern.test(name)).map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** Symbol versions that a library requires, against those that the libraries of this machine define. */
+/** Symbol versions that a library requires, compared with the versions that the libraries of this machine define. */
 import type { BinaryFile } from "../binaries/index.ts";
 import type { FoundLibrary, FoundNeeds } from "./find-needed.ts";
 import type { IndirectVersion, VersionRequirement, VersionSummary } from "./library-analysis.ts";

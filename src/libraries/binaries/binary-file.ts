@@ -3,7 +3,7 @@
 /** File format of a binary. `coff`: a Windows object file. */
 export type BinaryFormat = "elf" | "mach-o" | "pe" | "coff" | "archive";
 
-/** What a binary is for. `object`: input of a linker; `archive`: a static library, several objects in one file. */
+/** Purpose of a binary. `object`: input of a linker; `archive`: a static library, several objects in one file. */
 export type BinaryKind = "shared object" | "executable" | "object" | "archive";
 
 /** Implementation of the C library that an ELF file was linked against. */
@@ -34,10 +34,24 @@ export interface BinarySymbol {
   readonly library: string | undefined;
 }
 
+/** A symbol with what its format states; the rest is as for a global symbol of unknown type. */
+export function makeSymbol(stated: Pick<BinarySymbol, "name"> & Partial<BinarySymbol>): BinarySymbol {
+  return {
+    version: undefined,
+    isDefaultVersion: false,
+    binding: "global",
+    type: "unknown",
+    isImported: false,
+    isExported: false,
+    library: undefined,
+    ...stated,
+  };
+}
+
 /** `unique`: one definition in a process (STB_GNU_UNIQUE of ELF). */
 export type SymbolBinding = "local" | "global" | "weak" | "unique";
 
-/** `indirect`: a function that picks its implementation at load time (STT_GNU_IFUNC of ELF). `unknown`: the format does not say. */
+/** `indirect`: a function that picks its implementation at load time (STT_GNU_IFUNC of ELF). `unknown`: the format does not state it. */
 export type SymbolType = "function" | "object" | "tls" | "common" | "indirect" | "section" | "file" | "unknown";
 
 /** One architecture of a universal (fat) Mach-O file. */
@@ -81,7 +95,7 @@ export interface BinaryFile {
   readonly symbols: readonly BinarySymbol[];
   /** Architectures of a universal Mach-O file; the other fields describe one of them. Empty for other files. */
   readonly slices: readonly BinarySlice[];
-  /** Members of an archive by what they are. Undefined for other files. */
+  /** Counts of an archive's members by kind. Undefined for other files. */
   readonly members: ArchiveMembers | undefined;
 }
 
@@ -94,22 +108,7 @@ export interface ArchiveMembers {
 }
 
 /** The fields of a file that has none of them; readers replace what their format states. */
-export const emptyBinary: Pick<
-  BinaryFile,
-  | "name"
-  | "needed"
-  | "rpath"
-  | "runpath"
-  | "buildId"
-  | "interpreter"
-  | "libc"
-  | "requiredVersions"
-  | "definedVersions"
-  | "sections"
-  | "symbols"
-  | "slices"
-  | "members"
-> = {
+export const emptyBinary: Omit<BinaryFile, "format" | "kind" | "architecture" | "bits" | "byteOrder" | "bytes"> = {
   name: undefined,
   needed: [],
   rpath: [],

@@ -8,7 +8,7 @@ const windowBytes = 64 * 1024;
 /** Longest name that is decoded. */
 const maxNameLength = 64 * 1024;
 
-/** How a binary writes numbers. */
+/** Byte order and width of numbers in a binary. */
 export interface NumberLayout {
   readonly littleEndian: boolean;
   /** Bytes of an address. */
@@ -84,6 +84,7 @@ export class BinaryReader {
 export class Fields {
   /** Bytes of the table. */
   readonly size: number;
+  readonly bytes: Buffer;
   readonly layout: NumberLayout;
   readonly #view: DataView;
   readonly #what: string;
@@ -91,6 +92,7 @@ export class Fields {
   /** `what` names the table in messages. */
   constructor(bytes: Buffer, layout: NumberLayout, what: string) {
     this.size = bytes.length;
+    this.bytes = bytes;
     this.layout = layout;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#what = what;
@@ -120,6 +122,11 @@ export class Fields {
   /** An address, an offset or a size: 32 or 64 bits as the file has them. */
   word(offset: number): number {
     return this.layout.wordBytes === 8 ? this.uint64(offset) : this.uint32(offset);
+  }
+
+  /** A text of at most `length` bytes, up to its first zero byte. */
+  text(offset: number, length: number): string {
+    return this.bytes.toString("latin1", offset, offset + length).replace(/\0.*$/s, "");
   }
 
   #check(offset: number, length: number): void {

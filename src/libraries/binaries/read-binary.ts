@@ -17,7 +17,7 @@ export interface ReadBinaryOptions {
   readonly displayName?: string;
   /** Whether symbols and names of ELF sections are read; without them a file takes about a millisecond. Default: true. */
   readonly symbols?: boolean;
-  /** Architecture to read of a universal Mach-O file. Default: that of this machine; the first one where the file lacks it. */
+  /** Architecture to read of a universal Mach-O file. Default: this machine's; the first one if the file lacks it. */
   readonly architecture?: string;
 }
 
@@ -30,9 +30,8 @@ export function hostArchitecture(): string {
 }
 
 /**
- * Reads an ELF, Mach-O, PE or COFF file or a static archive. Reads headers and tables alone, at most 128 MiB of them. Throws
- * INPUT_INVALID for a file that is missing, damaged or of another format, and LIMIT_EXCEEDED for tables larger than those of any known
- * library (1,000,000 symbols).
+ * Reads an ELF, Mach-O, PE or COFF file or a static archive: only headers and tables, at most 128 MiB of them. Throws INPUT_INVALID for a file that is missing,
+ * damaged or of another format, and LIMIT_EXCEEDED for tables larger than those of any known library (1,000,000 symbols).
  */
 export async function readBinary(path: string, options: ReadBinaryOptions = {}): Promise<BinaryFile> {
   const { displayName = path } = options;

@@ -10,7 +10,7 @@ const maxNameBytes = 48 * 1024 * 1024;
 /** Headers and tables, string tables included. */
 const maxTableBytes = 128 * 1024 * 1024;
 
-/** Counts what the readers of one file use. Each method throws LIMIT_EXCEEDED above its limit. */
+/** Counts bytes and entries that the readers of one file consume. Each method throws LIMIT_EXCEEDED above its limit. */
 export class ReadLimits {
   readonly #displayName: string;
   #symbols = 0;

@@ -12,13 +12,13 @@ export interface LibraryContract {
   readonly classes: readonly string[];
   /** Functions that must be exported: of each entry one, since releases name them differently. */
   readonly required: readonly (readonly string[])[];
-  /** Functions that may be exported, with what each gives. */
+  /** Functions that may be exported, and the feature of each. */
   readonly optional: Readonly<Record<string, string>>;
-  /** What is proved of the binary interface. */
+  /** Proof of the binary interface. */
   readonly abi: string;
 }
 
-/** The entries of which a library exports no name. */
+/** The entries for which a library exports no name. */
 export function missingFunctions(contract: LibraryContract, has: (name: string) => boolean): readonly (readonly string[])[] {
   return contract.required.filter((names) => !names.some(has));
 }

@@ -28,11 +28,3 @@ export const typeTraits: StructLayout = layOut("ggml_type_traits", [
   ["to_float", "pointer"],
   ["from_float_ref", "pointer"],
 ]);
-
-/** `ggml_type_traits_cpu`: functions that ggml has for a type on this processor. */
-export const typeTraitsCpu: StructLayout = layOut("ggml_type_traits_cpu", [
-  ["from_float", "pointer"],
-  ["vec_dot", "pointer"],
-  ["vec_dot_type", "int32"],
-  ["nrows", "int64"],
-]);

@@ -20,11 +20,11 @@ export interface KnownLayout extends StructLayout {
 /** A field as a row of a table: its name, its type, and values of released builds. */
 export type FieldRow = readonly [name: string, type: FieldType, ...values: KnownValue[]];
 
-/** What differs from the layout of the release before. */
+/** Differences from the layout of the previous release. */
 export interface LayoutChange {
   readonly release: string;
   readonly remove?: readonly string[];
-  /** Fields that stand behind a named one. */
+  /** Fields to insert after a named one. */
   readonly insert?: Readonly<Record<string, readonly FieldRow[]>>;
 }
 

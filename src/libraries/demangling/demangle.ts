@@ -3,8 +3,8 @@ import { Demangler } from "./demangler.ts";
 import { NotDemangled } from "./mangled-name.ts";
 
 /**
- * The C++ declaration that a symbol stands for, as c++filt prints it. A name that is not mangled, or has a construct that is not known,
- * is returned as it is. Only names of the Itanium C++ ABI (GCC, Clang) are known.
+ * The C++ declaration of a mangled symbol, as c++filt prints it. A name that is not mangled, or has an unknown construct, is returned unchanged. Only names of
+ * the Itanium C++ ABI (GCC, Clang) are known.
  */
 export function demangle(name: string): string {
   if (!name.startsWith("_Z")) return name;

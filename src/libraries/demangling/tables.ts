@@ -40,7 +40,7 @@ export const extendedTypes: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** How an integer literal of a type is written; other types are written as a cast. */
+/** Suffix of integer literals of a type; other types are written as a cast. */
 export const literalSuffixes: ReadonlyMap<string, string> = new Map(
   Object.entries({ i: "", j: "u", l: "l", m: "ul", x: "ll", y: "ull" }),
 );
@@ -110,7 +110,7 @@ export const operators: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Symbols that belong to a type or function and are none themselves. */
+/** Prefixes of symbols that belong to a type or function, such as virtual tables. */
 export const specialNames: ReadonlyMap<string, string> = new Map(
   Object.entries({ TV: "vtable for ", TT: "VTT for ", TI: "typeinfo for ", TS: "typeinfo name for " }),
 );

@@ -1,6 +1,6 @@
 /** Types of C++ as text: what a declaration declares stands inside of them. */
 
-/** A type as C++ writes it: what it declares stands between the parts, as in "int (*" and ")(char)". */
+/** A type as C++ writes it, in two parts around the declared name, as in "int (*" and ")(char)". */
 export interface TypeText {
   readonly left: string;
   readonly right: string;
@@ -16,7 +16,7 @@ export function declare({ left, right }: TypeText, call: string): string {
   return `${left}${left.endsWith(" ") ? "" : " "}${call}${right}`;
 }
 
-/** A pointer or reference to the type; those to functions and arrays stand in parentheses. */
+/** A pointer or reference to the type; pointers to functions and arrays are parenthesized. */
 export function point({ left, right }: TypeText, sign: string): TypeText {
   if (/^(?:\(| \[)/.test(right)) return { left: `${left}${left.endsWith(" ") ? "" : " "}(${sign}`, right: `)${right}` };
   if (sign.startsWith("&") && left.endsWith("&")) return { left: sign === "&" ? left.replace(/&+$/, "&") : left, right }; // references collapse
@@ -28,7 +28,7 @@ export function qualify({ left, right }: TypeText, constant: string): TypeText {
   return right === "" || right.startsWith(")") ? { left: left + constant, right } : { left, right: right + constant };
 }
 
-/** The last part of a qualified name, without template arguments: what constructors repeat. */
+/** The last part of a qualified name, without template arguments: the name of its constructors. */
 export function lastName(text: string): string {
   let depth = 0;
   let start = 0;

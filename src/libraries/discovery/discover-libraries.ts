@@ -14,13 +14,13 @@ import { UniqueFiles } from "./unique-files.ts";
 
 /** Options of `discoverLibraries`. */
 export interface DiscoveryOptions {
-  /** Variables that name locations. Default: those of the process. */
+  /** Variables that name locations. Default: the variables of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the folder that relative paths start from and that npm packages are searched from. Default: the working directory. */
   readonly directory?: string;
   /**
-   * Python packages are searched as well: those of this interpreter (a path), those in this folder (a path), or those of `python3` on the PATH
-   * (true). An interpreter is run to ask for its folders. Default: none.
+   * Whether Python packages are searched as well: the packages of this interpreter (a path), the packages in this folder (a path), or the packages of `python3`
+   * on the PATH (true). An interpreter is run to determine its folders. Default: none.
    */
   readonly python?: string | true;
   /** If aborted, discovery throws ABORTED. */
@@ -41,7 +41,7 @@ export interface DiscoveredLibrary {
   readonly package?: LibraryPackage;
 }
 
-/** What discovery found, and where it looked. */
+/** Libraries found, and the searched locations. */
 export interface Discovery {
   /** In the order of the search. */
   readonly libraries: readonly DiscoveredLibrary[];
@@ -55,8 +55,9 @@ const runPathLimit = 200;
 const loaderCache: SearchLocation = { path: loaderCachePath, rule: "cache of the loader", depth: 0 };
 
 /**
- * Looks for inference libraries by their file names: in the folders that environment variables name, in the loader's cache and default folders, in
- * npm packages, in Python packages if asked, and in the folders that the run paths of this program and of the libraries found name. Throws INPUT_INVALID if `python` names nothing usable, and ABORTED.
+ * Looks for inference libraries by their file names: in folders named by environment variables, in the loader's cache and default folders, in npm packages, in
+ * Python packages if requested, and in the run paths of this program and of the libraries found. Throws INPUT_INVALID if `python` names nothing usable, and
+ * ABORTED.
  */
 export async function discoverLibraries(options: DiscoveryOptions = {}): Promise<Discovery> {
   const { directory = process.cwd(), environment = process.env, python, signal } = options;

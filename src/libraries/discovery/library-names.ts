@@ -16,7 +16,7 @@ const names = [
 
 const extension = /\.(?:so(?:\.\d[\w.-]*)?|dylib|dll|a)$/;
 
-/** Whether a file has the name of an inference library. What it is, only its content tells. */
+/** Whether a file has the name of an inference library. Only its content shows the kind. */
 export function isInferenceLibrary(fileName: string): boolean {
   const name = fileName.toLowerCase();
   const stem = name.replace(extension, "");

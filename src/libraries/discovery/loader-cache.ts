@@ -10,7 +10,7 @@ import type { LocationScan } from "./search-location.ts";
 
 /** An entry of the loader's cache. */
 export interface LoaderCacheEntry {
-  /** Name that programs ask for, for example "libgomp.so.1". */
+  /** Name under which programs load it, for example "libgomp.so.1". */
   readonly name: string;
   readonly path: string;
   /** Type of the library and its architecture; 0x0303 is x86-64 with glibc. */
@@ -32,12 +32,12 @@ const maxTextBytes = 4096;
 /** Path of the cache. */
 export const loaderCachePath = "/etc/ld.so.cache";
 
-/** The entries of a cache, or why there are none. */
+/** The entries of a cache, or the reason why there are none. */
 export type LoaderCache =
   | { readonly entries: readonly LoaderCacheEntry[] }
   | { readonly outcome: "absent" | "unreadable"; readonly reason: string };
 
-/** Reads the loader's cache. What cannot be read is told in the result. */
+/** Reads the loader's cache. Read errors are part of the result. */
 export async function readLoaderCache(path: string = loaderCachePath): Promise<LoaderCache> {
   try {
     return { entries: parseLoaderCache(await readCache(path)) };

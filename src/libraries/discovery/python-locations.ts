@@ -17,8 +17,8 @@ const program =
   "import json, site, sysconfig; print(json.dumps([*site.getsitepackages(), site.getusersitepackages(), sysconfig.get_path('platlib')]))";
 
 /**
- * Folders of Python packages. `python` is the path of an interpreter or of a folder, or true for `python3` on the PATH. An interpreter is run
- * in isolated mode to ask for its folders. Throws INPUT_INVALID if there is no such interpreter or folder, or if the interpreter fails.
+ * Folders of Python packages. `python` is the path of an interpreter or of a folder, or true for `python3` on the PATH. An interpreter is run in isolated mode
+ * to determine its folders. Throws INPUT_INVALID if there is no such interpreter or folder, or if the interpreter fails.
  */
 export async function pythonLocations(
   sources: MachineSources,

@@ -8,8 +8,8 @@ import type { SearchLocation } from "./search-location.ts";
 const foldersOfFile = 32;
 
 /**
- * The folders that a file's run paths name, with the file's own folder in place of `$ORIGIN` and `@loader_path`. Those that are relative, or depend on
- * other variables of the loader, are left out. None for a file that is no native library or cannot be read.
+ * The folders in a file's run paths; `$ORIGIN` and `@loader_path` are replaced by the file's own folder. Relative paths, and paths with other variables of the
+ * loader, are left out. Empty for a file that is not a native library or cannot be read.
  */
 export async function runPathLocations(file: string): Promise<readonly SearchLocation[]> {
   const folders = (await runPaths(file))

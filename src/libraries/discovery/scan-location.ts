@@ -20,8 +20,8 @@ export interface ScanLimits {
 const defaultLimits: ScanLimits = { entries: 200_000, libraries: 2000 };
 
 /**
- * Looks for libraries at `path`: in a folder and `depth` levels below it by their names, or the file itself whatever its name. Throws ABORTED
- * only: what cannot be read is told in the result.
+ * Looks for libraries at `path`: in a folder and `depth` levels below it by their names, or the file itself with any name. Throws only ABORTED: read errors are
+ * part of the result.
  */
 export async function scanLocation(
   path: string,
@@ -39,7 +39,7 @@ export async function scanLocation(
   }
 }
 
-/** Whether an error of the file system says that nothing is at the path. */
+/** Whether an error of the file system means that the path does not exist. */
 export function isMissing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";
@@ -61,7 +61,7 @@ class FolderScanner {
     this.#signal = signal;
   }
 
-  /** Throws what the file system throws of the folder itself; of a subfolder it becomes a note. */
+  /** Throws errors of the file system of the folder itself; of a subfolder it becomes a note. */
   async scan(path: string, depth: number): Promise<LocationScan> {
     let folders = await this.#list(path);
     for (let level = 0; level < depth && folders.length > 0; level++) {

@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { getMessage } from "../../contract/errors.ts";
 
-/** A file, all paths by which it was reached, and what led to them. */
+/** A file, all paths by which it was reached, and the locations that led to them. */
 export interface UniqueFile<Origin> {
   /** The first path with its symbolic links resolved. */
   readonly path: string;

@@ -139,7 +139,6 @@ describe("functions of a library compiled here", () => {
     const address = library.bind("pointer_to_sum", { result: "pointer", parameters: [] })();
     expect(address).toBe(library.getAddress("sum"));
     expect(ffi.functionAt(address, sumOf)(new Float32Array([4, 5]), 2)).toBe(9n);
-    expect(await ffi.asyncFunctionAt(address, sumOf)(new Float32Array([4, 5]), 2)).toBe(9n);
     expect(await library.bindAsync("sum", sumOf)(new Float32Array([1, 1]), 2)).toBe(2n);
     expect(() => ffi.functionAt(0n, sumOf)).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
   });

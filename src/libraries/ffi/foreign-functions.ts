@@ -1,9 +1,9 @@
 /** Functions of native libraries, and memory that they share with JavaScript. The one place that uses koffi. */
 import { InferyardError } from "../../contract/errors.ts";
 import { type Koffi, type KoffiFunction, importKoffi } from "./koffi.ts";
-import { callNative, callNativeAsync, marshalSignature } from "./marshalling.ts";
+import { callNative, marshalSignature } from "./marshalling.ts";
 import { NativeLibrary } from "./native-library.ts";
-import type { AsyncNativeFunction, CallbackArguments, NativeFunction, NativeMemory, ResultOf, Signature } from "./native-type.ts";
+import type { CallbackArguments, NativeFunction, NativeMemory, ResultOf, Signature } from "./native-type.ts";
 
 /** A function of JavaScript that C can call. */
 export interface NativeCallback {
@@ -33,14 +33,13 @@ export class ForeignFunctions {
 
   /** The function at an address, as a table of function pointers has it, called on this thread. */
   functionAt<const Of extends Signature>(address: bigint, signature: Of): NativeFunction<Of> {
-    const { native, types } = this.#decode(address, signature);
+    const types = marshalSignature(this.#koffi, signature);
+    const prototype = this.#koffi.proto(
+      types.result.type,
+      types.parameters.map(({ type }) => type),
+    );
+    const native = this.#koffi.decode(notNull(address), prototype) as KoffiFunction;
     return ((...inputs: unknown[]) => callNative(native, types, inputs)) as NativeFunction<Of>;
-  }
-
-  /** The function at an address, called on a thread of koffi's pool. */
-  asyncFunctionAt<const Of extends Signature>(address: bigint, signature: Of): AsyncNativeFunction<Of> {
-    const { native, types } = this.#decode(address, signature);
-    return (async (...inputs: unknown[]) => callNativeAsync(native, types, inputs)) as AsyncNativeFunction<Of>;
   }
 
   /**
@@ -85,15 +84,6 @@ export class ForeignFunctions {
    */
   getAddress(memory: NativeMemory): bigint {
     return this.#koffi.address(ArrayBuffer.isView(memory) ? memory : new Uint8Array(memory));
-  }
-
-  #decode(address: bigint, signature: Signature) {
-    const types = marshalSignature(this.#koffi, signature);
-    const prototype = this.#koffi.proto(
-      types.result.type,
-      types.parameters.map(({ type }) => type),
-    );
-    return { native: this.#koffi.decode(notNull(address), prototype) as KoffiFunction, types };
   }
 }
 

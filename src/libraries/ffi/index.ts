@@ -8,7 +8,7 @@ export {
   type FieldValue,
   type FieldType,
   type StructLayout,
-  fieldSizes,
+  getFieldSize,
   layOut,
   readField,
   writeField,

@@ -14,7 +14,7 @@ export interface KoffiFunction {
 /** A shared library that koffi opened. */
 export interface KoffiLibrary {
   func(name: string, result: KoffiType, parameters: KoffiType[]): KoffiFunction;
-  /** Throws if there is none of that name. */
+  /** Throws if there is no symbol of that name. */
   symbol(name: string): unknown;
   unload(): void;
 }

@@ -1,9 +1,9 @@
 /** Conversion of types and values between JavaScript, as `native-type.ts` states them, and koffi. */
 import type { Koffi, KoffiFunction, KoffiType } from "./koffi.ts";
 import type { ResultType, Signature } from "./native-type.ts";
-import { type StructLayout, fieldSizes } from "./struct-layout.ts";
+import { type StructLayout, getFieldSize } from "./struct-layout.ts";
 
-/** How a type is given to koffi, and how values of it are converted. */
+/** Koffi's type for a type of ours, and the conversions of its values. */
 export interface Marshaller {
   readonly type: KoffiType;
   readonly toNative: (value: unknown) => unknown;
@@ -91,7 +91,7 @@ function fieldsType(koffi: Koffi, layout: StructLayout): object {
   const members: Record<string, KoffiType | [number, KoffiType]> = {};
   let end = 0;
   for (const [name, { offset, type }] of fields) {
-    const bytes = fieldSizes[type];
+    const bytes = getFieldSize(type);
     if (offset > end && Math.ceil(end / bytes) * bytes !== offset) {
       members[`gap at ${end}`] = koffi.array("uint8", offset - end, "Typed");
     }

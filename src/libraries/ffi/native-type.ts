@@ -58,7 +58,7 @@ export type AsyncNativeFunction<Of extends Signature> = (
   ...inputs: ArgumentsOf<Of["parameters"]>
 ) => Promise<ResultOf<Of["result"]>>;
 
-/** The arguments that C gives a callback: as results, since they go the same way. */
+/** The arguments that C passes to a callback, converted as results are. */
 export type CallbackArguments<Parameters extends readonly ParameterType[]> = {
   -readonly [Index in keyof Parameters]: ResultOf<Parameters[Index]>;
 };

@@ -29,7 +29,7 @@ const flagClasses = {
 /** Name of a flag. */
 export type BuildFlag = keyof typeof flagClasses;
 
-/** One boolean for each flag, and the library that it follows from for those that are true. */
+/** One boolean for each flag, and for true flags the library that shows it. */
 export type BuildFlags = Readonly<Record<BuildFlag, boolean>> & {
   readonly paths: Readonly<Partial<Record<BuildFlag, string>>>;
 };

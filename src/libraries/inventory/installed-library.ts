@@ -5,7 +5,7 @@ import type { DiscoveredLibrary } from "../discovery/index.ts";
 
 /** A library that was found and analyzed. Nothing of it was loaded. */
 export interface InstalledLibrary extends DiscoveredLibrary {
-  /** What it is, by its exports and its name. Empty if no rule applies, or if it cannot be read. */
+  /** Its kinds, by its exports and its name. Empty if no rule applies, or if it cannot be read. */
   readonly classes: readonly LibraryClass[];
   /** Version of the library itself, and where it is stated. Left out where nothing states it. */
   readonly version?: Fact<string>;
@@ -17,7 +17,7 @@ export interface InstalledLibrary extends DiscoveredLibrary {
   readonly problems: readonly string[];
 }
 
-/** Whether the library is of a class beyond its mere name. */
+/** Whether the library is of a class according to more than its name. */
 export function isOfClass({ classes }: InstalledLibrary, name: string): boolean {
   return classes.some((each) => each.name === name && each.confidence !== "possible");
 }

@@ -12,7 +12,7 @@ export interface LibraryInventory extends Pick<Discovery, "locations"> {
   readonly libraries: readonly InstalledLibrary[];
 }
 
-/** Finds and analyzes the inference libraries of this machine; loads none of them. Throws what `discoverLibraries` throws. */
+/** Finds and analyzes the inference libraries of this machine; loads none of them. Throws errors of `discoverLibraries`. */
 export async function listLibraries(options: DiscoveryOptions = {}): Promise<LibraryInventory> {
   const { libraries: discovered, locations } = await discoverLibraries(options);
   const dependencies = new DependencyReader();

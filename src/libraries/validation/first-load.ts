@@ -17,8 +17,8 @@ import { runWatchedProcess } from "./watched-process.ts";
 /** Options of `proveLoads`. */
 export interface FirstLoadOptions {
   /**
-   * Absolute paths of files that the libraries load themselves, or that they need. The loader may refuse one, which harms nobody; that it ends the process
-   * is refused.
+   * Absolute paths of files that the libraries load themselves, or that they need. It is no failure if the loader refuses one, but it is one if the process
+   * ends.
    */
   readonly companions?: readonly string[];
   /** Known SHA-256 digests of files, by path. Other files are read. Default: all files are read. */

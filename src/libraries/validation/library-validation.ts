@@ -2,8 +2,8 @@
 import type { ContractName } from "../contracts/index.ts";
 
 /**
- * analysis: the file fits this machine, by its tables. loading: the loader takes it. functions: those of the contract are there. version: what it
- * says of itself is supported. abi: its binary interface is the one that is known. devices: it has one to compute on.
+ * analysis: the file fits this machine, by its tables. loading: the loader accepts it. functions: it exports the functions of the contract. version: its stated
+ * version is supported. abi: its binary interface is the known one. devices: it has a device to compute on.
  */
 export type ValidationStepName = "analysis" | "loading" | "functions" | "version" | "abi" | "devices";
 
@@ -13,7 +13,7 @@ export interface ValidationStep {
   /** `not provable`: the contract states nothing that could be compared. */
   readonly verdict: "passed" | "not provable" | "refused";
   readonly milliseconds: number;
-  /** What was found, as a sentence without a full stop. */
+  /** Result of the step, as a sentence without a full stop. */
   readonly detail: string;
 }
 
@@ -29,7 +29,7 @@ export interface ProvedStruct {
   readonly fields: number;
 }
 
-/** Why a library was refused: what the error has as data. */
+/** Why a library was refused: the data of the error. */
 export interface LibraryRefusal {
   readonly path: string;
   readonly contract: ContractName;
@@ -51,12 +51,12 @@ export interface LibraryValidation {
   readonly contract: ContractName;
   /** The library as its makers write it: "llama.cpp". */
   readonly title: string;
-  /** What it says of itself, such as "0.5.0-dev". Undefined: it has no function for that. */
+  /** Version that the library states, such as "0.5.0-dev". Undefined: it has no function for that. */
   readonly version: string | undefined;
   readonly steps: readonly ValidationStep[];
-  /** Structs of which the layout was proved. Empty for contracts that pass none by value. */
+  /** Structs whose layout was proved. Empty for contracts that pass none by value. */
   readonly structs: readonly ProvedStruct[];
-  /** Functions that the contract does not require and the library has, with what each gives. */
+  /** Functions that the contract does not require and the library has, with the feature of each. */
   readonly optional: Readonly<Record<string, string>>;
 }
 
@@ -68,7 +68,7 @@ export interface ValidateOptions {
   readonly timeout?: number;
   /** Bytes of memory that the child process may hold. Default: 4 GiB. Watched on Linux. */
   readonly maxMemory?: number;
-  /** Environment of the child process. Default: that of this process. */
+  /** Environment of the child process. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type KnownLayout, knownLayout, llamaLayouts } from "../contracts/index.ts";
-import { fieldSizes, writeField } from "../ffi/index.ts";
+import { getFieldSize, writeField } from "../ffi/index.ts";
 import { type WrittenStruct, compareLayouts, fittingLayout, poisons, writtenEnd } from "./match-layout.ts";
 
 const bytesOfBuffer = 512;
@@ -13,7 +13,7 @@ function writtenBy(layout: KnownLayout, padding: "zeros" | "untouched", without:
     if (padding === "zeros") buffer.fill(0, 0, layout.size);
     for (const [name, { offset, type, values }] of Object.entries(layout.fields)) {
       const [value = 0n] = values;
-      if (without.includes(name)) buffer.fill(poison, offset, offset + fieldSizes[type]);
+      if (without.includes(name)) buffer.fill(poison, offset, offset + getFieldSize(type));
       else writeField(layout, buffer, name, value === "address" ? 0x7f00_0000_1000n : value);
     }
     return buffer;
@@ -88,7 +88,7 @@ it("accepts no bytes by chance: a change of any written byte is seen", () => {
       const fields = Object.values(layout.fields).filter(({ values }) => values.length === 1 && values[0] !== "address");
       const field = fields[at % fields.length];
       if (field === undefined || field.type === "bool") return;
-      const offset = field.offset + (at % fieldSizes[field.type]);
+      const offset = field.offset + (at % getFieldSize(field.type));
       for (const bytes of [written.first, written.second]) bytes[offset] = (bytes[offset] ?? 0) ^ change;
       // -0 equals 0.
       if (field.type === "float32" && change === 0x80 && field.values[0] === 0) return;

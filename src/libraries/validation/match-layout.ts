@@ -1,19 +1,21 @@
 /** Compares what a library wrote into two buffers with the released layouts of a struct. */
 import type { KnownLayout, KnownValue } from "../contracts/index.ts";
-import { type FieldValue, fieldSizes, readField } from "../ffi/index.ts";
+import { type FieldValue, getFieldSize, readField } from "../ffi/index.ts";
 
-/** What a library wrote into two buffers of the same length. Where both have the same byte it was written: they were filled with complements. */
+/**
+ * Bytes that a library wrote into two buffers of the same length. The buffers were filled with complements before, so a byte that is equal in both was written.
+ */
 export interface WrittenStruct {
   readonly first: Uint8Array;
   readonly second: Uint8Array;
 }
 
-/** A layout and how it differs from what was written. */
+/** A layout and its differences from the bytes written. */
 export interface LayoutComparison {
   readonly layout: KnownLayout;
   /** Sentences without a full stop; empty if it fits. */
   readonly differences: readonly string[];
-  /** Number of bytes that were written and belong to no field. */
+  /** Number of bytes that were written outside of all fields. */
   readonly padding: number;
 }
 
@@ -28,7 +30,7 @@ export function writtenEnd({ first, second }: WrittenStruct): number {
   return 0;
 }
 
-/** Compares all layouts, which are listed oldest first. Those that fit best come first, of equals the newest. */
+/** Compares all layouts, which are listed oldest first. The best fits come first; of equal fits the newest. */
 export function compareLayouts(layouts: readonly KnownLayout[], written: WrittenStruct): readonly LayoutComparison[] {
   return layouts
     .toReversed()
@@ -37,9 +39,9 @@ export function compareLayouts(layouts: readonly KnownLayout[], written: Written
 }
 
 /**
- * The layout that fits. Compilers may write padding as zeros, so that a layout with one more flag, false by default, can fit too. Then one is
- * contained in the other: all its fields lie at the same offsets there. It is the one without written padding, otherwise the smallest. Undefined if
- * none fits, or those that fit are not contained in each other.
+ * The layout that fits. Compilers may write padding as zeros, so a layout with one more flag, false by default, can fit too. If several fit and one contains
+ * the other (all its fields have the same offsets there), the result is the one without written padding, otherwise the smallest. Undefined if none fits, or if
+ * the fitting ones do not contain each other.
  */
 export function fittingLayout(comparisons: readonly LayoutComparison[]): KnownLayout | undefined {
   const fitting = comparisons
@@ -64,7 +66,7 @@ function isPartOf(layout: KnownLayout, other: KnownLayout): boolean {
 /** Offsets of the bytes that no field has. */
 function getPadding({ size, fields }: KnownLayout): readonly number[] {
   const isField = new Uint8Array(size);
-  for (const { offset, type } of Object.values(fields)) isField.fill(1, offset, offset + fieldSizes[type]);
+  for (const { offset, type } of Object.values(fields)) isField.fill(1, offset, offset + getFieldSize(type));
   return [...isField.keys()].filter((offset) => isField[offset] === 0);
 }
 
@@ -80,7 +82,7 @@ function differencesFrom(layout: KnownLayout, written: WrittenStruct): string[] 
   const valued = getPadding(layout).filter((offset) => isWritten(written, offset) && first[offset] !== 0);
   if (valued.length > 0) differences.push(`no field at offset ${valued.join(", ")}, where values were written`);
   for (const [name, { offset, type, values }] of Object.entries(layout.fields)) {
-    const bytes = fieldSizes[type];
+    const bytes = getFieldSize(type);
     const expected = `${name}: ${type} at offset ${offset}, ${describeValues(values)} expected`;
     const count = Array.from({ length: bytes }, (_, index) => offset + index).filter((each) => isWritten(written, each)).length;
     if (count < bytes) {

@@ -17,7 +17,7 @@ export interface RefusalFacts {
   readonly cause?: unknown;
 }
 
-/** LIBRARY_INCOMPATIBLE with what was expected and what was found. */
+/** LIBRARY_INCOMPATIBLE with the expected and the found values. */
 export function refusal({ path, contract, step, expected, found, details = [], remedy, cause }: RefusalFacts): InferyardError {
   const lines = [`${path} does not keep the contract ${contract}`, `  expected ${expected}`, `  found    ${found}`];
   return new InferyardError("LIBRARY_INCOMPATIBLE", [...lines, ...details.map((detail) => `           ${detail}`)].join("\n"), {

@@ -19,9 +19,9 @@ const defaultTimeoutMs = 20_000;
 const defaultMaxMemory = 4 * 2 ** 30;
 
 /**
- * Validates the library at `path` against a contract. Its tables are analyzed first; then a child process loads it, looks for the functions, and
- * calls those that tell its version and prove its binary interface. Throws LIBRARY_INCOMPATIBLE with what was expected and found (its data is a
- * `LibraryRefusal`), INPUT_INVALID for a file that is no library, and BACKEND_UNAVAILABLE if koffi is not installed.
+ * Validates the library at `path` against a contract. Its tables are analyzed first; then a child process loads it, looks for the functions, and calls the
+ * functions that return its version and prove its binary interface. Throws LIBRARY_INCOMPATIBLE with the expected and the found values (its data is a
+ * `LibraryRefusal`), INPUT_INVALID for a file that is not a library, and BACKEND_UNAVAILABLE if koffi is not installed.
  */
 export async function validateLibrary(
   path: string,

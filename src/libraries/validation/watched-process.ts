@@ -9,7 +9,7 @@ import { childArguments } from "../../hosts/node-arguments.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "../../hosts/parent-watchdog.ts";
 import type { EndMessage } from "./child-messages.ts";
 
-/** What a child is started with. */
+/** Options of a child process. */
 export interface ProcessOptions<Message> {
   /** The program's module. */
   readonly program: URL;
@@ -23,9 +23,9 @@ export interface ProcessOptions<Message> {
   readonly onMessage: (message: Message) => void;
 }
 
-/** How a child ended. */
+/** End of a child process. */
 export interface ProcessEnd {
-  /** What ended it before its last message, as a sentence about the library. Undefined: nothing did. */
+  /** Cause of an end before the last message, as a sentence about the library. Undefined: it ended regularly. */
   readonly failure: string | undefined;
   /** The last lines of its stderr. */
   readonly lastLines: readonly string[];

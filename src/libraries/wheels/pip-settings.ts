@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 
-/** What the settings depend on. */
+/** Facts that the settings depend on. */
 export interface PipSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;

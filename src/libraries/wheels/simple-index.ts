@@ -4,6 +4,7 @@
  */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 
 /** A file that an index lists. */
 export interface IndexedFile {
@@ -42,7 +43,7 @@ const algorithms: readonly [string, number][] = [
 /** Most files of one page. */
 const maxFiles = 100_000;
 
-/** Parses a page. `pageUrl`: its URL after redirects. `contentType`: that of the response. Throws DOWNLOAD_FAILED for a page of another form. */
+/** Parses a page. `pageUrl`: its URL after redirects. `contentType`: content type of the response. Throws DOWNLOAD_FAILED for a page of another form. */
 export function parseIndexPage(text: string, pageUrl: string, contentType: string): readonly IndexedFile[] {
   const files = /\+json|application\/json/.test(contentType) ? parseJson(text, pageUrl) : parseHtml(text, pageUrl);
   return files.slice(0, maxFiles);
@@ -129,7 +130,7 @@ function decodeSafely(text: string): string {
 
 function wrongForm(url: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("DOWNLOAD_FAILED", `${url} is no page of an index of Python packages: ${problem}`, {
-    remedy: "check PIP_INDEX_URL and pip.conf, or name another index with --from",
+    remedy: `check PIP_INDEX_URL and pip.conf, or name another index: ${quoteOption("from")}`,
     data: { url },
     ...omitUndefined({ cause }),
   });

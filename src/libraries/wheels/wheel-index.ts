@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
@@ -38,7 +39,7 @@ export interface WheelSearch {
 export interface FoundWheel {
   readonly wheel: WheelName;
   readonly file: IndexedFile;
-  /** How the file is fetched; undefined for a file of this machine, whose path is in `file.url`. */
+  /** Settings for fetching the file; undefined for a file of this machine, whose path is in `file.url`. */
   readonly network: Network | undefined;
 }
 
@@ -46,8 +47,8 @@ export interface FoundWheel {
 const maxPageBytes = 32 << 20;
 
 /**
- * Finds the newest wheel of a package for a machine on all indexes; of equal versions, that of the first index. Throws DOWNLOAD_FAILED if no index has the package or an index cannot be
- * asked, ACCESS_DENIED, CONFIG_INVALID for settings that name no index, and LIBRARY_INCOMPATIBLE with each reason if no file fits.
+ * Finds the newest wheel of a package for a machine on all indexes; of equal versions, the first index's. Throws DOWNLOAD_FAILED if no index has the package or
+ * an index cannot be reached, ACCESS_DENIED, CONFIG_INVALID for settings that name no index, and LIBRARY_INCOMPATIBLE with each reason if no file fits.
  */
 export async function findWheel(search: WheelSearch): Promise<FoundWheel> {
   const { settings, machine } = search;
@@ -75,7 +76,7 @@ export async function findWheel(search: WheelSearch): Promise<FoundWheel> {
     ({ wheel, file }) => `${file.name}: ${wheelMisfit(wheel, machine) ?? `its version is not ${search.version}`}`,
   );
   throw new InferyardError("LIBRARY_INCOMPATIBLE", `no file of the package ${name} fits this machine: ${reasons.join("; ")}`, {
-    remedy: "name another index or file with --from",
+    remedy: `name another index or file: ${quoteOption("from")}`,
   });
 }
 
@@ -92,7 +93,7 @@ export async function wheelAt(location: string, search: Omit<WheelSearch, "packa
   const misfit = wheelMisfit(wheel, search.machine);
   if (misfit !== undefined)
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${file.name} does not fit this machine: ${misfit}`, {
-      remedy: "name a file for this machine with --from",
+      remedy: `name a file for this machine: ${quoteOption("from")}`,
     });
   const network = { fetch: await getFetch(search), endpoint: url.origin, timing: search.timing ?? defaultTiming };
   return { wheel, file, network: authorization === undefined ? network : { ...network, authorization } };
@@ -151,13 +152,13 @@ async function readPage(page: string, network: Network, signal: AbortSignal | un
   }
 }
 
-/** Gives errors of requests the remedies of an index of packages, in place of those of the model hub. */
+/** Replaces the remedies in errors of requests, which are for the model hub, by remedies for an index of packages. */
 export function indexError(error: unknown): unknown {
   if (!(error instanceof InferyardError)) return error;
   const remedies: Readonly<Record<string, string>> = {
     ACCESS_DENIED: "put a user name and password into the index URL (PIP_INDEX_URL, pip.conf)",
     DOWNLOAD_FAILED: "check the network, PIP_INDEX_URL and pip.conf, and the proxy (HTTPS_PROXY)",
-    MODEL_NOT_FOUND: "check the index, or name another one with --from",
+    MODEL_NOT_FOUND: `check the index, or name another one: ${quoteOption("from")}`,
   };
   const remedy = remedies[error.code];
   if (remedy === undefined) return error;
@@ -184,7 +185,7 @@ function getFolder(location: string): string | undefined {
 function withoutCredentials(location: string): { readonly url: URL; readonly authorization: string | undefined } {
   if (!URL.canParse(location))
     throw new InferyardError("CONFIG_INVALID", `"${location}" is no URL of an index of Python packages`, {
-      remedy: "check PIP_INDEX_URL, pip.conf or --from",
+      remedy: `check PIP_INDEX_URL, pip.conf or ${quoteOption("from")}`,
     });
   const url = new URL(location);
   const { username, password } = url;
@@ -245,14 +246,14 @@ function missing(name: string, sources: readonly Source[]): InferyardError {
       "CONFIG_INVALID",
       "pip's settings name no index (no-index) and no folder with wheels (find-links)",
       {
-        remedy: "name an index or a file with --from",
+        remedy: `name an index or a file: ${quoteOption("from")}`,
       },
     );
   const where = sources.map(({ location }) =>
     getFolder(location) === undefined ? withoutCredentials(location).url.href : location,
   );
   return new InferyardError("DOWNLOAD_FAILED", `there are no wheels of the package ${name} in ${where.join(", ")}`, {
-    remedy: "check PIP_INDEX_URL and pip.conf, or name an index or a file with --from",
+    remedy: `check PIP_INDEX_URL and pip.conf, or name an index or a file: ${quoteOption("from")}`,
     data: { package: name },
   });
 }

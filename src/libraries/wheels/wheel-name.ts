@@ -33,7 +33,7 @@ export function parseWheelName(fileName: string): WheelName | undefined {
   return { package: normalizedPackage(name), version, platforms: (parts.at(-1) ?? "").split(".") };
 }
 
-/** Names of architectures in tags, by those of Node.js. */
+/** Names of architectures in tags, by Node.js's names. */
 const tagArchitectures: Readonly<Record<string, readonly string[]>> = {
   x64: ["x86_64", "amd64", "universal2"],
   arm64: ["aarch64", "arm64", "universal2"],

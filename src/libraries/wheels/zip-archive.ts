@@ -98,8 +98,8 @@ export class ZipArchive {
   }
 
   /**
-   * Writes an entry to a new file, and flushes it. `checkStart` is given the first bytes, and throws to end the work before more is written. Throws INPUT_INVALID for a damaged entry,
-   * LIMIT_EXCEEDED, DISK_FULL and OUTPUT_FAILED; what was written stays.
+   * Writes an entry to a new file, and flushes it. `checkStart` gets the first bytes, and throws to stop before more is written. Throws INPUT_INVALID for a
+   * damaged entry, LIMIT_EXCEEDED, DISK_FULL and OUTPUT_FAILED; data written before an error is kept.
    */
   async extract(entry: ZipEntry, target: string, checkStart: (start: Buffer) => void = () => undefined): Promise<ExtractedFile> {
     const hash = createHash("sha256");

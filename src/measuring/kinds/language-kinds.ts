@@ -1,10 +1,10 @@
 /** Kinds of models that predict tokens: decoder-only language models, and encoder-decoder models. */
-import { at, omitUndefined } from "../../contract/checked.ts";
+import { at } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { feedTokens, type PromptTokens } from "../../cross-validation/language-run.ts";
+import { feedTokens, type PromptTokens, withSequences } from "../../cross-validation/language-run.ts";
 import { topToken } from "../../cross-validation/compare-logits.ts";
 import { promptTokens, readTokenFacts } from "../../cross-validation/loaded-language.ts";
-import type { DecodeStep, LanguageModel, SequenceId } from "../../contract/language-model.ts";
+import type { LanguageModel } from "../../contract/language-model.ts";
 import type { KindTest, ModelKind, Output, Subject, TokenRates, Workload, WorkloadOptions } from "./model-kind.ts";
 import { longText } from "./sample-texts.ts";
 
@@ -153,22 +153,4 @@ async function fittingPrompt(
     }
   }
   throw refusal;
-}
-
-type Decode = (steps: readonly DecodeStep[]) => Promise<readonly Float32Array[]>;
-
-async function withSequences<Result>(
-  model: Language,
-  prompts: readonly PromptTokens[],
-  signal: AbortSignal | undefined,
-  work: (sequences: readonly SequenceId[], decode: Decode) => Promise<Result>,
-): Promise<Result> {
-  const options = omitUndefined({ signal });
-  const sequences: SequenceId[] = [];
-  try {
-    for (const { source } of prompts) sequences.push(await model.createSequence({ ...options, ...omitUndefined({ source }) }));
-    return await work(sequences, (steps) => model.decode(steps, options));
-  } finally {
-    await Promise.all(sequences.map((sequence) => model.releaseSequence(sequence)));
-  }
 }

@@ -28,8 +28,8 @@ const types: Readonly<Record<string, string>> = {
 export class ArchiveError extends Error {}
 
 /**
- * Reads a tar archive: calls `visit` for every entry in order, and waits for it. Throws what `visit` throws, and ArchiveError if
- * the archive is damaged or ends before its end marker. Nothing is read after an error.
+ * Reads a tar archive: calls `visit` for every entry in order, and waits for it. Throws errors of `visit`, and ArchiveError if the archive is damaged or ends
+ * before its end marker. Nothing is read after an error.
  */
 export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry: ArchiveEntry) => Promise<void>): Promise<void> {
   const parser = new Parser({ strict: true });

@@ -8,8 +8,8 @@ import { modelInvalid } from "../../formats/format-errors.ts";
 export const metadataName = "metadata.json";
 
 /**
- * Reads what the metadata.json of the folder states. Returns undefined if there is none or it is not one of Kapsl, since the file
- * name is common. Throws MODEL_INVALID for an invalid one, and MODEL_UNSUPPORTED for features that this version does not have.
+ * Reads the metadata.json of the folder. Returns undefined if there is none or it is not Kapsl's, since the file name is common. Throws MODEL_INVALID for an
+ * invalid one, and MODEL_UNSUPPORTED for features that this version does not have.
  */
 export async function readAimodFolder(folder: Folder): Promise<ManifestOverrides | undefined> {
   const json = await readJsonObject(folder, metadataName);
@@ -17,8 +17,8 @@ export async function readAimodFolder(folder: Folder): Promise<ManifestOverrides
 }
 
 /**
- * Reads what the metadata.json of an unpacked .aimod package states. Throws MODEL_INVALID if there is none or it is invalid, and
- * MODEL_UNSUPPORTED for features that this version does not have.
+ * Reads the metadata.json of an unpacked .aimod package. Throws MODEL_INVALID if there is none or it is invalid, and MODEL_UNSUPPORTED for features that this
+ * version does not have.
  */
 export async function readAimodPackage(folder: Folder): Promise<ManifestOverrides> {
   const json = await readJsonObject(folder, metadataName);

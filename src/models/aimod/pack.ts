@@ -5,6 +5,7 @@ import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, getMessage } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { type ModelReference, readResolvedManifest, requireReadable, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, readStatus } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
@@ -25,7 +26,7 @@ export interface PackOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What `pack` wrote: the path, size and digest of the .aimod package. */
+/** Path, size and digest of the .aimod package that was written. */
 export interface PackReport {
   /** Name of the model in the package. */
   readonly name: string;
@@ -42,9 +43,9 @@ export interface PackReport {
 }
 
 /**
- * Packs the model that a reference names into an .aimod package. The package is written to a temporary file and renamed. The same
- * files give the same bytes on the same version of Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that
- * cannot be packed, OUTPUT_FAILED for errors of the file system or an existing file, and ABORTED.
+ * Packs the model that a reference names into an .aimod package. The package is written to a temporary file and renamed. The same files give the same bytes on
+ * the same version of Node.js. Throws errors of reading the model, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for errors of the file
+ * system or an existing file, and ABORTED.
  */
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;
@@ -84,12 +85,12 @@ function getFileName(name: string): string {
 async function checkOutput(output: string, folder: Folder, replace: boolean): Promise<void> {
   if (!escapesFolder(relative(folder.path, resolve(output)) || ".")) {
     throw new InferyardError("INPUT_INVALID", `${output} would lie in the folder that is packed`, {
-      remedy: "choose another place with --out",
+      remedy: `choose another ${quoteOption("output")}`,
     });
   }
   if (replace || (await stat(output).catch(() => undefined)) === undefined) return;
   throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
-    remedy: "choose another file with --out, or give --replace",
+    remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
   });
 }
 
@@ -117,7 +118,7 @@ async function writePackage(
     if (signal?.aborted === true) throw abortError(signal);
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${getMessage(error)}`, {
-      remedy: "make room and check the permissions, or choose another place with --out",
+      remedy: `free space and check the permissions, or choose another ${quoteOption("output")}`,
       cause: error,
     });
   }

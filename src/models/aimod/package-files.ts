@@ -9,9 +9,8 @@ import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
 /**
- * All files of a model's folder that go into an .aimod package, sorted by name: all except hidden ones (".git", ".cache") and
- * metadata.json, which is created anew. Links to files are followed, as the cache of huggingface_hub requires. Throws
- * INPUT_INVALID that lists everything a package cannot hold.
+ * All files of a model's folder that go into an .aimod package, sorted by name: all except hidden ones (".git", ".cache") and metadata.json, which is
+ * generated. Links to files are followed, as the cache of huggingface_hub requires. Throws INPUT_INVALID that lists everything a package cannot hold.
  */
 export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
   const problems: string[] = [];

@@ -68,8 +68,8 @@ export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["
 ]);
 
 /**
- * What each `strategy` of metadata.json means: it replicates the model, as the option `replicas` does, or splits it over several
- * devices, which no backend of this version supports.
+ * Meaning of each `strategy` of metadata.json: it replicates the model, as the option `replicas` does, or splits it over several devices, which no backend of
+ * this version supports.
  */
 export const strategies: ReadonlyMap<string, "replicas" | "split"> = new Map<string, "replicas" | "split">([
   ["auto", "replicas"],

@@ -11,7 +11,7 @@ import type { Pooling, TextSettings, VectorModule } from "../manifest.ts";
 import { ggufArchitectureKey } from "./architecture-key.ts";
 import { endTokens } from "./end-tokens.ts";
 
-/** What a manifest takes from a GGUF file. */
+/** Fields of a manifest that come from a GGUF file. */
 export interface GgufDescription {
   /** Class name in Hugging Face transformers; for an architecture without a counterpart there, its name in llama.cpp. */
   readonly architecture: string;

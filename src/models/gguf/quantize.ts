@@ -1,6 +1,7 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
 import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -31,7 +32,7 @@ export interface QuantizeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What was written. */
+/** The file that was written, its sizes and its types. */
 export interface QuantizeReport {
   readonly output: string;
   /** Bytes of the model before and after. */
@@ -57,16 +58,18 @@ const targets: Readonly<Record<QuantizationType, { readonly type: EncodableType;
 const blockElements: Readonly<Record<string, number>> = { Q8_0: 32, Q4_0: 32, Q4_K: 256, TQ2_0: 256, I2_S: 128 };
 
 /**
- * Quantizes the GGUF model at `path`. `displayName` is the path as the user wrote it. Vectors stay in single precision. Of ternary types the embeddings and the
- * output layer become Q8_0, since they are not ternary. A matrix whose rows are no whole blocks becomes Q8_0, or half precision where that does not fit
- * either. Throws MODEL_INVALID and MODEL_UNSUPPORTED as `readGgufModel` does, and OUTPUT_FAILED if the file cannot be written or is there already.
+ * Quantizes the GGUF model at `path`. `displayName` is the path as the user wrote it. Vectors stay in single precision. For ternary types the embeddings and
+ * the output layer become Q8_0, since they are not ternary. A matrix whose rows do not fill whole blocks becomes Q8_0, or half precision if that does not fit
+ * either. Throws MODEL_INVALID and MODEL_UNSUPPORTED as `readGgufModel` does, and OUTPUT_FAILED if the file cannot be written or exists.
  */
 export async function quantizeGguf(path: string, displayName: string, options: QuantizeOptions): Promise<QuantizeReport> {
   const { to, replace = false, signal } = options;
   const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
   if (!replace && (await exists(output))) {
-    throw new InferyardError("OUTPUT_FAILED", `${output} is there already`, { remedy: "give another --out, or --replace" });
+    throw new InferyardError("OUTPUT_FAILED", `${output} exists`, {
+      remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
+    });
   }
   if (openBlocking === undefined) throw new InferyardError("OUTPUT_FAILED", "files cannot be written here");
   const open = openBlocking;

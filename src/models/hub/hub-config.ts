@@ -7,7 +7,7 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How the Hugging Face hub is reached: its URL, the access token, the cache folder, and whether the network may be used. */
+/** Access to the Hugging Face hub: its URL, the access token, the cache folder, and whether the network may be used. */
 export interface HubConfig {
   /** URL of the hub, without a slash at the end. */
   readonly endpoint: string;

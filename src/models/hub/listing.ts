@@ -98,8 +98,8 @@ function isDangerous(path: string): boolean {
 }
 
 /**
- * Throws MODEL_INVALID unless the name of each file means the same file on every platform, and no two names mean the same file.
- * `what` names the model in the message.
+ * Throws MODEL_INVALID unless the name of each file refers to the same file on every platform, and no two names refer to the same file. `what` names the model
+ * in the message.
  */
 export function refuseAmbiguousNames(what: string, files: readonly HubFile[]): void {
   const names = new Set<string>();

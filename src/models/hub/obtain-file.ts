@@ -56,9 +56,8 @@ export function downloadName({ sha256, gitSha1 }: Pick<HubFile, "sha256" | "gitS
 }
 
 /**
- * Obtains a file from the store, Hugging Face's cache or the network, in this order, and returns its entry in the store. Throws
- * DOWNLOAD_FAILED if the digest of what was downloaded is wrong twice, MODEL_NOT_FOUND if the pull is offline, and whatever
- * fetching throws.
+ * Obtains a file from the store, Hugging Face's cache or the network, in this order, and returns its entry in the store. Throws DOWNLOAD_FAILED if the digest
+ * of the download is wrong twice, MODEL_NOT_FOUND if the pull is offline, and any error of fetching.
  */
 export async function obtainFile(file: WantedFile, context: ObtainContext): Promise<StoredFile> {
   const { layout, meter, signal } = context;

@@ -7,13 +7,13 @@ export interface PullProgress {
   /** The reference that is pulled. */
   readonly reference: string;
   /**
-   * "listing": the hub is asked for its files; "fetching": files are transferred; "waiting": another process fetches the same file; "retrying": after a
+   * "listing": the hub's list of files is requested; "fetching": files are transferred; "waiting": another process fetches the same file; "retrying": after a
    * transient failure; "done": the model is in the store. "done" is the last report.
    */
   readonly stage: "listing" | "fetching" | "waiting" | "retrying" | "done";
   /** The file that is transferred, relative to the repository. */
   readonly file?: string;
-  /** Bytes of the model that are on this machine, those of earlier pulls included. */
+  /** Bytes of the model that are on this machine, including earlier pulls. */
   readonly bytes: number;
   /** Bytes of the model. Absent until the files are selected. */
   readonly totalBytes?: number;
@@ -30,10 +30,7 @@ const minReportIntervalMs = 100;
 /** Time over which the rate is averaged. */
 const rateWindowMs = 3000;
 
-/**
- * Counts the bytes of a pull and reports its progress, at most ten times a second. Byte counts include what was on this machine
- * already.
- */
+/** Counts the bytes of a pull and reports its progress, at most ten times a second. Byte counts include bytes that were on this machine before. */
 export class PullMeter {
   readonly #reference: string;
   readonly #onProgress: ((progress: PullProgress) => void) | undefined;

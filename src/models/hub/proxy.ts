@@ -15,9 +15,9 @@ export type FetchFunction = (
 ) => Promise<HttpResponse>;
 
 /**
- * Returns the `fetch` for requests to the hub: the global one, or that of undici with a proxy if HTTPS_PROXY or HTTP_PROXY is
- * set, in upper or lower case. NO_PROXY is obeyed. The `fetch` of Node.js 20 does not support proxies; undici is loaded only if a
- * proxy is set, or `certificates`: PEM texts of authorities that are trusted beside those of Node.js.
+ * Returns the `fetch` for requests to the hub: the global one, or undici's with a proxy if HTTPS_PROXY or HTTP_PROXY is set, in upper or lower case. NO_PROXY
+ * is obeyed. The `fetch` of Node.js 20 does not support proxies; undici is loaded only if a proxy is set, or `certificates`: PEM texts of authorities that are
+ * trusted in addition to Node.js's.
  */
 export async function proxiedFetch(
   environment: Environment = process.env,

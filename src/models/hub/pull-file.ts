@@ -6,8 +6,8 @@ import { publish } from "./publish.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
 /**
- * Pulls the file of a URL reference into the store. Throws DOWNLOAD_FAILED if its digest is not the one in the reference, and
- * otherwise what `ModelStore.pull` lists.
+ * Pulls the file of a URL reference into the store. Throws DOWNLOAD_FAILED if its digest is not the one in the reference, and otherwise the errors of
+ * `ModelStore.pull`.
  */
 export async function pullFile(reference: UrlReference, pulling: PullSession): Promise<PullReport> {
   const { url, file, sha256 } = reference;

@@ -25,7 +25,7 @@ import { mapConcurrently } from "./map-concurrently.ts";
 /** Number of files that are fetched concurrently. */
 const maxConcurrentFiles = 4;
 
-/** Pulls the model that a hub reference names, and publishes it in the store. Throws what `ModelStore.pull` lists. */
+/** Pulls the model that a hub reference names, and publishes it in the store. Throws the errors of `ModelStore.pull`. */
 export async function pullRepository(reference: HubReference, pulling: PullSession): Promise<PullReport> {
   const { network, cacheFolder } = pulling;
   const what = canonicalName(reference);

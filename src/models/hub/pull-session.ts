@@ -3,7 +3,7 @@ import type { StoreLayout } from "../store/layout.ts";
 import type { PullMeter } from "./progress.ts";
 import type { Network } from "./request.ts";
 
-/** The result of a pull: what the store now has of the model, and what was transferred. */
+/** The result of a pull: the model's entry in the store, and the amount transferred. */
 export interface PullReport {
   /** The reference that fetches the model, without a variant. */
   readonly reference: string;
@@ -27,7 +27,7 @@ export interface PullReport {
   readonly milliseconds: number;
   /** Absolute path of the folder with the files. */
   readonly folder: string;
-  /** Why this version cannot run the model. Absent if it can as far as its files tell. */
+  /** Why this version cannot run the model. Absent if it can, according to the model's files. */
   readonly unsupported?: string;
 }
 

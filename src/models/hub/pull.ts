@@ -44,7 +44,7 @@ export function pullContext(
 
 /**
  * Pulls the model that `text` names: `hf:...`, a URL with a digest, or the name of a model in the store, which is then updated. Throws INPUT_INVALID for
- * anything else, and what `ModelStore.pull` lists.
+ * anything else, and the errors of `ModelStore.pull`.
  */
 export async function pull(text: string, options: PullOptions, context: PullContext): Promise<PullReport> {
   const started = performance.now();

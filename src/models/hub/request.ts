@@ -12,7 +12,7 @@ export interface Network {
   readonly endpoint: string;
   /** Sent to the endpoint only. */
   readonly token?: string;
-  /** Value of the header Authorization, which is sent to the endpoint only. Default: that of the token. */
+  /** Value of the header Authorization, which is sent only to the endpoint. Default: made from the token. */
   readonly authorization?: string;
   readonly timing: RetryTiming;
 }
@@ -21,7 +21,7 @@ export interface Network {
 export interface HubRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Name of what is fetched in messages: "hf:owner/name", "config.json of hf:owner/name". */
+  /** Name of the fetched file or model in messages: "hf:owner/name", "config.json of hf:owner/name". */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 }

@@ -52,11 +52,11 @@ export interface Retry {
 /** Options of `withRetries`: the times, the name and URL for messages, and callbacks. */
 export interface RetryOptions {
   readonly timing: RetryTiming;
-  /** Name of what is fetched in messages: "config.json of hf:owner/name". */
+  /** Name of the fetched file in messages: "config.json of hf:owner/name". */
   readonly what: string;
   readonly url: string;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes received so far. An attempt that received at least 256 KiB resets the number of failures. */
+  /** Bytes received until now. An attempt that received at least 256 KiB resets the number of failures. */
   readonly arrived?: () => number;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
@@ -65,8 +65,8 @@ export interface RetryOptions {
 const minProgressBytes = 256 * 1024;
 
 /**
- * Runs `work`, and again after each TransientError with exponential backoff, until it returns. Throws DOWNLOAD_FAILED when the
- * attempts are used up, ABORTED, and whatever else `work` throws.
+ * Runs `work`, and again after each TransientError with exponential backoff, until it returns. Throws DOWNLOAD_FAILED when the attempts are used up, ABORTED,
+ * and any other error of `work`.
  */
 export async function withRetries<Result>(options: RetryOptions, work: () => Promise<Result>): Promise<Result> {
   const { timing, arrived = () => 0 } = options;

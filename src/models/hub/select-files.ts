@@ -63,7 +63,7 @@ export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);
 }
 
-/** What the describing files of a repository say about where its weights are. */
+/** Facts from a repository's configuration files about the place of its weights. */
 export interface ModelShape {
   /** Folder of the first module; "" is the model's folder. */
   readonly modelPath: string;
@@ -81,9 +81,9 @@ export interface WeightSelection {
 }
 
 /**
- * Selects the weights of the variant `wanted` among the files of a repository; without it, those of the variant that a load would
- * prefer. `displayName` names the model in messages. Throws MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a
- * format that is read, and MODEL_NOT_FOUND if it has no such variant.
+ * Selects the weights of the variant `wanted` among the files of a repository; without it, the weights of the variant that a load would prefer. `displayName`
+ * names the model in messages. Throws MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a supported format, and MODEL_NOT_FOUND if it
+ * has no such variant.
  */
 export function selectWeights(
   displayName: string,

@@ -10,7 +10,7 @@ import { type Folder, displayNameIn, isFile, isJsonObject, readJsonObject, readS
 export const mainTemplateFile = "chat_template.jinja";
 /** Folder of the other templates. */
 export const namedTemplatesFolder = "additional_chat_templates";
-/** Names of its files; what precedes the ending is the name of the template. */
+/** File names of named templates; the part before the ending is the name of the template. */
 export const namedTemplateFile: RegExp = /^([\w.-]{1,100})\.jinja$/;
 
 /** Named templates of one model. */

@@ -5,7 +5,7 @@
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { displayNameIn, type Folder, isJsonObject, type JsonObject, readJsonObject } from "../model-folder.ts";
 
-/** What genai_config.json states. */
+/** Content of genai_config.json. */
 export interface GenaiConfig {
   /** The same in the fields of config.json, for folders without that file. */
   readonly config: JsonObject;
@@ -56,7 +56,7 @@ export async function readGenaiConfig(folder: Folder): Promise<GenaiConfig | und
   };
 }
 
-/** The fields with these names, without those that are null. A maximum length of the whole context states nothing. */
+/** The fields with these names, except fields that are null. A maximum length of the whole context states nothing. */
 function pick(fields: JsonObject, names: readonly string[], contextLength?: unknown): JsonObject {
   const { max_length: longest } = fields;
   const present = names.map((name): [string, unknown] => [name, fields[name]]);

@@ -15,7 +15,7 @@ const punctuation = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 const defaultQueryTokens = 32;
 const defaultDocumentTokens = 180;
 
-/** What `readLateInteraction` takes the settings from. */
+/** Sources of the settings for `readLateInteraction`. */
 export interface LateInteractionSources {
   /** Content of modules.json, or undefined if there is none. */
   readonly modules: Modules | undefined;
@@ -28,8 +28,8 @@ export interface LateInteractionSources {
 }
 
 /**
- * Reads the settings of a late-interaction model (ColBERT) from its folder. Returns undefined if it is not such a model. Throws MODEL_INVALID for
- * damaged settings, and MODEL_UNSUPPORTED for those that are not computed.
+ * Reads the settings of a late-interaction model (ColBERT) from its folder. Returns undefined if it is not such a model. Throws MODEL_INVALID for damaged
+ * settings, and MODEL_UNSUPPORTED for settings that this version does not compute.
  */
 export async function readLateInteraction(
   folder: Folder,

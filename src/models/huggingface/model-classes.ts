@@ -46,8 +46,8 @@ const trainingClasses: readonly (readonly [pattern: RegExp, head: string])[] = [
 ];
 
 /**
- * The class that the model of a config.json is built as; undefined if nothing states it. `isEmbedder`: the model is used for its hidden states, so that it
- * is the class without a head of its `model_type`, whatever head it was trained with.
+ * The class to build for a config.json; undefined if nothing states it. `isEmbedder`: the model is used for its hidden states, so the class of its `model_type`
+ * without a head, whatever head it was trained with.
  */
 export function getModelClass(config: JsonObject, isEmbedder: boolean): string | undefined {
   const stated = getArchitecture(config);

@@ -13,8 +13,8 @@ export interface Module {
 }
 
 /**
- * Reads an entry `{ type, path }` of modules.json; `namedIn` is the file that has it. Throws MODEL_INVALID unless both are texts and the path lies
- * inside the folder.
+ * Reads an entry `{ type, path }` of modules.json; `namedIn` is the file with the entry. Throws MODEL_INVALID unless both are texts and the path is inside the
+ * folder.
  */
 export function readModule(entry: unknown, folder: Folder, namedIn: string): Module {
   if (!isJsonObject(entry)) throw broken(namedIn, "an entry is not an object");

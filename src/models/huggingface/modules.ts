@@ -16,7 +16,9 @@ export interface Modules {
   readonly modelPath: string;
   /** Folder of the Pooling module. Absent if there is none. */
   readonly poolingPath?: string;
-  /** Dense, LayerNorm and Normalize, in order, without a Normalize at the end: on the vector of a text, or with `tokens` on that of each token. */
+  /**
+   * Dense, LayerNorm and Normalize, in order, without a Normalize at the end: applied to the vector of a text, or with `tokens` to the vector of each token.
+   */
   readonly vectorModules: readonly VectorModuleEntry[];
   /** Whether the last of them is Normalize. */
   readonly normalize: boolean;

@@ -14,7 +14,7 @@ export interface Prompts {
 
 const promptsFile = "config_sentence_transformers.json";
 
-/** The content of config_sentence_transformers.json, or an empty object if there is none. Throws MODEL_INVALID if it is damaged. */
+/** The content of config_sentence_transformers.json, or an empty object if the file does not exist. Throws MODEL_INVALID if it is damaged. */
 export async function readPromptsConfig(folder: Folder): Promise<JsonObject> {
   return (await readJsonObject(folder, promptsFile)) ?? {};
 }

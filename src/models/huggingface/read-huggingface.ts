@@ -27,14 +27,14 @@ import { type FoundVariants, type VariantFile, readFoundVariants } from "../mani
 import { findWeightFiles } from "../manifest/weights.ts";
 
 /**
- * What a manifest other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod
- * package) states about a model. A field that is present takes precedence over the files of the folder.
+ * Statements about a model in manifests other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod package). A
+ * field that is present takes precedence over the files of the folder.
  */
 export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
   readonly tasks?: readonly string[];
-  /** Whether the model writes text; its files then say how: after a prompt, or from a text to another. */
+  /** Whether the model writes text. Its files state whether it continues a prompt or converts one text to another. */
   readonly writesText?: boolean;
   readonly text?: TextOverrides;
   readonly selection?: ManifestSelection;
@@ -117,8 +117,8 @@ export async function readHuggingFace(
 }
 
 /**
- * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws what reading the first throws if no
- * variant is left. The reader of GGUF files is imported on demand.
+ * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws errors of reading the first if no variant is
+ * left. The reader of GGUF files is imported on demand.
  */
 async function describeGgufFiles(
   folder: Folder,

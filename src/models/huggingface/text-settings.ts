@@ -32,7 +32,7 @@ const textFiles = ["tokenizer.json", "tokenizer_config.json", ...vocabularyFiles
 /** Default limit of `encode` in model2vec 0.10, in tokens. */
 const model2vecLimit = 512;
 
-/** What `readTextSettings` takes the settings from, besides the files that it reads itself. */
+/** Sources of the settings for `readTextSettings`, besides the files that it reads itself. */
 export interface TextSources {
   /** Content of modules.json, or undefined if there is none. */
   readonly modules: Modules | undefined;
@@ -46,9 +46,8 @@ export interface TextSources {
 }
 
 /**
- * Reads how a model tokenizes and pools text, or returns undefined if it does not take text. `folder` is the model's folder,
- * `inner` that of its first module, which is usually the same. Throws MODEL_INVALID for damaged files, and MODEL_UNSUPPORTED for
- * modes that this version does not compute.
+ * Reads how a model tokenizes and pools text, or returns undefined if it does not take text. `folder` is the model's folder, `inner` the folder of its first
+ * module, which is usually the same. Throws MODEL_INVALID for damaged files, and MODEL_UNSUPPORTED for modes that this version does not compute.
  */
 export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
   const { modules, config, isStatic, flat, overrides } = sources;

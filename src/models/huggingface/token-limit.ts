@@ -39,8 +39,8 @@ export async function readSentenceConfig(folder: Folder): Promise<{ file: string
 }
 
 /**
- * The longest input of a model in tokens, or undefined if it has no limit. `sentence` is the result of `readSentenceConfig`,
- * `config` the content of config.json, `tokenizerConfig` that of tokenizer_config.json.
+ * The longest input of a model in tokens, or undefined if it has no limit. `sentence` is the result of `readSentenceConfig`, `config` the content of
+ * config.json, `tokenizerConfig` the content of tokenizer_config.json.
  */
 export function tokenLimit(
   sentence: { file: string; config: JsonObject } | undefined,

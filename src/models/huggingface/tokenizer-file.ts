@@ -12,7 +12,7 @@ export const vocabularyFiles: readonly string[] = [
   "vocab.json",
   "vocab.txt",
 ];
-/** The merges of byte-level BPE beside vocab.json. */
+/** The file with the merges of byte-level BPE, in the folder of vocab.json. */
 export const mergesFile = "merges.txt";
 /** Files that a vocabulary needs beside it. */
 const besides: Readonly<Record<string, string>> = { "vocab.json": mergesFile, "source.spm": "vocab.json" };
@@ -46,12 +46,12 @@ const classesByModelType: Readonly<Record<string, string>> = Object.fromEntries(
 /** Names of classes that stand for any tokenizer. */
 const generalClass = /^(PreTrainedTokenizer(Fast)?|TokenizersBackend)$/;
 
-/** What the settings of a model say of its tokenizer's file. */
+/** Tokenizer file of a model, and its format. */
 export type TokenizerFile = Pick<TextSettings, "tokenizerPath" | "tokenizerShown" | "tokenizerFormat" | "tokenizerClass">;
 
 /**
- * The file of a model's tokenizer: the one that inferyard.json states, tokenizer.json, otherwise the first vocabulary that is there; tokenizer.json if there is none. `inner` is the
- * folder of the first module, in which files precede those of `folder`.
+ * The file of a model's tokenizer: the one that inferyard.json states, otherwise tokenizer.json, otherwise the first vocabulary that exists; tokenizer.json if
+ * there is none. `inner` is the folder of the first module, whose files take precedence over files of `folder`.
  */
 export async function findTokenizerFile(
   folder: Folder,

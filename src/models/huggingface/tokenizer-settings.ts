@@ -3,10 +3,11 @@
  * merges them (`PreTrainedTokenizerBase._from_pretrained` in 4.48 and 5.24): the older files count only where tokenizer_config.json has no
  * `added_tokens_decoder`.
  */
+import { isObject } from "../../contract/shapes/shape.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, displayNameIn, readJsonObject } from "../model-folder.ts";
 
-/** The content of tokenizer_config.json with that of the older files; empty if there is none of them. */
+/** The content of tokenizer_config.json and of the older files; empty if none of them exists. */
 export async function readTokenizerSettings(folder: Folder): Promise<JsonObject> {
   const config = (await readJsonObject(folder, "tokenizer_config.json")) ?? {};
   if (isObject(config["added_tokens_decoder"])) return config;
@@ -44,8 +45,4 @@ function specialTexts(role: string, value: unknown): readonly string[] {
 function toText(token: unknown): readonly string[] {
   const content = isObject(token) ? token["content"] : token;
   return typeof content === "string" ? [content] : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

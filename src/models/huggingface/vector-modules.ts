@@ -18,9 +18,9 @@ interface SizedModule {
 }
 
 /**
- * Reads the modules of sentence-transformers that follow the first or its pooling, in order; `input` is what they must work on. Throws MODEL_INVALID if files are missing or damaged
- * or if a module's input size differs from the output size of the module before, and MODEL_UNSUPPORTED for options that this
- * version does not compute.
+ * Reads the modules of sentence-transformers that follow the first or its pooling, in order; `input` is the size of their input. Throws MODEL_INVALID if files
+ * are missing or damaged or if a module's input size differs from the output size of the module before, and MODEL_UNSUPPORTED for options that this version
+ * does not compute.
  */
 export async function readVectorModules(
   folder: Folder,

@@ -17,10 +17,7 @@ export interface InferyardManifest {
   readonly variants?: readonly DeclaredVariant[];
 }
 
-/**
- * Reads the inferyard.json of the folder. Returns undefined if there is none. Throws MODEL_INVALID that lists every problem of an
- * invalid one.
- */
+/** Reads the inferyard.json of the folder. Returns undefined if the file does not exist. Throws MODEL_INVALID that lists every problem of an invalid one. */
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;

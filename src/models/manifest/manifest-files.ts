@@ -9,7 +9,7 @@ import { type Folder, pathInside, readJsonObject, displayNameIn } from "../model
 import type { TermiteManifest } from "../termite/model-manifest.ts";
 import { type ReadOptions, type DeclaredVariant, type FoundVariants, readDeclaredVariants } from "./variants.ts";
 
-/** What the manifests of a folder (inferyard.json, model_manifest.json, metadata.json) state. */
+/** Contents of the manifests of a folder (inferyard.json, model_manifest.json, metadata.json). */
 export interface ManifestFiles {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;

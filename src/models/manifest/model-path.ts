@@ -16,7 +16,7 @@ export function isModelFile(path: string): boolean {
   return getFormat(path) !== undefined || isPackage(path);
 }
 
-/** Whether a folder with these entries holds a model: it has one of these files beside weights, or beside a folder of weights. */
+/** Whether a folder with these entries holds a model: it has one of these files, and weights or a folder of weights. */
 export function isModelFolder(entries: readonly string[]): boolean {
   const hasWeights = entries.some((name) => isModelFile(name) || name === "onnx");
   return hasWeights && entries.some((name) => modelFolderMarkers.includes(name) || isModelFile(name));

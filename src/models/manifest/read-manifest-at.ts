@@ -11,9 +11,9 @@ import { refuseUnreadable } from "./unreadable-variants.ts";
 import type { ReadOptions } from "./variants.ts";
 
 /**
- * Reads the manifest of the model at a location, which must exist; with `location.variant`, of that variant alone. `isDirectory`:
- * the location is a folder, not a file. Throws MODEL_INVALID for damaged files, MODEL_UNSUPPORTED for what this version cannot
- * run, and MODEL_NOT_FOUND if there are no weights or no such variant.
+ * Reads the manifest of the model at a location, which must exist; with `location.variant`, only that variant. `isDirectory`: the location is a folder, not a
+ * file. Throws MODEL_INVALID for damaged files, MODEL_UNSUPPORTED for models that this version cannot run, and MODEL_NOT_FOUND if there are no weights or no
+ * such variant.
  */
 export async function readManifestAt(location: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
   return keepNamedVariant(await readAllVariants(location, isDirectory, options), location);

@@ -5,12 +5,12 @@ import type { Manifest, UnreadableVariant, Variant } from "../manifest.ts";
 
 type NamedVariant = Pick<Variant, "name" | "aliases">;
 
-/** Describes a variant that cannot be read. `error`: what reading it threw. */
+/** Describes a variant that cannot be read. `error`: the error of reading it. */
 export function unreadableVariant({ name, aliases }: NamedVariant, { code, message, remedy }: InferyardError): UnreadableVariant {
   return { name, aliases, code, reason: message, ...omitUndefined({ remedy }) };
 }
 
-/** Throws what reading a variant threw, if `wanted` names it and no variant that can be read. Does nothing if `wanted` is undefined. */
+/** Throws the error of reading a variant, if `wanted` names it and no variant that can be read. Does nothing if `wanted` is undefined. */
 export function refuseUnreadable(
   { variants, unreadable = [] }: Pick<Manifest, "variants" | "unreadable">,
   wanted: string | undefined,
@@ -20,7 +20,7 @@ export function refuseUnreadable(
   if (!variants.some(isWanted)) throwReason(unreadable.find(isWanted));
 }
 
-/** Throws what reading the first variant threw that cannot be read: for programs that pass on all files of a model. */
+/** Throws the error of the first variant that cannot be read: for programs that copy all files of a model. */
 export function requireReadable({ unreadable = [] }: Pick<Manifest, "unreadable">): void {
   throwReason(unreadable[0]);
 }

@@ -1,5 +1,5 @@
 /**
- * Names of variants. ONNX exports on Hugging Face state the type of their weights by a suffix of the file name (`model_fp16.onnx`). The suffixes are those of
+ * Names of variants. ONNX exports on Hugging Face state the type of their weights by a suffix of the file name (`model_fp16.onnx`). The suffixes are as in
  * transformers.js, whose `dtype` names are accepted as aliases.
  */
 import { omitUndefined } from "../../contract/checked.ts";

@@ -46,7 +46,7 @@ export type VariantFile = Omit<Variant, "config">;
 export interface FoundVariants {
   /** In order of preference; never empty. */
   readonly files: readonly VariantFile[];
-  /** Those that cannot be read. */
+  /** Variants that cannot be read. */
   readonly unreadable: readonly UnreadableVariant[];
 }
 
@@ -63,7 +63,7 @@ export async function readFoundVariants(folder: Folder, files: readonly string[]
 export interface ClaimedFile {
   /** Path relative to the folder. */
   readonly file: string;
-  /** What the manifest states of the variant. Absent: it is named after the file. */
+  /** Statements of the manifest about the variant. Absent: it is named after the file. */
   readonly claim?: VariantClaim | undefined;
   /** Hexadecimal digest of the file. */
   readonly sha256?: string;
@@ -71,7 +71,7 @@ export interface ClaimedFile {
 
 /**
  * Reads files of weights as variants, named as claimed or by their suffix, and sorted by preference. Of two files with the same name, the earlier one gets it.
- * Throws what reading the first file throws if none can be read.
+ * Throws the error of the first file if none can be read.
  */
 export async function readClaimedVariants(
   folder: Folder,
@@ -90,7 +90,7 @@ export async function readClaimedVariants(
   return { files: nameVariants(items).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant), unreadable };
 }
 
-/** Reads all items. Those that cannot be read are listed apart; if none can, throws the first error. */
+/** Reads all items. Unreadable variants are listed separately; if none can, throws the first error. */
 async function readEach<Item, Result>(
   all: readonly Item[],
   read: (item: Item) => Promise<Result>,

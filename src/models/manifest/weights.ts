@@ -11,7 +11,7 @@ import { readOnnxWeights } from "./onnx-weights.ts";
 import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
-/** A file of model weights (ONNX, safetensors or GGUF), with what its header states. */
+/** A file of model weights (ONNX, safetensors or GGUF), and facts from its header. */
 export interface WeightsFile {
   /** Path relative to the folder. */
   readonly file: string;
@@ -22,7 +22,7 @@ export interface WeightsFile {
   readonly size: number;
   /** Bytes of the file and of the files with external data that it refers to. */
   readonly bytes: number;
-  /** Precision of most of the weights. Absent if the file does not tell. */
+  /** Precision of most of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
   /** Inputs and outputs that an ONNX file states. */
   readonly signature?: GraphSignature;
@@ -35,7 +35,7 @@ export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
   ".gguf": "gguf",
 };
 
-/** The model format of a file by its extension, or undefined if the extension is not that of a model format. */
+/** The model format of a file by its extension, or undefined for other extensions. */
 export function getFormat(file: string): ModelFormat | undefined {
   return isSafetensorsIndex(file) ? "safetensors" : formatByExtension[extname(file).toLowerCase()];
 }
@@ -184,7 +184,7 @@ async function safetensorsPrecision(path: string, displayName: string): Promise<
   return most === undefined ? {} : { precision: most[0] };
 }
 
-/** Reads the header of a safetensors file or of all that an index names. Errors are those of `readWeightsHeader`, with the path as the user wrote it. */
+/** Reads the header of a safetensors file or of all files that an index names. Errors are as of `readWeightsHeader`, with the path as the user wrote it. */
 export async function readHeader(path: string, displayName: string): Promise<SafetensorsHeader> {
   try {
     return await readWeightsHeader(path);

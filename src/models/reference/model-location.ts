@@ -2,8 +2,8 @@
 import type { Folder } from "../model-folder.ts";
 
 /**
- * A resolved model reference: what a user wrote, and which model it means. It is resolved once per request and passed on. It is not kept, since a name in the
- * store may mean another model later.
+ * A resolved model reference: the text that a user wrote, and the model that it refers to. It is resolved once per request and passed on. It is not kept, since
+ * a name in the store may refer to another model later.
  */
 export interface ModelReference {
   /** The reference as the user wrote it. Messages and events name the model by it. */
@@ -13,7 +13,7 @@ export interface ModelReference {
    * found by it.
    */
   readonly canonical: string;
-  /** Finds the model's files. Throws MODEL_NOT_FOUND if the store lacks the model or variant, and with `options.fetch` whatever fetching throws. */
+  /** Finds the model's files. Throws MODEL_NOT_FOUND if the store lacks the model or variant, and with `options.fetch` errors of fetching. */
   locate(options?: LocateOptions): Promise<ModelLocation>;
 }
 

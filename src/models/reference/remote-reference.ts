@@ -64,7 +64,7 @@ export function parseHubName(text: string): HubReference | undefined {
   return { kind: "hub", repository, revision, ...omitUndefined({ variant }) };
 }
 
-/** The names that git allows (git-check-ref-format), without those that would change the meaning of a URL. */
+/** The names that git allows (git-check-ref-format), except names that would change the meaning of a URL. */
 function isRevision(revision: string): boolean {
   return /^[\w][\w./-]{0,254}$/.test(revision) && !/\.\.|\/\/|\/$/.test(revision);
 }

@@ -14,13 +14,13 @@ export interface Damage {
   readonly name: string;
   /** Path of the file, relative to the model's folder; for a damaged record, its absolute path. */
   readonly file: string;
-  /** What is wrong, as a sentence without a full stop. */
+  /** The problem, as a sentence without a full stop. */
   readonly problem: string;
   /** The command that repairs it. */
   readonly remedy: string;
 }
 
-/** The result of `checkModels`: what was checked, and what is damaged. */
+/** The result of `checkModels`: the checked models, and the damaged ones. */
 export interface CheckReport {
   /** Names of the models that were checked. */
   readonly models: readonly string[];

@@ -27,7 +27,10 @@ export async function locateRemote(
   return await locate(layout, { text, reference, find, found: await find(), variant }, options);
 }
 
-/** The model of the store that a name means, or undefined if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if its record is damaged. */
+/**
+ * The model of the store that a name refers to, or undefined if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if its record is
+ * damaged.
+ */
 export async function storedModel(text: string, { dataFolder }: ResolveOptions): Promise<ModelReference | undefined> {
   const layout = storeLayout(dataFolder);
   const find = (): Promise<StoreMatch | undefined> => findModel(layout, text);

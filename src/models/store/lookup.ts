@@ -41,7 +41,9 @@ function urlName({ file, sha256 }: UrlReference): string {
   return `${file}@${sha256.slice(0, 16)}`;
 }
 
-/** The model that a remote reference names, or undefined. A commit is found whatever revision it was pulled as. Throws MODEL_INVALID if its record is damaged. */
+/**
+ * The model that a remote reference names, or undefined. A commit is found whatever revision it was pulled as. Throws MODEL_INVALID if its record is damaged.
+ */
 export async function findRemote(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
   return findBy(layout, reference, readRecord);
 }
@@ -63,7 +65,7 @@ async function findBy(
   return (await readIntactRecords(layout)).find((record) => record.repository === repository && record.commit === revision);
 }
 
-/** The damaged record of the model that a reference or name means, or undefined if there is none. */
+/** The damaged record of the model that a reference or name refers to, or undefined if there is none. */
 export async function findDamaged(layout: StoreLayout, text: string): Promise<DamagedRecord | undefined> {
   const name = isRemote(text) ? recordName(parseRemote(text)) : text;
   const { damaged } = await readAllRecords(layout);
@@ -71,9 +73,8 @@ export async function findDamaged(layout: StoreLayout, text: string): Promise<Da
 }
 
 /**
- * Finds the model of the store that a remote reference, a full name ("owner/name", "owner/name@revision") or the last part of a
- * name means; each may end in ":variant". Returns undefined if there is none. Throws MODEL_NOT_FOUND if several models match, and
- * MODEL_INVALID if the record is damaged.
+ * Finds the model of the store that a remote reference, a full name ("owner/name", "owner/name@revision") or the last part of a name refers to; each may end in
+ * ":variant". Returns undefined if there is none. Throws MODEL_NOT_FOUND if several models match, and MODEL_INVALID if the record is damaged.
  */
 export async function findModel(layout: StoreLayout, text: string): Promise<StoreMatch | undefined> {
   if (isRemote(text)) return await findRemoteMatch(layout, parseRemote(text));

@@ -5,10 +5,7 @@ import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";
 import type { ModelRecord } from "./model-record.ts";
 
-/**
- * Parses the record of a stored model. Returns the record, or a sentence without a full stop that says what is wrong with the
- * JSON text.
- */
+/** Parses the record of a stored model. Returns the record, or the problem of the JSON text as a sentence without a full stop. */
 export function parseRecord(text: string): ModelRecord | string {
   let value: unknown;
   try {
@@ -21,8 +18,8 @@ export function parseRecord(text: string): ModelRecord | string {
 }
 
 /**
- * What is wrong with the paths of a model's files, as a sentence without a full stop, or undefined. On every platform each path must name a file inside the
- * folder, and no two paths the same file.
+ * The problem of the paths of a model's files, as a sentence without a full stop, or undefined. On every platform each path must name a file inside the folder,
+ * and no two paths the same file.
  */
 export function pathsProblem(paths: readonly string[]): string | undefined {
   const seen = new Set<string>();

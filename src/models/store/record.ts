@@ -42,7 +42,7 @@ export interface DamagedRecord {
   readonly name: string;
   /** Absolute path of the record. */
   readonly path: string;
-  /** What is wrong, as a sentence without a full stop. */
+  /** The problem, as a sentence without a full stop. */
   readonly problem: string;
   /** The command that repairs it. */
   readonly remedy: string;

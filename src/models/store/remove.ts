@@ -67,10 +67,7 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
   });
 }
 
-/**
- * Removes the files of the store that no model refers to, and what processes that ended left behind. What a running pull has
- * fetched stays.
- */
+/** Removes the files of the store that no model refers to, and leftovers of ended processes. Files fetched by a running pull are kept. */
 export async function prune(layout: StoreLayout): Promise<PruneReport> {
   return await withPublishLock(layout, async () => {
     const since = await oldestRunningPull(layout.locks);

@@ -14,7 +14,7 @@ export interface SweepReport {
   readonly locks: number;
 }
 
-/** Removes temporary files and locks whose process has certainly ended. Safe to run beside any other operation. */
+/** Removes temporary files and locks whose process has certainly ended. Safe to run during any other operation. */
 export async function sweepAbandonedFiles({ trees, models, gitDigests, locks }: StoreLayout): Promise<SweepReport> {
   const leftovers = await Promise.all([trees, models, gitDigests, locks].map((folder) => sweepAbandoned(folder)));
   return { leftovers: leftovers.reduce((sum, count) => sum + count, 0), locks: await sweepLocks(locks) };

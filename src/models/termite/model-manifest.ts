@@ -18,7 +18,7 @@ import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json
 import { getModelType, getTasks } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
-/** What a valid model_manifest.json of Termite states. */
+/** Content of a valid model_manifest.json of Termite. */
 export interface TermiteManifest {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;

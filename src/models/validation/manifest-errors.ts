@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
  * returned, not thrown.
  */
 export function manifestInvalid(displayName: string, problems: readonly string[], remedy: string): InferyardError {
-  const what = problems.length === 1 ? "is not right" : `has ${problems.length} problems`;
+  const what = problems.length === 1 ? "is invalid" : `has ${problems.length} problems`;
   return new InferyardError("MODEL_INVALID", `${displayName} ${what}: ${joinProblems(problems)}`, {
     remedy,
     data: { path: displayName, problems },
@@ -17,9 +17,9 @@ export function manifestInvalid(displayName: string, problems: readonly string[]
  * Creates the MODEL_UNSUPPORTED error for a valid manifest that asks for features that this version does not have. The error is
  * returned, not thrown.
  */
-export function manifestUnsupported(displayName: string, wishes: readonly string[], remedy: string): InferyardError {
-  const message = `${displayName} asks for what this version does not do: ${joinProblems(wishes)}`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy, data: { path: displayName, problems: wishes } });
+export function manifestUnsupported(displayName: string, problems: readonly string[], remedy: string): InferyardError {
+  const message = `${displayName} asks for what this version does not do: ${joinProblems(problems)}`;
+  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy, data: { path: displayName, problems } });
 }
 
 const maxJoinedProblems = 20;

@@ -1,5 +1,6 @@
 /** Describes in sentences why a value does not match a zod schema. */
 import * as z from "zod";
+import { issueMessage } from "./issue-message.ts";
 import { nearestName } from "./nearest-name.ts";
 
 /**
@@ -7,7 +8,7 @@ import { nearestName } from "./nearest-name.ts";
  * value matches. Unknown keys get a suggestion.
  */
 export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: issueMessage });
   return result.success ? [] : result.error.issues.flatMap((issue) => issueSentences(schema, issue));
 }
 

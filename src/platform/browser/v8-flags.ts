@@ -6,7 +6,7 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   return compile();
 }
 
-/** Calls `work` and returns its result. A page cannot choose what its browser optimizes. */
+/** Calls `work` and returns its result. A page cannot control the optimizer of its browser. */
 export function withoutOptimizer<Result>(work: () => Result): Result {
   return work();
 }

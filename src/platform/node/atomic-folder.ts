@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { syncFolder } from "./atomic-write.ts";
 
 /**
- * Renames the complete folder `staging` to `path` and flushes the rename, so that it survives a loss of power. `isPublished`: whether another process has put an
- * equal folder at `path`; that one then stays, and `staging` is removed. Throws what the file system throws; `staging` then stays.
+ * Renames the complete folder `staging` to `path` and flushes the rename, so that it survives a loss of power. `isPublished`: whether another process has put
+ * an equal folder at `path`; then that folder is kept, and `staging` is removed. Throws errors of the file system; `staging` is kept in this case.
  */
 export async function publishFolder(staging: string, path: string, isPublished: () => Promise<boolean>): Promise<void> {
   try {
@@ -18,8 +18,8 @@ export async function publishFolder(staging: string, path: string, isPublished: 
 }
 
 /**
- * Renames the folder `staging` to `path`, where a folder exists. A rename cannot replace a folder that is not empty: the old one is first renamed to `aside`, and
- * renamed back if the second rename fails. The old folder is then removed. Throws what the file system throws.
+ * Renames the folder `staging` to `path`, where a folder exists. A rename cannot replace a folder that is not empty: the old one is first renamed to `aside`,
+ * and renamed back if the second rename fails. The old folder is then removed. Throws errors of the file system.
  */
 export async function replaceFolder(staging: string, path: string, aside: string): Promise<void> {
   await rename(path, aside);

@@ -4,9 +4,10 @@ import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promi
 import { dirname } from "node:path";
 
 /**
- * Writes a file atomically: readers see the old content or the new one, also after a loss of power. `write` fills a temporary file, which is then flushed and renamed
- * to `path`, or to the file that a symbolic link at `path` leads to. `temporaryEnding` is added to the name of that file; the default is a unique one. After an error the temporary file
- * is removed and the file is unchanged. Throws what `write` and the file system throw, and EINVAL for a device, a pipe or a socket: renaming would put a file in its place.
+ * Writes a file atomically: readers see the old content or the new one, also after a loss of power. `write` fills a temporary file, which is then flushed and
+ * renamed to `path`, or to the file that a symbolic link at `path` refers to. `temporaryEnding` is added to the name of that file; the default is a unique one.
+ * After an error the temporary file is removed and the file is unchanged. Throws errors of `write` and of the file system, and EINVAL for a device, a pipe or a
+ * socket, which a rename would replace by a file.
  */
 export async function writeAtomically<Result>(
   path: string,

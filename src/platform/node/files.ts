@@ -28,9 +28,8 @@ export interface FolderEntry {
 }
 
 /**
- * Opens a regular file. This and the following functions throw errors of Node.js, whose `code` is ENOENT, EISDIR, EACCES, ...;
- * EINVAL for what is not a regular file (a pipe, a device), and EFBIG for a text that is too large. None of them waits for the
- * other end of a pipe.
+ * Opens a regular file. This and the following functions throw errors of Node.js, whose `code` is ENOENT, EISDIR, EACCES, ...; EINVAL for other kinds of files
+ * (a pipe, a device), and EFBIG for a text that is too large. None of them waits for the other end of a pipe.
  */
 export function openFile(path: string): Promise<OpenFile> {
   return openRegular(path);
@@ -112,12 +111,12 @@ async function readWhole(path: string): Promise<Buffer<ArrayBuffer>> {
   }
 }
 
-/** Size, kind and modification time of a file or folder. Throws what the file system throws. */
+/** Size, kind and modification time of a file or folder. Throws errors of the file system. */
 export function fileStatus(path: string): Promise<FileStatus> {
   return stat(path);
 }
 
-/** The entries of a folder, not of its subfolders. Throws what the file system throws. */
+/** The entries of a folder, not of its subfolders. Throws errors of the file system. */
 export function listFolder(path: string): Promise<FolderEntry[]> {
   return readdir(path, { withFileTypes: true });
 }

@@ -31,7 +31,7 @@ const [minLessUtilization, minFewerHandles] = [0.1, 8];
 /** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
 const busyUtilization = 0.6;
 
-/** What idle collections observe and do. */
+/** Measurements and actions of idle collections. */
 export interface CollectedProcess {
   /** Bytes of memory that the operating system counts for the process. */
   readonly heldBytes: () => number;
@@ -41,7 +41,7 @@ export interface CollectedProcess {
   readonly handles: () => number;
   /** Collects all garbage, synchronously. */
   readonly collect: () => void;
-  /** Returns what the C library has freed to the operating system. */
+  /** Returns memory that the C library has freed to the operating system. */
   readonly trim: () => void;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
@@ -146,8 +146,8 @@ function isLess(before: number, now: number, minDifference: number): boolean {
 }
 
 /**
- * Starts idle collections in this process. `trim`: returns what the C library has freed to the operating system; default: nothing does. Returns a
- * function that ends them. No effect where V8 offers no collection to programs.
+ * Starts idle collections in this process. `trim`: returns memory that the C library has freed to the operating system; default: none. Returns a function that
+ * ends them. No effect where V8 does not let programs collect.
  */
 export function startIdleCollection(trim: () => void = () => {}): () => void {
   const heldBytes = (): number => process.memoryUsage.rss();

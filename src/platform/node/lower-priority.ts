@@ -1,7 +1,7 @@
 /** The priority of work that must not delay the event loop of a server. */
 import { getPriority, setPriority } from "node:os";
 
-/** Nice value that is added to that of the process or thread, 0 to 19. */
+/** Increment of the nice value of the process or thread, 0 to 19. */
 const niceness = 10;
 
 /**

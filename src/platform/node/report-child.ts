@@ -5,11 +5,11 @@ import { likelyCause, messageLines } from "./stderr-cause.ts";
 /** Default time limit in milliseconds. The first use of a GPU can compile for seconds. */
 const defaultLimitMs = 30_000;
 
-/** What became of the child. */
+/** Result of the child process. */
 export interface ChildOutcome<Report> {
   /** The report; undefined if the child ended without one. */
   readonly report: Report | undefined;
-  /** How it ended, with the likely cause from its stderr: "the process ended with SIGABRT, saying: ...". */
+  /** How the process ended, with the likely cause from its stderr: "the process ended with SIGABRT, saying: ...". */
   readonly ended: string;
   readonly stderr: string;
   readonly milliseconds: number;

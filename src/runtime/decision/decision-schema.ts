@@ -61,7 +61,7 @@ const decision = z.strictObject({
     .nullable(),
 });
 
-/** The schema, for schemas of what holds a decision. */
+/** The schema of a decision, for schemas of objects that contain one. */
 export function decisionSchema(): z.ZodType {
   return decision;
 }

@@ -62,25 +62,25 @@ export interface Decision {
   };
   /** All targets considered, in order of preference. */
   readonly candidates: readonly Candidate[];
-  /** What runs; null if nothing was loaded. */
+  /** The selected target and engine; null if nothing was loaded. */
   readonly selected: Selected | null;
 }
 
-/** What runs: the target, the engine, its host, and the engine's own evidence. */
+/** The selected target, its engine, its host, and the engine's own evidence. */
 export interface Selected {
   readonly target: string;
   readonly device: string;
   readonly library: Library;
   readonly host: string;
-  /** What the engine itself reported about where it computed. */
+  /** The engine's own report about where it computed. */
   readonly evidence: readonly string[];
   /** Why the engine's evidence does not prove where it computed. Undefined if it does. */
   readonly unproven?: string;
-  /** What the load gave up so that the model fits into the memory: how long the context is, and why. Undefined if nothing. */
+  /** What the load reduced so that the model fits into the memory: the length of the context, and why. Undefined if nothing. */
   readonly givenUp?: string;
 }
 
-/** What a decision is made from. `variant` and `digest` are undefined if nothing was loaded. */
+/** The data of a decision. `variant` and `digest` are undefined if nothing was loaded. */
 export interface DecisionParts {
   readonly manifest: Manifest;
   readonly constraints: Constraints;

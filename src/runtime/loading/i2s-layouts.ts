@@ -7,8 +7,8 @@ import type { Manifest, Variant } from "../../models/manifest.ts";
 export type LayoutSetting = Pick<LoadSettings, "i2sLayout">;
 
 /**
- * The settings to try in order, of which the first that passes verification counts. One without a layout if the user names one, if the file leaves no choice,
- * if the model has no known answers, or if the engine does not read such weights.
+ * The settings to try in order until one passes verification. A single one, without a layout, if the user names one, if the file leaves no choice, if the model
+ * has no known answers, or if the engine does not read such weights.
  */
 export function layoutsToTry(
   { i2sLayouts = [] }: Variant,
@@ -35,7 +35,7 @@ export interface LayoutFailure {
   readonly error: InferyardError;
 }
 
-/** The error for a model that passes verification with no layout: what each gave. */
+/** The error for a model that passes verification with no layout: the result of each. */
 export function noLayout(failures: readonly LayoutFailure[]): InferyardError {
   const each = failures.map(({ layout, error }) => `${layout}: ${error.message}`).join("; ");
   return new InferyardError("VERIFICATION_FAILED", `the model passes with no layout of its I2_S weights: ${each}`, {

@@ -7,7 +7,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
 import { type Agreement, type VerifiableLanguageModel, agreementTolerance, verifyAgreement } from "./sequence-agreement.ts";
-import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
+import { type Verification, reportPlacement } from "./verification.ts";
 
 /**
  * Verifies a loaded language model: agreement of its logits (see `verifyAgreement`), known continuations in the manifest, and the engine's report.
@@ -22,10 +22,7 @@ export async function verifyLanguageModel(
   const agreement = await verifyAgreement(model, agreementTolerance(variant), signal);
   const evidence = ["probe tokens were decoded, and their logits are finite", ...agreementSentences(agreement)];
   if (probe?.kind === "tokens") evidence.push(await verifyContinuations(model, probe.answers, signal));
-  const reported = await reportedEvidence(model);
-  if ("unproven" in reported) return { evidence, unproven: reported.unproven };
-  if (reported.evidence.length === 0) return { evidence, unproven: reportsNothing };
-  return { evidence: [...evidence, ...reported.evidence] };
+  return reportPlacement(model, evidence);
 }
 
 /** Compares greedy continuations of prompts with the known answers in the manifest. Throws VERIFICATION_FAILED for a token that differs. */
@@ -62,7 +59,7 @@ function agreementSentences({ rows, difference, readsContext }: Agreement): read
   if (rows === 0) return ["no agreement was verified: the context is too short"];
   const largest = difference === 0 ? "0" : difference.toPrecision(2);
   return [
-    `tokens have the same logits in one call and in several, in a fork, after a truncation, beside others and from saved bytes: largest difference ${largest} of their deviation`,
+    `tokens have the same logits in one call and in several, in a fork, after a truncation and beside others: largest difference ${largest} of their deviation`,
     ...(readsContext ? [] : ["warning: the logits after a token do not depend on the tokens before it"]),
   ];
 }

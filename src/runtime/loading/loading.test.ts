@@ -6,11 +6,13 @@ import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
 import type { Tensor } from "../../contract/tensor.ts";
-import { type VerifiedModel, type LoadingContext, explainCandidates, loadFirstCandidate } from "./loading.ts";
+import { type VerifiedModel, type LoadingContext, explainSelection, loadFirstCandidate } from "./loading.ts";
+import type { LoadRequest } from "../selection/load-request.ts";
 import { select } from "../selection/selection.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import type { AnswerCheck } from "./verification.ts";
-import { type ConstraintOptions, mergeConstraints } from "../targets/constraints.ts";
+import { type ConstraintOptions, type Constraints, mergeConstraints } from "../targets/constraints.ts";
 
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 100, config: {} };
 const manifest: Manifest = {
@@ -54,14 +56,18 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
     computeDigest: async () => "abc",
   };
   const constraints = mergeConstraints(scene.constraints ?? {});
-  return loadFirstCandidate(
-    context,
-    await facts(backends),
-    scene.manifest ?? manifest,
-    constraints,
-    { settings: scene.settings ?? {} },
-    scene.signal,
-  );
+  const request = { settings: scene.settings ?? {} };
+  return loadFirstCandidate(context, await selected(backends, scene.manifest, constraints, request), scene.signal);
+}
+
+async function selected(
+  backends: readonly ScriptedBackend[],
+  chosen: Manifest = manifest,
+  constraints: Constraints = mergeConstraints(),
+  request: LoadRequest = { settings: {} },
+): Promise<SelectionOutcome> {
+  const known = await facts(backends);
+  return { selections: select(known, chosen, constraints, request), facts: known, manifest: chosen, constraints, request };
 }
 
 async function facts(backends: readonly ScriptedBackend[]): Promise<SelectionFacts> {
@@ -337,7 +343,7 @@ describe("when no candidate holds", () => {
     expect(error.code).toBe("BACKEND_UNAVAILABLE");
     expect(error.message).toBe("onnx:cpu cannot run m\n  load: no driver");
     expect(error.remedy).toContain(
-      "mend no driver; you required this target, so nothing else was tried; --prefer onnx would fall back",
+      'mend no driver; you required this target, so nothing else was tried; `prefer: ["onnx"]` would fall back',
     );
   });
 
@@ -358,7 +364,8 @@ describe("when no candidate holds", () => {
 
 describe("hosts", () => {
   const hostOf = async (host: HostPolicy, blocking: boolean, entry: boolean): Promise<string | undefined> => {
-    const base = scriptedBackend("onnx", { capabilities: { blocking } });
+    const models = [{ kind: "tensor", format: "onnx", architectures: "any", runsIn: blocking ? "thread" : "caller" }] as const;
+    const base = scriptedBackend("onnx", { capabilities: { models } });
     const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
     const context: LoadingContext = {
       backends: [backend],
@@ -372,7 +379,7 @@ describe("hosts", () => {
       checkAnswers: async () => undefined,
       computeDigest: async () => "abc",
     };
-    const { decision } = await loadFirstCandidate(context, await facts([base]), manifest, mergeConstraints(), { settings: {} });
+    const { decision } = await loadFirstCandidate(context, await selected([base]));
     return decision.selected?.host;
   };
   it.each([
@@ -393,7 +400,7 @@ describe("explaining without loading", () => {
       scriptedBackend("native"),
       scriptedBackend("wasm"),
     ];
-    const candidates = explainCandidates(select(await facts(backends), manifest, mergeConstraints(), { settings: {} }));
+    const { candidates } = explainSelection(await selected(backends));
     expect(candidates.map(({ target, verdict }) => `${target} ${verdict}`)).toEqual([
       "onnx:cpu refused",
       "native:cpu would-run",

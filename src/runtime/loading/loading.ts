@@ -2,11 +2,12 @@
  * The load loop: tries eligible candidates in order. Each is loaded in its host and verified; the first success ends the loop.
  * Every attempt is recorded in the decision.
  */
-import { omitUndefined } from "../../contract/checked.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";
@@ -16,16 +17,13 @@ import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.t
 import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
-import { type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
-import type { LoadRequest } from "../selection/load-request.ts";
+import type { EligibleCandidate, CheckedCandidate } from "../selection/selection.ts";
 import { settingsFor } from "../selection/option-scope.ts";
-import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
-import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
+import { type AnswerCheck, type UnprovenPlacement, unprovenRefusal, verify } from "./verification.ts";
 import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
-import type { Constraints } from "../targets/constraints.ts";
 
-/** What the load loop needs from the runtime. */
+/** Services of the runtime that the load loop needs. */
 export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
@@ -71,34 +69,56 @@ export interface VerifiedModel {
  */
 export type DecisionFactory = (selected: Selected, digest: string | undefined, loaded: boolean) => Decision;
 
-/** The result of one attempt to load: an item, or the error and the stage at which it failed. */
-export type LoadOutcome<Item> = { readonly ok: true; readonly item: Item } | FailedLoad;
+/** The result of one attempt to load. */
+export type LoadOutcome<Item> = SuccessfulLoad<Item> | FailedLoad | RefusedLoad;
 
-/**
- * Runs the selection and loads the first eligible candidate that succeeds. Throws the error of `noCandidateError` if none does,
- * and ABORTED.
- */
-export async function loadFirstCandidate(
-  context: LoadingContext,
-  facts: SelectionFacts,
-  manifest: Manifest,
-  constraints: Constraints,
-  request: LoadRequest,
-  signal?: AbortSignal,
-): Promise<VerifiedModel> {
-  const selection = { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
-  return tryCandidates(selection, (candidate, decide) => loadCandidate(context, selection, candidate, decide, signal), signal);
+/** The item that was loaded. */
+export interface SuccessfulLoad<Item> {
+  readonly ok: true;
+  readonly item: Item;
+}
+
+/** A failed attempt after which the next candidate may be tried. */
+export interface FailedLoad {
+  readonly ok: false;
+  readonly stage: "load" | "verify";
+  readonly error: InferyardError;
+}
+
+/** An attempt that was not begun, since the request may not load a model now. Other requests for the same model are not concerned. */
+export interface RefusedLoad {
+  readonly ok: false;
+  readonly stage: "admission";
+  readonly error: unknown;
 }
 
 /**
- * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, those whose variant is to blame are tried with
+ * Loads the first eligible candidate of a selection that succeeds. Throws the error of `noCandidateError` if none does, and
+ * ABORTED.
+ */
+export async function loadFirstCandidate(
+  context: LoadingContext,
+  selection: SelectionOutcome,
+  signal?: AbortSignal,
+): Promise<VerifiedModel> {
+  const load: LoadCandidate<VerifiedModel> = (candidate, decide) => loadCandidate(context, selection, candidate, decide, signal);
+  const outcome = await tryCandidates(selection, load, signal);
+  if (outcome.ok) return outcome.item;
+  throw outcome.error;
+}
+
+/** Loads one candidate, or uses the model of an earlier load of it. */
+export type LoadCandidate<Item> = (candidate: EligibleCandidate, decide: DecisionFactory) => Promise<LoadOutcome<Item>>;
+
+/**
+ * Tries eligible candidates in order, and returns the first attempt that succeeds or is refused. If all fail, those whose variant is to blame are tried with
  * their other variants. If these fail too, throws one error that lists every candidate with its reason.
  */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,
-  attempt: (candidate: EligibleCandidate, decide: DecisionFactory) => Promise<LoadOutcome<Item>>,
+  load: LoadCandidate<Item>,
   signal?: AbortSignal,
-): Promise<Item> {
+): Promise<SuccessfulLoad<Item> | RefusedLoad> {
   const candidates: Candidate[] = [];
   const failures: FailedCandidate[] = [];
   const queue = [...selections];
@@ -134,8 +154,8 @@ export async function tryCandidates<Item>(
           ...omitUndefined({ digest }),
         });
       };
-      const outcome = await attempt(candidate, decide);
-      if (outcome.ok) return outcome.item;
+      const outcome = await load(candidate, decide);
+      if (outcome.ok || outcome.stage === "admission") return outcome;
       const { error, stage } = outcome;
       const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
       const milliseconds = performance.now() - started;
@@ -165,7 +185,7 @@ const variantErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "VERIFICATION_FAILED",
 ]);
 
-/** The other variants of candidates that failed: first those with the precision of the one that failed, then in the order of the variants. */
+/** The other variants of candidates that failed: first variants with the precision of the one that failed, then in the order of the variants. */
 function otherVariants(failed: readonly FailedCandidate[]): readonly EligibleCandidate[] {
   return failed
     .filter(({ error }) => variantErrors.has(error.code))
@@ -186,79 +206,23 @@ function otherVariants(failed: readonly FailedCandidate[]): readonly EligibleCan
 export async function loadCandidate(
   context: LoadingContext,
   { manifest, request, constraints }: SelectionOutcome,
-  candidate: EligibleCandidate,
+  { target, variant, shortened }: EligibleCandidate,
   decide: DecisionFactory,
   signal?: AbortSignal,
-): Promise<LoadOutcome<VerifiedModel>> {
-  const outcome = await attempt(context, candidate, manifest, constraints, request, signal);
-  if (!outcome.ok) return outcome;
-  const { target, variant, shortened } = candidate;
-  const { model, evidence, unproven, host, need, loadReplica, digest } = outcome;
-  const placement = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
-  const proof = {
-    evidence,
-    ...(unproven === undefined ? {} : { unproven: unproven.reason }),
-    ...(shortened === undefined ? {} : { givenUp: shortened.sentence }),
-  };
-  const decision = decide({ ...placement, library: model.library, ...proof }, `sha256:${digest}`, true);
-  return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
-}
-
-/** The candidate records of `explain`, which loads nothing: the first eligible candidate has the verdict "would-run". */
-export function explainCandidates(selections: readonly CheckedCandidate[]): Candidate[] {
-  const first = selections.find(({ verdict }) => verdict === "eligible");
-  return selections.map((selection) =>
-    selection === first ? { ...getRecord(selection), verdict: "would-run" } : getRecord(selection),
-  );
-}
-
-function getRecord(selection: CheckedCandidate): Candidate {
-  if (selection.verdict === "refused") return selection;
-  const { target, reason } = selection;
-  return { target: formatTarget(target), verdict: "not-tried", stage: "load", reason, ...getNote(selection) };
-}
-
-function getNote({ note }: EligibleCandidate): Pick<Candidate, "note"> {
-  return note === undefined ? {} : { note };
-}
-
-interface SuccessfulLoad extends Verification {
-  readonly ok: true;
-  readonly model: HostedModel;
-  readonly host: Host;
-  readonly digest: string;
-  readonly need: MemoryAmounts;
-  loadReplica(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
-}
-
-/** A failed attempt after which the next candidate may be tried. */
-export interface FailedLoad {
-  readonly ok: false;
-  readonly stage: "load" | "verify";
-  readonly error: InferyardError;
-}
-
-async function attempt(
-  context: LoadingContext,
-  { target, variant, shortened }: EligibleCandidate,
-  manifest: Manifest,
-  constraints: Constraints,
-  request: LoadRequest,
-  signal: AbortSignal | undefined,
-): Promise<SuccessfulLoad | FailedLoad> {
+): Promise<SuccessfulLoad<VerifiedModel> | FailedLoad> {
   const { kind = "tensor" } = request;
   const settings = settingsFor(request, variant);
   const backend = context.backends.find(({ name }) => name === target.backend);
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
   const capabilities = getCapabilities(backend, target.device);
-  const host = context.hosts[selectHost(context.host, capabilities, variant, backend.entry !== undefined)];
+  const host = context.hosts[selectHost(context.host, findSupport(capabilities, variant, kind), backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
   const need = known ?? estimateMemory(target, variant, manifest.requirements, capabilities, host.name);
   await context.bookMemory?.(need, known !== undefined);
   throwIfAborted(signal);
   context.onAttempt?.(target, variant);
-  const supervision = context.supervise?.(target, variant);
+  const supervision = context.supervise?.(target, variant) ?? unsupervised;
   // Replicas share weights that were read in the same layout.
   let [replicas, layout] = [new ReplicaGroup(), {} as LayoutSetting];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
@@ -276,12 +240,12 @@ async function attempt(
     );
   };
   const loadReplica: VerifiedModel["loadReplica"] = (wanted, replicaSignal) =>
-    loadWithTimeout(supervision ?? unsupervised, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal));
+    loadWithTimeout(supervision, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal));
   const digest = context.computeDigest(variant); // hashed in parallel with the load
   digest.catch(() => {}); // awaited below; if the load fails first, an unreadable file is not reported
   let stage = "load" as FailedLoad["stage"];
   try {
-    return await loadWithTimeout(supervision ?? unsupervised, host.name, signal, async (loadSignal): Promise<SuccessfulLoad> => {
+    return await loadWithTimeout(supervision, host.name, signal, async (loadSignal): Promise<SuccessfulLoad<VerifiedModel>> => {
       const failures: LayoutFailure[] = [];
       const layouts = kind === "language" ? [{}] : layoutsToTry(variant, manifest, capabilities, settings);
       for (const each of layouts) {
@@ -296,8 +260,17 @@ async function attempt(
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;
           refuseOtherDigest(variant, await digest);
-          const evidence = [...verification.evidence, ...layoutEvidence(layout, failures)];
-          return { ok: true, model, ...verification, evidence, host, digest: await digest, need, loadReplica };
+          const { unproven } = verification;
+          const selected = {
+            target: formatTarget(target),
+            device: formatDevice(target.device),
+            host: host.name,
+            library: model.library,
+            evidence: [...verification.evidence, ...layoutEvidence(layout, failures)],
+            ...omitUndefined({ unproven: unproven?.reason, givenUp: shortened?.sentence }),
+          };
+          const decision = decide(selected, `sha256:${await digest}`, true);
+          return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
         } catch (error) {
           await model.dispose({ waitMs: 0 });
           const isWrong = error instanceof InferyardError && error.code === "VERIFICATION_FAILED";
@@ -313,6 +286,25 @@ async function attempt(
     }
     throw error;
   }
+}
+
+/** The decision of `explain`, which loads nothing: the first eligible candidate has the verdict "would-run". */
+export function explainSelection({ selections, manifest, constraints }: SelectionOutcome): Decision {
+  const first = selections.find(({ verdict }) => verdict === "eligible");
+  const candidates = selections.map((selection): Candidate =>
+    selection === first ? { ...getRecord(selection), verdict: "would-run" } : getRecord(selection),
+  );
+  return makeDecision({ manifest, constraints, candidates, selected: null });
+}
+
+function getRecord(selection: CheckedCandidate): Candidate {
+  if (selection.verdict === "refused") return selection;
+  const { target, reason } = selection;
+  return { target: formatTarget(target), verdict: "not-tried", stage: "load", reason, ...getNote(selection) };
+}
+
+function getNote({ note }: EligibleCandidate): Pick<Candidate, "note"> {
+  return note === undefined ? {} : { note };
 }
 
 function refuseOtherDigest({ path, sha256 }: Variant, digest: string): void {

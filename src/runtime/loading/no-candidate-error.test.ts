@@ -83,7 +83,7 @@ describe("the error of a load that found no home", () => {
       remedy: expect.stringContaining("inferyard doctor") as string,
     });
     expect(refused({ candidates: [failed("a:cpu", "install a")], constraints: { target: "a" } }).remedy).toBe(
-      "install a; you required this target, so nothing else was tried; --prefer a would fall back to another",
+      'install a; you required this target, so nothing else was tried; `prefer: ["a"]` would fall back to another',
     );
     expect(refused({ candidates: [failed("a:cpu")], constraints: { target: "a" } }).remedy).toMatch(/^you required this target/);
   });

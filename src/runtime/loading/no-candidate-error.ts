@@ -1,6 +1,7 @@
 /** The error of a load for which no candidate succeeded: every candidate with its reason, and a remedy. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import type { Candidate, Decision } from "../decision/decision.ts";
@@ -79,7 +80,7 @@ function remedyFor(constraints: Constraints, listed: readonly Candidate[]): stri
   if (constraints.required.length > 1) return "process, model and request each require a target, and no target meets all of them";
   if (constraints.required.length === 0)
     return own ?? "`inferyard doctor` runs a tiny computation on every target and says what is missing";
-  const asked = constraints.required.flat().map(formatPattern).join(",");
-  const fallback = `you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`;
+  const asked = constraints.required.flat().map(formatPattern);
+  const fallback = `you required this target, so nothing else was tried; ${quoteOption("prefer", asked)} would fall back to another`;
   return own === undefined ? fallback : `${own}; ${fallback}`;
 }

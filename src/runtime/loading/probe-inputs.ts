@@ -58,7 +58,7 @@ export function probeInputs(
   return Object.fromEntries(entries);
 }
 
-/** Whether the length of an input is a guess. The length of token ids is none: a text model takes any number from one up. */
+/** Whether the length of an input is a guess. The length of token ids is not: a text model takes any number from one up. */
 export function hasGuessedLength(inputs: readonly TensorInfo[]): boolean {
   if (inputs.some(({ name }) => tokenInputs.has(name))) return false;
   return inputs.some(({ name, shape }) =>

@@ -43,28 +43,32 @@ export async function verify(
   const probe = await runProbe(model, manifest, signal);
   const answers = await checkAnswers(model, manifest, signal);
   const evidence = answers === undefined ? [probe] : [probe, answers];
-  const reported = await reportedEvidence(model);
-  if ("unproven" in reported) return { evidence, unproven: reported.unproven };
-  if (reported.evidence.length > 0) return { evidence: [...evidence, ...reported.evidence] };
-  if (probe !== ran && answers === undefined) {
-    return { evidence, unproven: { reason: "nothing ran at the load; the first request is checked", pending: true } };
-  }
-  return { evidence, unproven: reportsNothing };
+  const ranNothing = probe !== ran && answers === undefined;
+  return reportPlacement(
+    model,
+    evidence,
+    ranNothing ? { reason: "nothing ran at the load; the first request is checked", pending: true } : reportsNothing,
+  );
 }
 
-/** Why the placement of a model is unproven whose engine reports nothing. */
-export const reportsNothing: UnprovenPlacement = { reason: "the engine reports nothing about where it computed" };
+const reportsNothing: UnprovenPlacement = { reason: "the engine reports nothing about where it computed" };
 
-/** What the engine reports about where it computed, or why it could not be obtained. */
-export async function reportedEvidence(
+/**
+ * Adds to the evidence what the engine reports about where it computed, or says why that is unproven. `silence`: the reason where the engine reports
+ * nothing.
+ */
+export async function reportPlacement(
   model: Pick<ModelBase, "evidence" | "library">,
-): Promise<{ readonly evidence: readonly string[] } | { readonly unproven: UnprovenPlacement }> {
+  evidence: readonly string[],
+  silence: UnprovenPlacement = reportsNothing,
+): Promise<Verification> {
   try {
-    return { evidence: checkEvidence(model, await model.evidence()) };
+    const reported = checkEvidence(model, await model.evidence());
+    return reported.length === 0 ? { evidence, unproven: silence } : { evidence: [...evidence, ...reported] };
   } catch (error) {
     if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
     const { message: reason, remedy } = error;
-    return { unproven: { reason, ...omitUndefined({ remedy }) } };
+    return { evidence, unproven: { reason, ...omitUndefined({ remedy }) } };
   }
 }
 
@@ -88,10 +92,9 @@ export function unprovenRefusal(
 const ran = "a probe input ran, and its output is finite";
 
 /**
- * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence that says what was run.
- * If no input can be synthesized, or if the model refuses all inputs whose lengths are guessed, the sentence says so: that
- * proves nothing about the model. Throws VERIFICATION_FAILED for outputs that are not finite, and what a run with known shapes
- * throws.
+ * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence about the input. If no input can be synthesized, or if
+ * the model refuses all inputs whose lengths are guessed, the sentence says so: that proves nothing about the model. Throws VERIFICATION_FAILED for outputs
+ * that are not finite, and errors of a run with known shapes.
  */
 export async function runProbe(
   model: Pick<TensorModel, "inputs" | "outputs" | "run">,

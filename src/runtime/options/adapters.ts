@@ -2,7 +2,7 @@
 import type { LoraAdapter } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
-/** An adapter from the text "PATH" or "PATH=SCALE". What follows the last "=" belongs to the path if it is no number. */
+/** An adapter from the text "PATH" or "PATH=SCALE". Text after the last "=" that is not a number belongs to the path. */
 export function parseAdapter(text: string): LoraAdapter {
   const [, path = "", written = ""] = /^(.+)=([^=]+)$/.exec(text) ?? [];
   const scale = Number(written);

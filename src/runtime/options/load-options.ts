@@ -47,7 +47,7 @@ export type OptionScope = "all" | "language" | "i2s" | "tables" | "kernels";
 export type LoadSettingRow<Value> = OptionText &
   ValuesOf<Value> & {
     readonly scope: OptionScope;
-    /** Its flag: the name of the value in the help, and what the help says. */
+    /** Its flag: the name of the value, and the sentence in the help. */
     readonly flag: { readonly value: string; readonly help: string };
   };
 

@@ -14,7 +14,7 @@ import type { ConstraintOptions } from "../targets/constraints.ts";
 export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
-  /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
+  /** References of models that are loaded when the runtime is created, in addition to models whose strategy requires it. Default: none. */
   readonly preload?: readonly string[];
   /**
    * The host that models live in. Default: "inline" for backends that do not block their thread. For the others "worker"
@@ -45,13 +45,13 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    */
   readonly failover?: boolean;
   /**
-   * What a request does whose first target has to compile the model, as XLA does: "wait" until it is compiled, or be served by the "next" target that
-   * compiles nothing, while the model is compiled beside it for later requests. A request that permits no other target waits. Default: "wait".
+   * How a request is served whose first target has to compile the model, as XLA does: "wait" until it is compiled, or be served by the "next" target that
+   * compiles nothing, while the model is compiled in the background for later requests. A request that permits no other target waits. Default: "wait".
    */
   readonly whileCompiling?: WhileCompiling;
   /**
-   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
-   * Default: false.
+   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; a call may override
+   * it. Default: false.
    */
   readonly unlistedMembers?: boolean;
   /**
@@ -130,7 +130,7 @@ export interface TextThreadSettings {
   readonly templateTimeout?: number | string;
 }
 
-/** What a request does whose first target has to compile the model. */
+/** How a request is served whose first target has to compile the model. */
 export type WhileCompiling = "wait" | "next";
 
 /** All values of `RuntimeSettings.whileCompiling`. */
@@ -160,7 +160,7 @@ export interface ModelSettings extends ConstraintOptions, LoadSettings {
 /** When a model is loaded and unloaded; see `ModelSettings.strategy`. */
 export type Strategy = "lazy" | "eager" | "pinned";
 
-/** What happens to the models of a runtime. */
+/** An event of a runtime's models. */
 export type RuntimeEvent =
   /** A load of `bytes` of weights begins on a target. */
   | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
@@ -226,10 +226,7 @@ export interface RuntimeDisposeOptions {
 export interface ModelOptions extends ConstraintOptions, LoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
-  /**
-   * What the model is loaded as: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default:
-   * "tensor".
-   */
+  /** Interface of the model: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default: "tensor". */
   readonly kind?: ModelKind;
   readonly signal?: AbortSignal;
 }

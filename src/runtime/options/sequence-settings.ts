@@ -4,8 +4,8 @@ import { parseSize } from "./size.ts";
 /** Settings of the sequences of each language model of a runtime. */
 export interface SequenceSettings {
   /**
-   * Tokens of a turn. Where a model has more clients than sequences that run at once, a text that has had so many tokens is parked, so that a text of another client runs.
-   * Default: 64.
+   * Tokens of a turn. If a model has more clients than sequences that run at once, a text is parked after this many tokens, so that a text of another client
+   * runs. Default: 64.
    */
   readonly turnTokens?: number;
   /**
@@ -13,7 +13,7 @@ export interface SequenceSettings {
    * them. Default: 1.
    */
   readonly reservedSequences?: number;
-  /** Maximum memory of the caches of parked texts of one model: bytes, or "1GiB". What exceeds it is computed again. Default: "1GiB". */
+  /** Maximum memory of the caches of parked texts of one model: bytes, or "1GiB". Caches that exceed it are dropped and computed again. Default: "1GiB". */
   readonly maxParkedMemory?: number | string;
 }
 

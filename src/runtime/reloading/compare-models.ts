@@ -1,13 +1,12 @@
 /** Compares two instances of a language model: each continues the same prompts, and their logits are compared at every position. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
+import { probeTokens } from "../loading/sequence-agreement.ts";
 import type { ModelComparison } from "./reload-report.ts";
 
 /** Tokens by which each prompt is continued. */
 const continuationTokens = 12;
 const promptLengths: readonly number[] = [2, 7, 24];
-/** Multiplier and increment of a linear congruential generator (Numerical Recipes): prompts are the same each time. */
-const [multiplier, increment] = [1_664_525, 1_013_904_223];
 
 type ComparedModel = Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits">;
 
@@ -16,13 +15,8 @@ export function comparisonPrompts({
   vocabulary,
   contextLength = Number.POSITIVE_INFINITY,
 }: ComparedModel["limits"]): readonly (readonly number[])[] {
-  let state = 20;
-  const next = (): number => {
-    state = (Math.imul(state, multiplier) + increment) >>> 0;
-    return Math.floor((state / 2 ** 32) * vocabulary);
-  };
   const longest = Math.max(1, contextLength - continuationTokens);
-  return promptLengths.map((length) => Array.from({ length: Math.min(length, longest) }, next));
+  return promptLengths.map((length, index) => probeTokens(vocabulary, index + 1, Math.min(length, longest)));
 }
 
 /**

@@ -16,7 +16,7 @@ function backendOf(path: string | undefined): ReloadableBackend {
     name: "library",
     contractVersion: 1,
     probe: async () => ({ present: false, reason: "not probed" }),
-    capabilities: () => ({ formats: {}, precisions: [], options: [], blocking: true }),
+    capabilities: () => ({ models: [], precisions: [], options: [] }),
     load: async () => {
       throw new Error("not loaded");
     },
@@ -37,10 +37,8 @@ function verified(path: string, log: string[], { sign = 1, host = "process", bac
     memory: { bytes: 1, measure: "allocated" },
     createSequence: async () => 1,
     forkSequence: async () => 1,
-    restoreSequence: async () => 1,
     decode: async (steps) => steps.map(() => Float32Array.from({ length: 8 }, (_, token) => sign * token)),
     truncateSequence: async () => {},
-    saveSequence: async () => new Uint8Array(),
     releaseSequence: async () => {},
     evidence: async () => [],
     dispose: async () => void log.push(`freed ${path}`),
@@ -85,8 +83,10 @@ function setUp({ loaded, availability, sign = 1, onLoad = () => {} }: Options = 
       dropTrial: async (_resident, trial) => trial.loaded.model.dispose(),
     },
     settings: { onEvent: ({ type }) => void log.push(type) },
-    residents: () => residents,
-    settled: async () => {},
+    residency: {
+      entries: () => residents.map((item) => ({ reference: "m", state: "idle", expiresAt: null, item })),
+      items: async () => residents,
+    },
   });
   const current = async (): Promise<string | undefined> => (await backends[0]?.libraryFile())?.path;
   return { reloader, resident, residents, backends, log, current };

@@ -11,6 +11,7 @@ import { type ReloadableBackend, isReloadable } from "../../contract/reloading.t
 import type { ModelLoader, TrialModel } from "../residency/model-loader.ts";
 import { refuseUnknown } from "../options/options.ts";
 import type { RuntimeSettings } from "../options/runtime-settings.ts";
+import type { Residency } from "../residency/residency.ts";
 import type { ResidentModel } from "../residency/resident-model.ts";
 import type { FactsReader } from "../selection/facts-reader.ts";
 import { formatDevice, formatTarget } from "../targets/target.ts";
@@ -24,10 +25,7 @@ export interface LibraryReloaderParts {
   readonly facts: FactsReader;
   readonly loader: Pick<ModelLoader, "loadBeside" | "dropTrial">;
   readonly settings: RuntimeSettings;
-  /** The models that are loaded now. */
-  readonly residents: () => readonly ResidentModel[];
-  /** Waits for loads in progress. */
-  readonly settled: () => Promise<unknown>;
+  readonly residency: Pick<Residency<ResidentModel>, "entries" | "items">;
 }
 
 /** A model with its successor on the new library. */
@@ -85,7 +83,7 @@ export class LibraryReloader {
       const validated = performance.now();
       const after = await fresh.libraryFile();
       if (after === undefined) throw new InferyardError("BACKEND_UNAVAILABLE", `there is no library ${path}`);
-      await this.#parts.settled();
+      await this.#parts.residency.items();
       for (;;) {
         const missing = this.#residentsOn(name).filter((resident) => !trials.some((trial) => trial.resident === resident));
         if (missing.length === 0) break;
@@ -183,7 +181,7 @@ export class LibraryReloader {
     }
   }
 
-  /** Makes the new backend and its models those of all requests from now on. */
+  /** Uses the new backend and its models for all requests from now on. */
   #switch(
     old: Backend,
     fresh: ReloadableBackend,
@@ -209,7 +207,8 @@ export class LibraryReloader {
   }
 
   #residentsOn(name: string): readonly ResidentModel[] {
-    return this.#parts.residents().filter(({ loaded }) => loaded.target.backend === name);
+    const residents = this.#parts.residency.entries().map(({ item }) => item);
+    return residents.filter(({ loaded }) => loaded.target.backend === name);
   }
 
   /** Frees what was loaded with the new library, and returns the error of the reload. */

@@ -6,7 +6,7 @@ export interface ReloadOptions {
   /** Name of the backend whose library is replaced. Default: "library". */
   readonly backend?: string;
   /**
-   * Largest difference of a logit from that of the old library, as a part of the range of the old library's logits at that position. Builds for different processors
+   * Largest difference of a logit from the old library's, as a part of the range of the old library's logits at that position. Builds for different processors
    * round differently. Default: 0.02.
    */
   readonly tolerance?: number;
@@ -14,15 +14,15 @@ export interface ReloadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a reload did. */
+/** Result of a reload. */
 export interface ReloadReport {
   readonly backend: string;
   /** The library before. null if there was none. */
   readonly before: LibraryFile | null;
   readonly after: LibraryFile;
-  /** What the new library computed on each device when it was validated, as sentences. */
+  /** Results of the new library on each device when it was validated, as sentences. */
   readonly validation: readonly string[];
-  /** The models that were loaded with the new library beside the old one, and how their answers compare. */
+  /** The models that were loaded with the new library as well, and how their answers compare. */
   readonly models: readonly ReloadedModel[];
   readonly milliseconds: {
     /** Validating the library in a child process. */
@@ -44,12 +44,12 @@ export interface ReloadedModel {
   readonly comparison: ModelComparison;
 }
 
-/** How the answers of two instances of a language model compare on the same prompts. */
+/** Comparison of two instances of a language model on the same prompts. */
 export interface ModelComparison {
   readonly prompts: number;
   /** Positions whose logits were compared. */
   readonly positions: number;
-  /** Positions at which the highest logit belongs to another token, since the two highest are closer than the tolerance. */
+  /** Positions at which another token has the highest logit, with a difference to the second highest below the tolerance. */
   readonly ties: number;
   /** Largest difference of a logit, as a part of the range of the old library's logits at that position. */
   readonly maxDifference: number;

@@ -1,9 +1,10 @@
 /** Counts the callers that use an instance of a model, so that an instance that was replaced is freed when the last one has finished. */
+import { type Deferred, deferred } from "../../concurrency/deferred.ts";
 
 /** Holds on the instances of one model. */
 export class InstanceHolds<Instance extends object> {
   readonly #counts = new Map<Instance, number>();
-  readonly #waiting = new Map<Instance, (() => void)[]>();
+  readonly #released = new Map<Instance, Deferred<void>>();
 
   /** Holds an instance until the returned function is called. A second call of it does nothing. */
   hold(instance: Instance): () => void {
@@ -24,15 +25,16 @@ export class InstanceHolds<Instance extends object> {
   /** Waits until nobody holds the instance. */
   async released(instance: Instance): Promise<void> {
     if (this.getCount(instance) === 0) return;
-    await new Promise<void>((resolve) => this.#waiting.set(instance, [...(this.#waiting.get(instance) ?? []), resolve]));
+    const released = this.#released.get(instance) ?? deferred<void>();
+    this.#released.set(instance, released);
+    await released.promise;
   }
 
   #release(instance: Instance): void {
     const left = this.getCount(instance) - 1;
     if (left > 0) return void this.#counts.set(instance, left);
     this.#counts.delete(instance);
-    const waiting = this.#waiting.get(instance) ?? [];
-    this.#waiting.delete(instance);
-    for (const resolve of waiting) resolve();
+    this.#released.get(instance)?.resolve();
+    this.#released.delete(instance);
   }
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { InferyardError } from "../../contract/errors.ts";
 import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
+import { acquire as acquireLease } from "../../../test/runtime/fixtures/acquire.ts";
 import { type Lease, Residency, type Resident } from "./residency.ts";
 import type { Reservation } from "../selection/reservation.ts";
 
@@ -41,7 +42,8 @@ function residencyWith(
     log,
     held: () => alive.reduce((sum, name) => sum + (sizes[name] ?? 0), 0),
     acquire: (name, over = {}, signal) =>
-      residency.acquire(
+      acquireLease(
+        residency,
         name,
         { reference: name, location: name, ...over },
         async (_signal, booking) => {
@@ -208,7 +210,7 @@ describe("a full budget", () => {
 
   it("gives up what a failed load booked", async () => {
     const { residency, acquire } = residencyWith(limited(100), all);
-    const failing = residency.acquire("x", { reference: "x", location: "x" }, async (_signal, booking) => {
+    const failing = acquireLease(residency, "x", { reference: "x", location: "x" }, async (_signal, booking) => {
       await booking.book({ memory: 100 }, true);
       throw new InferyardError("LOAD_FAILED", "no");
     });
@@ -231,7 +233,7 @@ describe("measured sizes", () => {
     const { residency, acquire, log } = residencyWith(limited(200), all);
     (await acquire("a")).release();
     const bookings: { correct(amounts: MemoryAmounts): void }[] = [];
-    const lease = await residency.acquire("grown", { reference: "grown", location: "grown" }, async (_signal, booking) => {
+    const lease = await acquireLease(residency, "grown", { reference: "grown", location: "grown" }, async (_signal, booking) => {
       await booking.book({ memory: 100 }, true);
       bookings.push(booking);
       return { name: "grown", alive: true, dispose: async () => {} };
@@ -293,7 +295,7 @@ describe("who waits, and who goes", () => {
   it("without limits every booking is granted", async () => {
     const residency = new Residency<Model>({ keepAliveMs: 0 });
     const granted: unknown[] = [];
-    await residency.acquire("a", { reference: "a", location: "a" }, async (_signal, booking) => {
+    await acquireLease(residency, "a", { reference: "a", location: "a" }, async (_signal, booking) => {
       await booking.book({ memory: 1e18 }, false);
       granted.push(booking.grow({ memory: 1e18 }));
       booking.correct({ memory: 1e18 });
@@ -306,7 +308,7 @@ describe("who waits, and who goes", () => {
     const { residency, acquire } = residencyWith(limited(250), all);
     (await acquire("a")).release();
     const granted: boolean[] = [];
-    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, booking) => {
+    await acquireLease(residency, "b", { reference: "b", location: "b" }, async (_signal, booking) => {
       granted.push(booking.grow({ memory: 1 })); // nothing was booked yet
       await booking.book({ memory: 100 }, true);
       granted.push(booking.grow({ memory: 50 }), booking.grow({ memory: 1 }));
@@ -317,7 +319,7 @@ describe("who waits, and who goes", () => {
 
   it("what is corrected before it was booked counts for nothing", async () => {
     const { residency, acquire } = residencyWith(limited(100), all);
-    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, booking) => {
+    await acquireLease(residency, "b", { reference: "b", location: "b" }, async (_signal, booking) => {
       booking.correct({ memory: 1000 });
       return { name: "b", alive: true, dispose: async () => {} };
     });
@@ -349,7 +351,8 @@ describe("who waits, and who goes", () => {
     const controller = new AbortController();
     const begun: unknown[] = [];
     const cancelled = refusal(
-      residency.acquire(
+      acquireLease(
+        residency,
         "x",
         { reference: "x", location: "x" },
         async (signal, booking) => {
@@ -377,7 +380,7 @@ describe("who waits, and who goes", () => {
       await booking.book({ memory: 5, "cuda:0": 200e6 }, true);
       return { name: "x", alive: true, dispose: async () => {} };
     };
-    const error = await refusal(residency.acquire("x", { reference: "x", location: "x" }, load));
+    const error = await refusal(acquireLease(residency, "x", { reference: "x", location: "x" }, load));
     expect(error.message).toBe("x needs about 200 MB on cuda:0, and the budget of 1 MB has 1 MB left");
   });
 });
@@ -445,7 +448,7 @@ describe("any interleaving", () => {
           await scheduler.schedule(Promise.resolve(), "load");
           return { name: "a", alive: true, dispose: async () => {} };
         };
-        const asks = Array.from({ length: 8 }, () => residency.acquire("a", { reference: "a", location: "a" }, load));
+        const asks = Array.from({ length: 8 }, () => acquireLease(residency, "a", { reference: "a", location: "a" }, load));
         await scheduler.waitFor(Promise.all(asks));
         expect(loads).toBe(1);
       }),

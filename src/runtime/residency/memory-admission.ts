@@ -3,6 +3,7 @@
  * evicted, the least recently used first. Memory is booked before a load begins, so that loads in progress count.
  */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { deferred } from "../../concurrency/deferred.ts";
 import { InferyardError, abortError } from "../../contract/errors.ts";
 import {
   type MemoryAmounts,
@@ -11,6 +12,7 @@ import {
   machineMemory,
   addAmounts,
   findShortage,
+  formatMegabytes,
 } from "../selection/memory-budget.ts";
 
 /** Factor by which measured memory may exceed the limit before models are evicted for it. */
@@ -23,7 +25,7 @@ export interface MemoryConsumer {
   readonly pinned: boolean;
 }
 
-/** What admission needs of the component that owns the models. */
+/** Interface of the component that owns the models, as admission needs it. */
 export interface MemoryManager<Item extends MemoryConsumer> {
   /** Unused models that may be evicted, least recently used first. */
   evictable(): readonly Item[];
@@ -78,20 +80,20 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
       throw this.#budgetError(consumer, estimated); // no eviction can make it fit
     }
     const need = known ? estimated : initialBooking(estimated, this.#limits, staying);
-    let settle: (() => void) | undefined;
-    await new Promise<void>((resolve, reject) => {
-      const waiting: QueuedLoad<Item> = { consumer, need, grant: resolve, refuse: reject };
-      const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
-      const abort = (): void => this.#reject(waiting, abortError(signal));
-      addAbortListener(signal, abort);
-      settle = () => {
-        clearTimeout(timer);
-        removeAbortListener(signal, abort);
-        waiting.endDraining?.();
-      };
-      this.#queue.push(waiting);
-      this.admitNext();
-    }).finally(() => settle?.());
+    const admitted = deferred<void>();
+    const waiting: QueuedLoad<Item> = { consumer, need, grant: admitted.resolve, refuse: admitted.reject };
+    const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
+    const abort = (): void => this.#reject(waiting, abortError(signal));
+    addAbortListener(signal, abort);
+    this.#queue.push(waiting);
+    this.admitNext();
+    try {
+      await admitted.promise;
+    } finally {
+      clearTimeout(timer);
+      removeAbortListener(signal, abort);
+      waiting.endDraining?.();
+    }
   }
 
   /** Books additional memory if it fits now. Evicts nothing. Returns whether it was booked. */
@@ -103,7 +105,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     return true;
   }
 
-  /** Replaces a booking by what the consumer really holds. If the budget is exceeded, unused models are evicted. */
+  /** Replaces a booking by the amount that the consumer really holds. If the budget is exceeded, unused models are evicted. */
   update(consumer: Item, amounts: MemoryAmounts): void {
     if (!this.#bookings.has(consumer)) return;
     this.#bookings.set(consumer, amounts);
@@ -207,7 +209,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     const headline =
       shortage === undefined
         ? `${consumer.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can be unloaded`
-        : `${consumer.reference} needs about ${megabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${megabytes(shortage.limit)} has ${megabytes(shortage.left)} left`;
+        : `${consumer.reference} needs about ${formatMegabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${formatMegabytes(shortage.limit)} has ${formatMegabytes(shortage.left)} left`;
     const pool = shortage?.pool ?? machineMemory;
     const holders = [...this.#bookings]
       .filter(([other]) => other !== consumer)
@@ -216,7 +218,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
         bytes: amounts[pool] ?? 0,
         state: this.#manager.getState(other),
       }));
-    const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${megabytes(bytes)}   ${state}`);
+    const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${formatMegabytes(bytes)}   ${state}`);
     return new InferyardError("MEMORY_BUDGET", [headline, ...lines].join("\n"), {
       remedy:
         shortage === undefined
@@ -234,10 +236,6 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
 
 function poolSuffix(pool: string): string {
   return pool === machineMemory ? "" : ` on ${pool}`;
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
 /** null for Infinity, which JSON cannot represent. */

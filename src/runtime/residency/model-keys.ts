@@ -37,7 +37,7 @@ export interface ResolvedModel {
   readonly target: Target;
   readonly variant: PlacedFiles;
   readonly settings: LoadSettings;
-  /** What it is loaded as. Default: "tensor". */
+  /** Interface under which it is loaded. Default: "tensor". */
   readonly kind?: ModelKind | undefined;
   /**
    * With failover: the targets that the model may move to, in order. Requests share a model only if these are equal, so that

@@ -3,19 +3,17 @@ import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.t
 import { omitUndefined } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type DigestCache, computeDigest, resolveReference } from "../../models/index.ts";
-import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
-import type { Platform } from "../platform.ts";
+import { type ModelReference, computeDigest } from "../../models/index.ts";
+import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { SupervisionFactory } from "../supervision/supervisor.ts";
 import { type MemoryAmounts, heldMemory } from "../selection/memory-budget.ts";
 import { replicaCount } from "./replica-count.ts";
 import type { MemoryBooking } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
-import type { CandidateLoad } from "./shared-models.ts";
-import type { FactsReader } from "../selection/facts-reader.ts";
-import type { ModelSelector } from "../selection/model-selector.ts";
+import type { ModelSelector, ModelSelectorParts } from "../selection/model-selector.ts";
+import type { EligibleCandidate } from "../selection/selection.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { formatTarget, placementKey } from "../targets/target.ts";
-import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import { trialSupervision } from "../supervision/trial-supervision.ts";
 import { makeDecision } from "../decision/decision.ts";
 import { getFallbacks } from "../decision/fallbacks.ts";
@@ -30,19 +28,28 @@ import {
 import type { AnswerCheck } from "../loading/verification.ts";
 
 /** The parts of a runtime that loading needs. */
-export interface ModelLoaderParts {
+export interface ModelLoaderParts extends ModelSelectorParts {
   readonly backends: readonly Backend[];
-  readonly settings: RuntimeSettings;
   readonly loadLimits: LoadLimits;
   readonly checkAnswers: AnswerCheck;
-  readonly platform: Platform;
-  readonly facts: FactsReader;
-  readonly circuits: CircuitBreakers;
-  readonly digests: DigestCache;
   readonly selector: ModelSelector;
-  /** Called when a model was unloaded. */
+}
+
+/** A candidate that must be loaded, and everything the load needs. */
+export interface CandidateLoad {
+  readonly reference: ModelReference;
+  readonly options: Omit<ModelOptions, "signal">;
+  readonly outcome: SelectionOutcome;
+  readonly candidate: EligibleCandidate;
+  readonly decide: DecisionFactory;
+  readonly signal: AbortSignal;
+  readonly booking: MemoryBooking;
+  /** Called when the model was unloaded. */
   readonly onUnloaded: (resident: ResidentModel) => void;
 }
+
+/** The model of this package, which lives inline. */
+const builtinName = "builtin";
 
 /** A model that was loaded beside the one that serves. */
 export interface TrialModel {
@@ -59,10 +66,24 @@ export class ModelLoader {
   readonly #measuredMemory = new Map<string, MemoryAmounts>();
   /** How each model was loaded. */
   readonly #loads = new WeakMap<ResidentModel, CandidateLoad>();
+  #hasPrepared = false;
 
   constructor(parts: ModelLoaderParts) {
     this.#parts = parts;
     this.#supervisionFor = parts.platform.createSupervision(parts.settings, parts.circuits);
+  }
+
+  /**
+   * Starts the thread of the first model beside the reading of its files, where it will probably have one. Later loads start theirs themselves: a request for a model that cannot be
+   * loaded must not cost a thread each time. The returned function is called when the load has ended, in whatever way.
+   */
+  prepareThread({ text }: ModelReference): () => void {
+    const { backends, platform, selector } = this.#parts;
+    const { requested, blocking } = selector.hostPolicy();
+    const mayNeedThread = (requested ?? blocking) === "worker" && backends.some(({ entry }) => entry !== undefined);
+    if (this.#hasPrepared || !mayNeedThread || text === builtinName) return () => {};
+    this.#hasPrepared = true;
+    return platform.hosts.worker.prepare?.() ?? (() => {});
   }
 
   /** Loads and verifies one candidate. A failure that permits another candidate is returned; any other error is thrown. */
@@ -71,12 +92,12 @@ export class ModelLoader {
     const { backends } = this.#parts;
     for (;;) {
       const used = [...backends];
-      const result = await loadCandidate(await this.#context(reference, booking), outcome, candidate, decide, signal);
+      const result = await loadCandidate(await this.#context(reference.text, booking), outcome, candidate, decide, signal);
       const isReplaced = backends.some((backend, index) => backend !== used[index] && backend.name === candidate.target.backend);
       if (!isReplaced) {
         if (!result.ok) return result;
-        this.#reportLoaded(reference, result.item);
-        const resident = await this.#getResident(load, result.item);
+        this.#reportLoaded(reference.text, result.item);
+        const resident = await this.#residentOf(load, result.item);
         this.#loads.set(resident, load);
         return { ok: true, item: resident };
       }
@@ -85,13 +106,14 @@ export class ModelLoader {
   }
 
   /**
-   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from that of the model in
-   * what runs it.
+   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from the model's decision only in
+   * `selected`.
    */
   async loadBeside(resident: ResidentModel, backend: Backend, signal: AbortSignal | undefined): Promise<TrialModel> {
     const load = this.#loads.get(resident);
     if (load === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a model is loaded that this loader did not load");
-    const { reference, outcome, candidate, booking } = load;
+    const { outcome, candidate, booking } = load;
+    const { text: reference } = load.reference;
     const { decision: before, need, target, variant } = resident.loaded;
     if (!booking.grow(need)) {
       throw new InferyardError("MEMORY_BUDGET", `there is no memory for ${reference} with two libraries at a time`, {
@@ -125,14 +147,16 @@ export class ModelLoader {
     this.#loads.get(resident)?.booking.correct(resident.heldMemory);
   }
 
-  async #getResident({ reference, options, outcome, booking }: CandidateLoad, loaded: VerifiedModel): Promise<ResidentModel> {
-    const { settings, circuits, loadLimits, onUnloaded } = this.#parts;
+  async #residentOf(load: CandidateLoad, loaded: VerifiedModel): Promise<ResidentModel> {
+    const { settings, circuits, loadLimits } = this.#parts;
+    const { outcome, booking, onUnloaded } = load;
+    const { text: reference } = load.reference;
     const { replicas = "auto", failover = false } = settings;
     const move = async (failed: VerifiedModel, failure: InferyardError, moveSignal: AbortSignal): Promise<VerifiedModel> => {
       const target = formatTarget(failed.target);
       circuits.open(target, `it failed while running: ${failure.message}`);
       settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
-      return this.#loadOnNextTarget(reference, options, booking, moveSignal);
+      return this.#loadOnNextTarget(load, moveSignal);
     };
     const resident: ResidentModel = new ResidentModel(loaded, {
       replicas: replicas === "auto" ? await this.#replicaCount(loaded, outcome.request.settings) : replicas,
@@ -165,17 +189,10 @@ export class ModelLoader {
     if (held !== need) this.#measuredMemory.set(placementKey(target, variant), held);
   }
 
-  async #loadOnNextTarget(
-    reference: string,
-    options: ModelOptions,
-    booking: MemoryBooking,
-    signal: AbortSignal,
-  ): Promise<VerifiedModel> {
-    const selection = await this.#parts.selector.select(await resolveReference(reference), options, { download: true, signal });
-    const { facts, manifest, constraints, request } = selection;
-    const context = await this.#context(reference, booking);
-    const loaded = await loadFirstCandidate(context, facts, manifest, constraints, request, signal);
-    this.#reportLoaded(reference, loaded);
+  async #loadOnNextTarget({ reference, options, booking }: CandidateLoad, signal: AbortSignal): Promise<VerifiedModel> {
+    const selection = await this.#parts.selector.select(reference, options, { download: true, signal });
+    const loaded = await loadFirstCandidate(await this.#context(reference.text, booking), selection, signal);
+    this.#reportLoaded(reference.text, loaded);
     return loaded;
   }
 

@@ -13,7 +13,7 @@ const maxMemoryShare = 0.25;
 const bytesPerWeightByte = 4;
 /** Bytes of a thread and the engine's executables in it (measured with MiniLM on our own engine, Node.js 20: 33 to 38 MB). */
 const threadBytes = 40e6;
-/** Ratio of the tokens of a bulk batch to those of the batch that is prepared at load (512 to 128). */
+/** Ratio of the tokens of a bulk batch to the tokens of the batch that is prepared at load (512 to 128). */
 const bulkBatchFactor = 4;
 /** More replicas gain little, since they compete for memory bandwidth. */
 const maxReplicas = 8;

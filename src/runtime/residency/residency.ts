@@ -2,14 +2,16 @@
  * Residency of models in memory. Concurrent loads of a model are merged, users are counted, and an unused model is unloaded
  * after a keep-alive time or when memory is needed.
  */
-import type { Reservation } from "../selection/reservation.ts";
+import type { LeaseKind, Reservation } from "../selection/reservation.ts";
 import type { UnloadReason } from "../options/memory-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";
 import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
+import type { LoadOutcome } from "../loading/loading.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 import { abortable } from "../../concurrency/abortable.ts";
+import { type Deferred, deferred } from "../../concurrency/deferred.ts";
 
 /** An item that residency manages. */
 export interface Resident {
@@ -20,28 +22,30 @@ export interface Resident {
 /** Books memory for a load. Without a budget every booking is granted. */
 export interface MemoryBooking {
   /**
-   * Waits until `need` fits beside the other models. A second call replaces the first booking. `known`: `need` was measured,
-   * not estimated. Throws MEMORY_BUDGET.
+   * Waits until `need` fits into memory together with the other models. A second call replaces the first booking. `known`: `need` was measured, not estimated.
+   * Throws MEMORY_BUDGET.
    */
   book(need: MemoryAmounts, known: boolean): Promise<void>;
   /** Books additional memory. Returns false if it does not fit now. */
   grow(extra: MemoryAmounts): boolean;
-  /** Replaces the booking by what the model really holds. */
+  /** Replaces the booking by the amount that the model really holds. */
   correct(amounts: MemoryAmounts): void;
 }
 
 /** Loads an item. The signal is aborted when no caller waits for it any more. */
-export type Load<Item> = (signal: AbortSignal, booking: MemoryBooking) => Promise<Item>;
+export type Load<Item> = (signal: AbortSignal, booking: MemoryBooking) => Promise<LoadOutcome<Item>>;
 
 /** A caller's lease on an item, which keeps the item in memory. A second release does nothing. */
 export interface Lease<Item> {
   readonly item: Item;
+  /** Whether the item was loaded for this lease, and was not in memory before. */
+  readonly isFirst: boolean;
   /** Sets the keep-alive of the item, in milliseconds: see `ModelHandle.setKeepAlive`. */
   setKeepAlive(milliseconds: number): void;
   release(): void;
 }
 
-/** How residency behaves. */
+/** Options of residency. */
 export interface ResidencyOptions {
   /** Milliseconds for which an unused item stays. 0: until it is unloaded or evicted, or residency is closed. */
   readonly keepAliveMs: number;
@@ -54,13 +58,12 @@ export interface ResidencyOptions {
 interface Entry<Item> extends MemoryConsumer {
   readonly key: string;
   readonly location: string;
-  readonly load: Promise<Item>;
+  readonly load: Promise<LoadOutcome<Item>>;
   readonly controller: AbortController;
   readonly keepAliveExempt: boolean;
   /** Undefined while it is loading. */
   item: Item | undefined;
-  handleLeases: number;
-  workLeases: number;
+  readonly leases: Record<LeaseKind, number>;
   /** Sequence number of the last use; the lowest is the least recently used. */
   lastUse: number;
   idleTimer: NodeJS.Timeout | undefined;
@@ -68,16 +71,11 @@ interface Entry<Item> extends MemoryConsumer {
   keepAliveMs: number;
   /** When it became unused, by `Date.now()`. Undefined while it is loading or in use. */
   idleSince: number | undefined;
-  /** Set while the entry accepts no new lease. */
-  draining: Draining | undefined;
+  /** Set while the entry accepts no new lease; resolves when it does again, or is gone. */
+  draining: Deferred<void> | undefined;
   unloading: Promise<void> | undefined;
   /** Called when the last lease is released. */
   readonly whenIdle: (() => void)[];
-}
-
-interface Draining {
-  readonly ended: Promise<void>;
-  readonly end: () => void;
 }
 
 const defaultWaitMs = 30_000;
@@ -97,7 +95,7 @@ export class Residency<Item extends Resident> {
     this.#admission = new MemoryAdmission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
       evictable: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
       evictableSoon: () =>
-        this.#byLastUse((entry) => entry.item !== undefined && entry.handleLeases === 0 && entry.workLeases > 0 && !entry.pinned),
+        this.#byLastUse(({ item, leases, pinned }) => item !== undefined && leases.handle === 0 && leases.work > 0 && !pinned),
       drain: (entry) => startDraining(entry),
       evict: (entry, evictedFor) => this.#unload(entry, { why: "evicted", evictedFor }),
       getState,
@@ -105,33 +103,49 @@ export class Residency<Item extends Resident> {
   }
 
   /**
-   * Returns a lease on the item with this key. The first caller loads it; callers that arrive meanwhile wait for the same load.
-   * A caller that aborts stops waiting, and the load is aborted when the last caller has left. While the item is being unloaded
-   * or drained, the call waits and then loads it again. Throws what `load` throws, ABORTED, and DISPOSED after `close`.
+   * Returns a lease on the item with this key. The first caller loads it; callers that arrive meanwhile wait for the same load,
+   * and begin their own if it is refused. A caller that aborts stops waiting, and the load is aborted when the last caller has
+   * left. While the item is being unloaded or drained, the call waits and then loads it again. Throws what `load` throws,
+   * ABORTED, and DISPOSED after `close`.
    */
-  async acquire(key: string, reservation: Reservation, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
+  async acquire(
+    key: string,
+    reservation: Reservation,
+    load: Load<Item>,
+    signal?: AbortSignal,
+  ): Promise<LoadOutcome<Lease<Item>>> {
+    const { leaseKind = "handle" } = reservation;
     for (;;) {
       if (this.#closed) throw disposed();
-      const draining = this.#entries.get(key)?.draining;
-      if (draining === undefined) break;
-      await abortable(draining.ended, signal);
+      const known = this.#entries.get(key);
+      if (known?.draining !== undefined) {
+        await abortable(known.draining.promise, signal);
+        continue;
+      }
+      const entry = known ?? this.#begin(key, reservation, load);
+      const outcome = await this.#awaitLoad(entry, leaseKind, signal);
+      if (outcome.ok) return { ok: true, item: this.#getLease(entry, outcome.item, leaseKind, known === undefined) };
+      if (outcome.stage !== "admission" || known === undefined) return outcome;
     }
-    const entry = this.#entries.get(key) ?? this.#begin(key, reservation, load);
-    const kind = reservation.leaseKind === "work" ? "workLeases" : "handleLeases";
+  }
+
+  /** Waits for the load of an entry as one of its users; a user whose item was not loaded is not counted any more. */
+  async #awaitLoad(entry: Entry<Item>, kind: LeaseKind, signal: AbortSignal | undefined): Promise<LoadOutcome<Item>> {
     this.#use(entry, kind);
     try {
-      const item = await abortable(entry.load, signal);
-      return this.#getLease(entry, item, kind);
+      const outcome = await abortable(entry.load, signal);
+      if (!outcome.ok) entry.leases[kind] -= 1;
+      if (outcome.ok || !this.#closed) return outcome;
     } catch (error) {
       if (entry.item !== undefined) {
         this.#release(entry, kind);
       } else {
-        entry[kind] -= 1;
+        entry.leases[kind] -= 1;
         if (getUsers(entry) === 0) this.#cancelLoad(entry);
       }
-      if (this.#closed && signal?.aborted !== true) throw disposed();
-      throw error;
+      if (!this.#closed || signal?.aborted === true) throw error;
     }
+    throw disposed();
   }
 
   /** Whether the item is loaded and accepts new leases. */
@@ -144,18 +158,17 @@ export class Residency<Item extends Resident> {
    * Returns a lease if the item is loaded and accepts new leases; otherwise undefined. Never waits. `leaseKind`: see
    * `Reservation`.
    */
-  acquireLoaded(key: string, leaseKind: "handle" | "work" = "work"): Lease<Item> | undefined {
+  acquireLoaded(key: string, leaseKind: LeaseKind = "work"): Lease<Item> | undefined {
     const entry = this.#entries.get(key);
     if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
-    const kind = leaseKind === "work" ? "workLeases" : "handleLeases";
-    this.#use(entry, kind);
-    return this.#getLease(entry, entry.item, kind);
+    this.#use(entry, leaseKind);
+    return this.#getLease(entry, entry.item, leaseKind, false);
   }
 
-  /** All items, once those that are loading have loaded. Failed loads are left out. */
+  /** All items, after current loads have ended. Failed loads are left out. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));
-    return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    return settled.flatMap((result) => (result.status === "fulfilled" && result.value.ok ? [result.value.item] : []));
   }
 
   /** The loaded items, a description of their users, and when their keep-alive ends, for reports: see `ModelMemory`. */
@@ -207,7 +220,7 @@ export class Residency<Item extends Resident> {
     const controller = new AbortController();
     // The entry needs the promise of the load, and the load needs the entry to book memory: the load starts in a microtask,
     // after the entry exists.
-    const start = async (): Promise<Item> => load(controller.signal, this.#bookingFor(entry));
+    const start = async (): Promise<LoadOutcome<Item>> => load(controller.signal, this.#bookingFor(entry));
     const begun = Promise.resolve().then(start);
     const entry: Entry<Item> = {
       key,
@@ -218,8 +231,7 @@ export class Residency<Item extends Resident> {
       load: begun,
       controller,
       item: undefined,
-      handleLeases: 0,
-      workLeases: 0,
+      leases: { handle: 0, work: 0 },
       lastUse: 0,
       idleTimer: undefined,
       keepAliveMs: this.#keepAliveMs,
@@ -229,10 +241,8 @@ export class Residency<Item extends Resident> {
       whenIdle: [],
     };
     this.#entries.set(key, entry);
-    begun.then(
-      (item) => (entry.item = item),
-      () => this.#forget(entry), // the next caller tries again
-    );
+    const forget = (): void => this.#forget(entry); // the next caller tries again
+    begun.then((outcome) => (outcome.ok ? (entry.item = outcome.item) : forget()), forget);
     return entry;
   }
 
@@ -245,23 +255,24 @@ export class Residency<Item extends Resident> {
     };
   }
 
-  #getLease(entry: Entry<Item>, item: Item, kind: "handleLeases" | "workLeases"): Lease<Item> {
+  #getLease(entry: Entry<Item>, item: Item, kind: LeaseKind, isFirst: boolean): Lease<Item> {
     return {
       item,
+      isFirst,
       setKeepAlive: (milliseconds) => void (entry.keepAliveMs = milliseconds),
       release: once(() => this.#release(entry, kind)),
     };
   }
 
-  #use(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
+  #use(entry: Entry<Item>, kind: LeaseKind): void {
     clearTimeout(entry.idleTimer);
     entry.idleSince = undefined;
-    entry[kind] += 1;
+    entry.leases[kind] += 1;
     this.#touch(entry);
   }
 
-  #release(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
-    entry[kind] -= 1;
+  #release(entry: Entry<Item>, kind: LeaseKind): void {
+    entry.leases[kind] -= 1;
     if (getUsers(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
     for (const notify of entry.whenIdle.splice(0)) notify();
@@ -302,7 +313,7 @@ export class Residency<Item extends Resident> {
     startDraining(entry); // new callers wait until its memory is free
     try {
       const [settled] = await Promise.allSettled([entry.load]);
-      if (settled.status === "fulfilled") await settled.value.dispose(reason, waitMs);
+      if (settled.status === "fulfilled" && settled.value.ok) await settled.value.item.dispose(reason, waitMs);
     } finally {
       this.#forget(entry);
     }
@@ -311,7 +322,7 @@ export class Residency<Item extends Resident> {
   #forget(entry: Entry<Item>): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
     for (const notify of entry.whenIdle.splice(0)) notify();
-    entry.draining?.end();
+    entry.draining?.resolve();
     entry.draining = undefined;
     this.#admission?.release(entry);
   }
@@ -326,8 +337,8 @@ export class Residency<Item extends Resident> {
   }
 }
 
-function getUsers({ handleLeases, workLeases }: { readonly handleLeases: number; readonly workLeases: number }): number {
-  return handleLeases + workLeases;
+function getUsers({ leases }: Pick<Entry<unknown>, "leases">): number {
+  return leases.handle + leases.work;
 }
 
 /** When the keep-alive of the entry ends, by `Date.now()`, counted from now while it is in use; null: never. */
@@ -354,14 +365,12 @@ function getState(entry: Entry<unknown>): string {
  */
 function startDraining(entry: Entry<unknown>): () => void {
   if (entry.draining !== undefined) return () => {};
-  let end = (): void => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const draining: Draining = { ended, end };
+  const draining = deferred<void>();
   entry.draining = draining;
   return () => {
     if (entry.draining !== draining || entry.unloading !== undefined) return;
     entry.draining = undefined;
-    draining.end();
+    draining.resolve();
   };
 }
 

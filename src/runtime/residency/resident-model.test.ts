@@ -4,6 +4,7 @@ import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
+import { select } from "../selection/selection.ts";
 import { type VerifiedModel, loadFirstCandidate } from "../loading/loading.ts";
 import { ResidentModel, type ResidentModelOptions } from "./resident-model.ts";
 import { mergeConstraints } from "../targets/constraints.ts";
@@ -25,6 +26,13 @@ const inputs: TensorMap = { x };
 async function loadedOn(backend: ScriptedBackend): Promise<VerifiedModel> {
   const host = inlineHost();
   const availability = await backend.probe({ machine: {} as never, run: false });
+  const facts = {
+    backends: [{ name: backend.name, availability, capabilities: backend.capabilities }],
+    availableMemory: 1e9,
+    deviceFacts: [],
+    openCircuits: new Map(),
+  };
+  const [constraints, request] = [mergeConstraints(), { settings: {} }];
   const loaded = await loadFirstCandidate(
     {
       backends: [backend],
@@ -34,15 +42,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<VerifiedModel> {
       checkAnswers: async () => undefined,
       computeDigest: async () => "abc",
     },
-    {
-      backends: [{ name: backend.name, availability, capabilities: backend.capabilities }],
-      availableMemory: 1e9,
-      deviceFacts: [],
-      openCircuits: new Map(),
-    },
-    manifest,
-    mergeConstraints(),
-    { settings: {} },
+    { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request },
   );
   backend.calls.length = 0;
   return loaded;

@@ -3,7 +3,7 @@ import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
+import type { HostedLanguageModel, HostedModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/host.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
@@ -11,7 +11,6 @@ import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../se
 import { boundedRun } from "../scheduling/bounded-run.ts";
 import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
-import { Dispatcher } from "../scheduling/dispatcher.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
 import type { UnloadReason } from "../options/memory-settings.ts";
@@ -19,7 +18,7 @@ import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
 
-/** How a resident model runs. */
+/** Options of a resident model. */
 export interface ResidentModelOptions {
   /** Number of single-threaded replicas; 0 or 1: none. */
   readonly replicas: number;
@@ -47,9 +46,10 @@ export interface HeldLanguageModel {
   holdAgain(): () => void;
 }
 
-interface ReplicaSet {
-  readonly models: readonly HostedTensorModel[];
-  readonly dispatcher: Dispatcher;
+interface Replica {
+  readonly model: HostedTensorModel;
+  /** Runs in progress. */
+  running: number;
 }
 
 /** Changes of memory smaller than this are not reported to the booking. */
@@ -69,8 +69,8 @@ export class ResidentModel implements Resident {
   #loaded: VerifiedModel;
   /** Runs in progress on the primary instance. */
   #running = 0;
-  #loadingReplicas: Promise<ReplicaSet | undefined> | undefined;
-  #replicas: ReplicaSet | undefined;
+  #loadingReplicas: Promise<readonly Replica[] | undefined> | undefined;
+  #replicas: readonly Replica[] | undefined;
   #replacement: Promise<VerifiedModel> | undefined;
   #reported = 0;
   #disposed = false;
@@ -97,22 +97,27 @@ export class ResidentModel implements Resident {
     return this.#disposed;
   }
 
+  /** The primary instance and the replicas. */
+  get #instances(): readonly HostedModel[] {
+    return [this.#loaded.model, ...(this.#replicas ?? []).map(({ model }) => model)];
+  }
+
   /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
   get heldMemory(): MemoryAmounts {
-    const { need, model } = this.#loaded;
+    const { need } = this.#loaded;
     const retired = [...this.#retired].map((each) => heldMemory(each.model.memory, each.need));
-    const own = [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need));
+    const own = this.#instances.map(({ memory }) => heldMemory(memory, need));
     return [...own, ...retired].reduce(addAmounts);
   }
 
   /** How often each kernel has run on the primary instance and the replicas; undefined if the engine does not know. See `ModelBase.kernelCounts`. */
   async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
-    return await countsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
+    return await countsOfModels(this.#instances);
   }
 
   /** Programs of the primary instance and the replicas; see `ModelBase.programs`. */
   get programs(): ProgramCounts | undefined {
-    return programsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
+    return programsOfModels(this.#instances);
   }
 
   /**
@@ -120,28 +125,31 @@ export class ResidentModel implements Resident {
    * if an instance is idle.
    */
   get runningMs(): number {
-    return Math.min(...[this.#loaded.model, ...(this.#replicas?.models ?? [])].map(({ runningMs = 0 }) => runningMs));
+    return Math.min(...this.#instances.map(({ runningMs = 0 }) => runningMs));
   }
 
   /**
    * Runs the model. An idle primary instance takes the run, with all its threads; otherwise the least loaded replica does, if
-   * there are replicas. With failover, a retryable failure moves the model and the run is repeated once.
+   * there are replicas. With failover, a retryable failure moves the model and the run is repeated once. `schedulingKey`: for
+   * raw tensors from one of many clients. Under a limit `maxRunMemory`, a long run is then split into parts that are scheduled
+   * fairly among clients, so that no client waits for longer than a part.
    */
-  async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
-    return await this.#bounded((part, own = {}) => this.#runWhole(part, own), inputs, options);
-  }
-
-  /**
-   * Like `run`, for raw tensors from one of many clients: a long run is split into parts that are scheduled fairly among
-   * clients, so that no client waits for longer than a part. Without `maxRunMemory` nothing is split or queued.
-   */
-  async runScheduled(inputs: TensorMap, options: HostedRunOptions, schedulingKey: SchedulingKey): Promise<TensorMap> {
-    if (this.#options.maxRunMemory === undefined) return await this.run(inputs, options);
-    const run: HostedTensorModel["run"] = (part, own = {}) => {
-      const instances = 1 + (this.#replicas?.models.length ?? 0);
-      return this.#scheduler.run(schedulingKey, instances, own.signal, () => this.#runWhole(part, own));
+  async run(inputs: TensorMap, options: HostedRunOptions = {}, schedulingKey?: SchedulingKey): Promise<TensorMap> {
+    const runPart: HostedTensorModel["run"] = async (part, own = {}) => {
+      this.#refuseDisposed();
+      const isIdle = this.#running === 0;
+      if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicasOnce();
+      return isIdle || this.#replicas === undefined
+        ? this.#runOnPrimary(part, own)
+        : this.#runOnReplica(this.#replicas, part, own);
     };
-    return await this.#bounded(run, inputs, options, partTokens);
+    if (schedulingKey === undefined || this.#options.maxRunMemory === undefined)
+      return await this.#bounded(runPart, inputs, options);
+    const schedulePart: HostedTensorModel["run"] = (part, own) => {
+      const instances = 1 + (this.#replicas?.length ?? 0);
+      return this.#scheduler.run(schedulingKey, instances, own?.signal, () => runPart(part, own));
+    };
+    return await this.#bounded(schedulePart, inputs, options, partTokens);
   }
 
   /** Announces that a client may run the model soon; long runs of other clients then yield to it. Call the returned function to withdraw. */
@@ -158,15 +166,6 @@ export class ResidentModel implements Resident {
       inputs,
       options,
     );
-  }
-
-  async #runWhole(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    this.#refuseDisposed();
-    if (this.#running === 0) return this.#runOnPrimary(inputs, options);
-    if (this.#options.spreadOverlappingRuns === true) void this.#replicasOnce();
-    return this.#replicas === undefined
-      ? this.#runOnPrimary(inputs, options)
-      : this.#runOnReplica(this.#replicas, inputs, options);
   }
 
   /**
@@ -214,7 +213,7 @@ export class ResidentModel implements Resident {
     const replicas = await this.#replicasOnce();
     if (replicas === undefined) return [this];
     const run: HostedTensorModel["run"] = (inputs, options = {}) => this.#runOnReplica(replicas, inputs, options);
-    return replicas.models.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
+    return replicas.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
   }
 
   /**
@@ -246,10 +245,13 @@ export class ResidentModel implements Resident {
     }
   }
 
-  async #runOnReplica(replicas: ReplicaSet, inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+  /** Runs on the replica with the fewest runs in progress; of equals the first. */
+  async #runOnReplica(replicas: readonly Replica[], inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     this.#refuseDisposed();
+    const replica = replicas.reduce((idlest, other) => (other.running < idlest.running ? other : idlest));
+    replica.running += 1;
     try {
-      return await replicas.dispatcher.run(inputs, options);
+      return await replica.model.run(inputs, options).finally(() => (replica.running -= 1));
     } catch (error) {
       // The replica has died and is not restarted for now, or its file was changed. The primary instance may still work.
       const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
@@ -268,12 +270,12 @@ export class ResidentModel implements Resident {
    * Loads the replicas once. Undefined if there are none or memory does not suffice for all; the primary instance then does the
    * work.
    */
-  #replicasOnce(): Promise<ReplicaSet | undefined> {
+  #replicasOnce(): Promise<readonly Replica[] | undefined> {
     this.#loadingReplicas ??= this.#loadReplicas();
     return this.#loadingReplicas;
   }
 
-  async #loadReplicas(): Promise<ReplicaSet | undefined> {
+  async #loadReplicas(): Promise<readonly Replica[] | undefined> {
     const { replicas: count, booking } = this.#options;
     if (count < 2 || this.#loaded.model.kind === "language") return undefined;
     const extra = Array.from({ length: count }, () => replicaMemory(this.#loaded)).reduce(addAmounts);
@@ -282,7 +284,7 @@ export class ResidentModel implements Resident {
     const settled = await Promise.allSettled(loads);
     const models = settled.flatMap((result) => (result.status === "fulfilled" ? [asTensorModel(result.value)] : []));
     if (models.length === count && !this.#disposed) {
-      this.#replicas = { models, dispatcher: new Dispatcher(models) };
+      this.#replicas = models.map((model) => ({ model, running: 0 }));
     } else {
       await Promise.all(models.map((replica) => replica.dispose()));
     }
@@ -308,7 +310,7 @@ export class ResidentModel implements Resident {
     const replicas = await this.#loadingReplicas;
     this.#loadingReplicas = undefined;
     this.#replicas = undefined;
-    await Promise.all((replicas?.models ?? []).map((replica) => replica.dispose({ waitMs })));
+    await Promise.all((replicas ?? []).map(({ model }) => model.dispose({ waitMs })));
   }
 
   #report(): void {

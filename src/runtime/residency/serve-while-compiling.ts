@@ -1,42 +1,49 @@
 /** Requests that another target serves while the model of their first target is compiled: the setting `whileCompiling: next`. */
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type DecisionFactory, type LoadOutcome, tryCandidates } from "../loading/loading.ts";
+import {
+  type DecisionFactory,
+  type LoadCandidate,
+  type LoadOutcome,
+  type RefusedLoad,
+  type SuccessfulLoad,
+  tryCandidates,
+} from "../loading/loading.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Target } from "../targets/target.ts";
 import type { Lease } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
 
-/** Loads the model of a candidate. */
-export type LoadCandidate = (
-  candidate: EligibleCandidate,
-  decide: DecisionFactory,
-  signal: AbortSignal,
-) => Promise<LoadOutcome<Lease<ResidentModel>>>;
-
 /** What `serveWhileCompiling` needs. */
 export interface CompilingRequest {
   readonly outcome: SelectionOutcome;
-  readonly load: LoadCandidate;
+  /** Loads the model of a candidate. */
+  readonly load: (
+    candidate: EligibleCandidate,
+    decide: DecisionFactory,
+    signal: AbortSignal,
+  ) => Promise<LoadOutcome<Lease<ResidentModel>>>;
   /** Aborts the request. A model that is compiled for later requests goes on. */
   readonly signal: AbortSignal;
   /** Called once loading began. */
   readonly onLoading: () => void;
   /** Whether the model of a candidate is loaded. */
   readonly isLoaded: (candidate: EligibleCandidate) => boolean;
-  /** Called when the model was compiled beside the request. */
+  /** Called when the background compilation of the model has ended successfully. */
   readonly onCompiled: () => void;
 }
 
 /**
- * The lease of what serves a request while the model of its first candidate is compiled, or of that model if nothing else can serve it. Once it is compiled,
+ * The lease on what serves a request while the model of its first candidate is compiled, or of that model if nothing else can serve it. Once it is compiled,
  * requests of this kind are resolved again, and get it.
  */
-export async function serveWhileCompiling(request: CompilingRequest): Promise<Lease<ResidentModel>> {
+export async function serveWhileCompiling(
+  request: CompilingRequest,
+): Promise<SuccessfulLoad<Lease<ResidentModel>> | RefusedLoad> {
   const { outcome, load, signal, onLoading, onCompiled } = request;
   let compiling: Promise<LoadOutcome<Lease<ResidentModel>>> | undefined;
-  const attempt = async (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> => {
+  const attempt: LoadCandidate<Lease<ResidentModel>> = async (candidate, decide) => {
     if (!isLoadedBeside(request, candidate)) return await load(candidate, decide, signal);
     const { signal: own } = new AbortController(); // it goes on when the request has been served; `Residency.close` ends it
     compiling ??= load(candidate, decide, own);
@@ -46,7 +53,7 @@ export async function serveWhileCompiling(request: CompilingRequest): Promise<Le
   const loading = tryCandidates(outcome, attempt, signal);
   onLoading();
   try {
-    const lease = await loading;
+    const served = await loading;
     // Only now, so that what served the request is not remembered after the compiled model.
     void compiling?.then(
       (compiled) => {
@@ -56,12 +63,12 @@ export async function serveWhileCompiling(request: CompilingRequest): Promise<Le
       },
       () => {},
     );
-    return lease;
+    return served;
   } catch (error) {
     if (compiling === undefined || signal.aborted) throw error;
     const compiled = await abortable(compiling, signal);
-    if (!compiled.ok) throw error;
-    return compiled.item;
+    if (compiled.ok || compiled.stage === "admission") return compiled;
+    throw error;
   }
 }
 

@@ -3,26 +3,29 @@
  * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
-import type { InferyardError } from "../../contract/errors.ts";
-import { type Manifest, type ModelReference, type Variant, resolveReference } from "../../models/index.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { type Manifest, type Variant, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
   type DecisionFactory,
-  type FailedLoad,
-  type VerifiedModel,
   type LoadOutcome,
+  type RefusedLoad,
+  type SuccessfulLoad,
+  type VerifiedModel,
   tryCandidates,
 } from "../loading/loading.ts";
-import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { unprovenRefusal } from "../loading/verification.ts";
 import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
-import type { Lease, Residency, MemoryBooking } from "./residency.ts";
-import type { Reservation } from "../selection/reservation.ts";
+import type { CandidateLoad, ModelLoader } from "./model-loader.ts";
+import type { Lease, Load, Residency } from "./residency.ts";
+import type { LeaseKind, Reservation } from "../selection/reservation.ts";
 import type { ResidentModel } from "./resident-model.ts";
-import type { LoadCandidate } from "./serve-while-compiling.ts";
-import type { ModelOptions, WhileCompiling } from "../options/runtime-settings.ts";
+import type { CompilingRequest } from "./serve-while-compiling.ts";
+import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
+import type { ModelSelector } from "../selection/model-selector.ts";
 import { settingsFor } from "../selection/option-scope.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
@@ -31,8 +34,7 @@ import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 export interface ModelRequest {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
-  /** See `Reservation.leaseKind`. */
-  readonly leaseKind: "handle" | "work";
+  readonly leaseKind: LeaseKind;
   /** See `SchedulingKey.admitLoad`. */
   readonly admitLoad?: AdmitLoad | undefined;
   readonly loadHooks?: LoadHooks | undefined;
@@ -56,40 +58,22 @@ export interface LeasedModel {
   readonly getDecision: (loaded: VerifiedModel) => Decision;
 }
 
-/** A candidate that must be loaded, and everything the load needs. */
-export interface CandidateLoad {
-  readonly reference: string;
-  readonly options: Omit<ModelOptions, "signal">;
-  readonly outcome: SelectionOutcome;
-  readonly candidate: EligibleCandidate;
-  readonly decide: DecisionFactory;
-  readonly signal: AbortSignal;
-  readonly booking: MemoryBooking;
+/** The components that `SharedModels` coordinates. */
+export interface SharedModelsParts {
+  readonly residency: Residency<ResidentModel>;
+  readonly settings: Pick<RuntimeSettings, "failover" | "whileCompiling" | "onEvent">;
+  readonly selector: Pick<ModelSelector, "reservationFor" | "select">;
+  readonly loader: Pick<ModelLoader, "load" | "prepareThread">;
 }
 
-/** The components that `SharedModels` coordinates. */
-export interface SharedModelsOptions {
-  readonly residency: Residency<ResidentModel>;
-  /** Whether a model moves to another target after a failure. */
-  readonly failover: boolean;
-  /** See `RuntimeSettings.whileCompiling`. */
-  readonly whileCompiling: WhileCompiling;
-  readonly reservationFor: (reference: ModelReference) => Promise<Omit<Reservation, "leaseKind">>;
-  /**
-   * Reads the manifest and the facts and runs the selection. `download`: whether a model that is not on this machine is
-   * downloaded.
-   */
-  readonly choose: (
-    reference: ModelReference,
-    options: ModelRequest["options"],
-    download: boolean,
-    signal?: AbortSignal,
-  ) => Promise<SelectionOutcome>;
-  readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;
-  /** Called before the files of a model are read that is not loaded: prepares what a load needs. The returned function is called when the load has ended, in whatever way. */
-  readonly prepare: (reference: ModelReference) => () => void;
-  /** Called when a request could not be resolved: no target could run the model, or no caller waited any more. */
-  readonly onFailed: (reference: string, error: unknown) => void;
+/** How a request was resolved: to a loaded model, or refused, in which case other requests with its key are resolved anew. */
+type Resolution =
+  | SuccessfulLoad<Lease<ResidentModel>>
+  | { readonly ok: false; readonly error: unknown; readonly request: ModelRequest };
+
+/** What was selected for a request. */
+interface SelectedModel extends Pick<CandidateLoad, "reference" | "outcome" | "signal"> {
+  readonly reservation: Reservation;
 }
 
 interface ResolvedRequest {
@@ -106,40 +90,30 @@ interface ResolvedRequest {
 /** Maximum number of cached requests, since clients may write any number of different ones. The least recently used are dropped. */
 const maxResolvedRequests = 1000;
 
-/** Resolves requests to loaded models and merges those that resolve to the same one. */
+/** Resolves requests to loaded models. Requests that resolve to the same model share it. */
 export class SharedModels {
-  readonly #options: SharedModelsOptions;
+  readonly #parts: SharedModelsParts;
   /** By request key, least recently used first. */
   readonly #resolved = new Map<string, ResolvedRequest>();
-  readonly #resolving = new SingleFlight<Lease<ResidentModel>>((lease) => lease.release());
-  /** By error: the failed load that it stands for. */
-  readonly #failed = new WeakMap<object, FailedLoad>();
-  /** Errors of `admitLoad`. They concern one client only; others that wait for the same load start their own. */
-  readonly #notAdmitted = new WeakSet<object>();
-  /** Errors thrown by `LoadHooks.requireModel`. Each concerns one request only. */
-  readonly #notServed = new WeakSet<object>();
+  readonly #resolving = new SingleFlight<Resolution>((resolution) => resolution.ok && resolution.item.release());
 
-  constructor(options: SharedModelsOptions) {
-    this.#options = options;
+  constructor(parts: SharedModelsParts) {
+    this.#parts = parts;
   }
 
-  /** A lease on the loaded model of this request; loads it if necessary. Throws what loading throws. */
+  /** A lease on the loaded model of this request; loads it if necessary. Throws errors of loading. */
   async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {
       const held = this.#leaseLoaded(key, request.leaseKind);
       if (held !== undefined) return held;
-      let began = false;
-      const begin = (together: AbortSignal): Promise<Lease<ResidentModel>> => {
-        began = true;
-        return this.#resolve(key, request, together);
+      const take = (resolution: Resolution): LeasedModel | undefined => {
+        if (resolution.ok) return this.#leaseLoaded(key, request.leaseKind);
+        if (resolution.request === request) throw resolution.error;
+        return undefined;
       };
-      try {
-        const taken = await this.#resolving.join(key, begin, () => this.#leaseLoaded(key, request.leaseKind), signal);
-        if (taken !== undefined) return taken; // otherwise it is already being unloaded, and is loaded again
-      } catch (error) {
-        if (began || !this.#isOfOneRequest(error)) throw error;
-      }
+      const taken = await this.#resolving.join(key, (together) => this.#resolve(key, request, together), take, signal);
+      if (taken !== undefined) return taken; // otherwise it is already being unloaded, and is loaded again
     }
   }
 
@@ -150,27 +124,22 @@ export class SharedModels {
 
   /** Whether `acquire` would return a model that is already loaded. */
   async isLoaded(request: Pick<ModelRequest, "reference" | "options">): Promise<boolean> {
-    const { residency, choose } = this.#options;
+    const { residency, selector } = this.#parts;
     const key = requestKey(request.reference, request.options);
     const known = this.#resolved.get(key);
     if (known !== undefined) return residency.has(known.key);
     if (this.#resolving.has(key)) return false;
     const outcome = await resolveReference(request.reference)
-      .then((reference) => choose(reference, request.options, false))
+      .then((reference) => selector.select(reference, request.options, { download: false }))
       .catch(() => undefined); // a model that cannot be read is not loaded
     const first = outcome?.selections.find((selection) => selection.verdict === "eligible");
     return outcome !== undefined && first !== undefined && residency.has(this.#getKey(request.reference, outcome, first));
   }
 
-  /** Drops all cached requests of a model that was unloaded. */
-  forget(resident: ResidentModel): void {
-    for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
-  }
-
-  #leaseLoaded(key: string, leaseKind: "handle" | "work"): LeasedModel | undefined {
+  #leaseLoaded(key: string, leaseKind: LeaseKind): LeasedModel | undefined {
     const known = this.#resolved.get(key);
     if (known === undefined) return undefined;
-    const lease = this.#options.residency.acquireLoaded(known.key, leaseKind);
+    const lease = this.#parts.residency.acquireLoaded(known.key, leaseKind);
     if (lease === undefined) return undefined;
     if (lease.item !== known.resident) {
       lease.release(); // it was unloaded and loaded again for another request; this one must be resolved again
@@ -180,109 +149,105 @@ export class SharedModels {
     return { lease, getDecision: (loaded) => currentDecision(known, loaded) };
   }
 
-  async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
-    const { choose, reservationFor, onFailed, prepare, residency, whileCompiling } = this.#options;
+  async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Resolution> {
+    const { selector, loader } = this.#parts;
+    const { options, loadHooks } = request;
     let endPreparation = (): void => {};
     try {
       const reference = await resolveReference(request.reference);
-      endPreparation = prepare(reference);
-      const reservation = { ...(await reservationFor(reference)), leaseKind: "work" as const };
-      const outcome = await choose(reference, request.options, true, signal);
-      await this.#requireModel(request, outcome);
-      const load: LoadCandidate = (candidate, decide, own) =>
-        this.#attempt(key, request, reservation, outcome, { candidate, decide, signal: own });
-      const onLoading = (): void => request.loadHooks?.whileLoading?.(outcome.manifest);
-      if (whileCompiling === "next") {
-        const { serveWhileCompiling } = await import("./serve-while-compiling.ts");
-        return await serveWhileCompiling({
-          outcome,
-          load,
-          signal,
-          onLoading,
-          isLoaded: (candidate) => residency.has(this.#getKey(request.reference, outcome, candidate)),
-          onCompiled: () => this.#resolved.delete(key),
-        });
+      endPreparation = loader.prepareThread(reference);
+      const reservation = { ...(await selector.reservationFor(reference)), leaseKind: "work" as const };
+      const outcome = await selector.select(reference, options, { download: true, signal });
+      const variants = outcome.selections.flatMap((each) => (each.verdict === "eligible" ? [each.variant] : []));
+      try {
+        await loadHooks?.requireModel?.(outcome.manifest, variants);
+      } catch (error) {
+        return { ok: false, error, request };
       }
-      const loading = tryCandidates(outcome, (candidate, decide) => load(candidate, decide, signal), signal);
-      onLoading();
-      return await loading;
+      const resolved = await this.#load(key, request, { reference, reservation, outcome, signal });
+      if (resolved.ok) return resolved;
+      this.#reportFailure(request.reference, resolved.error);
+      return { ok: false, error: resolved.error, request };
     } catch (error) {
-      if (typeof error !== "object" || error === null || !this.#notServed.has(error)) onFailed(request.reference, error);
+      this.#reportFailure(request.reference, error);
       throw error;
     } finally {
       endPreparation();
     }
   }
 
+  #reportFailure(reference: string, error: unknown): void {
+    const code = error instanceof InferyardError ? error.code : "DEFECT";
+    this.#parts.settings.onEvent?.({ type: "load-failed", reference, code, reason: getMessage(error) });
+  }
+
+  /** Loads the model of the first candidate that succeeds. */
+  async #load(
+    key: string,
+    request: ModelRequest,
+    selected: SelectedModel,
+  ): Promise<SuccessfulLoad<Lease<ResidentModel>> | RefusedLoad> {
+    const { residency, settings } = this.#parts;
+    const { reference, outcome, signal } = selected;
+    const load: CompilingRequest["load"] = (candidate, decide, own) =>
+      this.#attempt(key, request, { ...selected, candidate, decide, signal: own });
+    const onLoading = (): void => request.loadHooks?.whileLoading?.(outcome.manifest);
+    if (settings.whileCompiling === "next") {
+      const { serveWhileCompiling } = await import("./serve-while-compiling.ts");
+      return await serveWhileCompiling({
+        outcome,
+        load,
+        signal,
+        onLoading,
+        isLoaded: (candidate) => residency.has(this.#getKey(reference.text, outcome, candidate)),
+        onCompiled: () => this.#resolved.delete(key),
+      });
+    }
+    const loading = tryCandidates(outcome, (candidate, decide) => load(candidate, decide, signal), signal);
+    onLoading();
+    return await loading;
+  }
+
   /** Leases the model of one candidate, which another request may have loaded or may be loading. */
   async #attempt(
     key: string,
-    { reference, options, admitLoad }: ModelRequest,
-    reservation: Reservation,
-    outcome: SelectionOutcome,
-    { candidate, decide, signal }: Pick<CandidateLoad, "candidate" | "decide" | "signal">,
+    { options, admitLoad }: ModelRequest,
+    { reference, reservation, outcome, candidate, decide, signal }: SelectedModel & Pick<CandidateLoad, "candidate" | "decide">,
   ): Promise<LoadOutcome<Lease<ResidentModel>>> {
-    const modelKey = this.#getKey(reference, outcome, candidate);
+    const modelKey = this.#getKey(reference.text, outcome, candidate);
     const started = Date.now();
-    for (;;) {
-      let began = false;
-      const load = async (loadSignal: AbortSignal, booking: MemoryBooking): Promise<ResidentModel> => {
-        began = true;
-        const end = await this.#admit(admitLoad, loadSignal);
-        try {
-          const tried = await this.#options.load({ reference, options, outcome, candidate, decide, signal: loadSignal, booking });
-          if (tried.ok) return tried.item;
-          this.#failed.set(tried.error, tried);
-          throw tried.error;
-        } finally {
-          end();
-        }
-      };
+    const load: Load<ResidentModel> = async (loadSignal, booking) => {
+      let endLoad: (() => void) | undefined;
       try {
-        const lease = await this.#options.residency.acquire(modelKey, reservation, load, signal);
-        const { loaded } = lease.item;
-        const refusal = began ? undefined : unprovenRefusal(loaded.unproven, loaded.target.device, outcome.constraints);
-        if (refusal !== undefined) {
-          lease.release();
-          return { ok: false, stage: "verify", error: refusal };
-        }
-        const decision = began ? loaded.decision : decisionFor(candidate, loaded, decide, started);
-        this.#remember(key, { key: modelKey, resident: lease.item, loaded, decision });
-        return { ok: true, item: lease };
+        endLoad = await admitLoad?.(loadSignal);
       } catch (error) {
-        const failed = typeof error === "object" && error !== null ? this.#failed.get(error) : undefined;
-        if (failed !== undefined) return failed;
-        if (began || !this.#isNotAdmitted(error)) throw error;
+        return { ok: false, stage: "admission", error };
       }
+      const onUnloaded = (resident: ResidentModel): void => this.#forget(resident);
+      const given = { reference, options, outcome, candidate, decide, signal: loadSignal, booking, onUnloaded };
+      return await this.#parts.loader.load(given).finally(endLoad);
+    };
+    const acquired = await this.#parts.residency.acquire(modelKey, reservation, load, signal);
+    if (!acquired.ok) return acquired;
+    const { item: resident, isFirst, release } = acquired.item;
+    const { loaded } = resident;
+    const refusal = isFirst ? undefined : unprovenRefusal(loaded.unproven, loaded.target.device, outcome.constraints);
+    if (refusal !== undefined) {
+      release();
+      return { ok: false, stage: "verify", error: refusal };
     }
+    const decision = isFirst ? loaded.decision : decisionFor(candidate, loaded, decide, started);
+    this.#remember(key, { key: modelKey, resident, loaded, decision });
+    return acquired;
   }
 
-  async #requireModel({ loadHooks }: ModelRequest, { manifest, selections }: SelectionOutcome): Promise<void> {
-    const variants = selections.flatMap((each) => (each.verdict === "eligible" ? [each.variant] : []));
-    await loadHooks?.requireModel?.(manifest, variants).catch((error: object) => {
-      this.#notServed.add(error);
-      throw error;
-    });
-  }
-
-  async #admit(admitLoad: AdmitLoad | undefined, signal: AbortSignal): Promise<() => void> {
-    if (admitLoad === undefined) return () => {};
-    return admitLoad(signal).catch((error: InferyardError) => {
-      this.#notAdmitted.add(error);
-      throw error;
-    });
-  }
-
-  #isOfOneRequest(error: unknown): boolean {
-    return this.#isNotAdmitted(error) || (typeof error === "object" && error !== null && this.#notServed.has(error));
-  }
-
-  #isNotAdmitted(error: unknown): boolean {
-    return typeof error === "object" && error !== null && this.#notAdmitted.has(error);
+  /** Drops all cached requests of a model that was unloaded. */
+  #forget(resident: ResidentModel): void {
+    for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
   }
 
   #getKey(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
-    const permitted = this.#options.failover ? { permitted: permittedTargets(selections) } : {};
+    const permitted = this.#parts.settings.failover === true ? { permitted: permittedTargets(selections) } : {};
     return residentKey({ reference, target, variant, settings: settingsFor(request, variant), kind: request.kind, ...permitted });
   }
 

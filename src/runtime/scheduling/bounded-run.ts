@@ -24,7 +24,7 @@ export interface RunBounds {
 }
 
 /**
- * Runs a model within bounds. Throws INPUT_INVALID for what is not a tensor and for a token id outside the model's vocabulary, and LIMIT_EXCEEDED (data:
+ * Runs a model within bounds. Throws INPUT_INVALID for values that are not tensors and for a token id outside the model's vocabulary, and LIMIT_EXCEEDED (data:
  * `estimate`, `limit`) for a run that exceeds the memory limit and cannot be split; both before memory is allocated.
  */
 export async function boundedRun(

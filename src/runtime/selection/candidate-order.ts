@@ -3,7 +3,7 @@ import type { Manifest } from "../../models/manifest.ts";
 import { type Target, type TargetPattern, matches, parseTarget } from "../targets/target.ts";
 import type { Policy, Constraints } from "../targets/constraints.ts";
 
-/** What is ordered. `latencyMs`: the measured time for one input in milliseconds, set if the candidate can run and was measured. */
+/** A candidate with its order criteria. `latencyMs`: the measured time for one input in milliseconds, set if the candidate can run and was measured. */
 export interface RankableCandidate {
   readonly target: Target;
   readonly latencyMs?: number;

@@ -1,15 +1,14 @@
 /** Whether a language model fits into the memory with the cache of a sequence as long as its context, and how long one may be that fits. */
 import type { CacheEstimate } from "../../contract/backend.ts";
-import type { Requirements, Variant } from "../../models/manifest.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
+import type { Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { selectHost } from "./host-selection.ts";
 import { estimateMemory, machineMemory, memoryDeviceType } from "./memory-budget.ts";
-import type { LoadRequest } from "./load-request.ts";
-import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import type { Target } from "../targets/target.ts";
+import type { CandidateContext } from "./selection-facts.ts";
 import { weightBytes } from "./variant-selection.ts";
 
-/** Memory that a model may take, and what it takes. */
+/** Memory that a model needs, and the limit. */
 export interface ContextNeed {
   readonly cache: CacheEstimate;
   /** Bytes of the weights and of the engine. */
@@ -18,16 +17,16 @@ export interface ContextNeed {
   readonly availableBytes: number;
   /** Whose memory that is, for messages: "memory", "maxMemory", "the memory of cuda:0". */
   readonly pool: string;
-  /** Maximum number of tokens that is asked for. Default: the model's own. */
+  /** Requested maximum number of tokens. Default: the model's own. */
   readonly contextLength: number | undefined;
   /** Whether the context may be shortened. */
   readonly allowSmallerContext: boolean;
 }
 
-/** A context that is shorter than what was asked for. */
+/** A context that is shorter than requested. */
 export interface ShortenedContext {
   readonly contextLength: number;
-  /** What was given up and why, without a full stop. */
+  /** The reduction and its reason, without a full stop. */
   readonly sentence: string;
 }
 
@@ -43,17 +42,8 @@ const step = 256;
 /** Part of the memory that a shortened context leaves for what no estimate knows. */
 const reserve = 0.1;
 
-/** What a candidate is, for `contextFit`. */
-interface LanguageCandidate {
-  readonly target: Target;
-  readonly backend?: BackendFacts;
-  readonly facts: Pick<SelectionFacts, "availableMemory" | "budget" | "deviceFacts">;
-  readonly manifest: { readonly requirements: Requirements };
-  readonly request: LoadRequest;
-}
-
 /** Checks a candidate against free memory, the memory budget and the memory of its device. Models that are no language models fit. */
-export function contextFit({ target, backend, facts, manifest, request }: LanguageCandidate, variant: Variant): ContextFit {
+export function contextFit({ target, backend, facts, manifest, request }: CandidateContext, variant: Variant): ContextFit {
   const { settings, kind } = request;
   const { type, index } = target.device;
   const cache = kind === "language" ? backend?.estimateCache?.(variant, target.device, settings) : undefined;
@@ -71,7 +61,7 @@ export function contextFit({ target, backend, facts, manifest, request }: Langua
     return fitContext({ ...asked, engineBytes: weightBytes(variant), availableBytes, pool: `the memory of ${pool}` });
   }
   const capabilities = backend.capabilities(target.device);
-  const hostName = selectHost(host ?? { blocking: "worker" }, capabilities, variant, true);
+  const hostName = selectHost(host ?? { blocking: "worker" }, findSupport(capabilities, variant, kind), true);
   const engineBytes =
     estimateMemory(target, variant, manifest.requirements, capabilities, hostName)[machineMemory] ?? weightBytes(variant);
   const budget = limits?.bytes[machineMemory] ?? Number.POSITIVE_INFINITY;

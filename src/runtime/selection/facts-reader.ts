@@ -19,7 +19,7 @@ export class FactsReader {
     this.#machine = machine;
   }
 
-  /** Facts about the machine. `again` reads them anew. */
+  /** Facts about the machine. `again` reads them once more. */
   machine(options: { readonly again?: boolean } = {}): Promise<MachineFacts> {
     return this.#machine.read(options);
   }
@@ -44,7 +44,7 @@ export class FactsReader {
     };
   }
 
-  /** Discards what is known of a backend, which was replaced by another one of its name. */
+  /** Discards the facts about a backend, after it was replaced by another one of the same name. */
   forget(backend: string): void {
     this.#presence.delete(backend);
   }

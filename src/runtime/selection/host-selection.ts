@@ -1,5 +1,5 @@
 /** Selection of the host that a model lives in: inline, worker thread or child process. */
-import type { Capabilities, ModelFiles } from "../../contract/backend.ts";
+import type { SupportedModels } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { HostName } from "../../hosts/host-name.ts";
 
@@ -14,28 +14,18 @@ export interface HostPolicy {
   readonly blocking: "worker" | "process";
 }
 
-/** Makes a policy. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
+/** Creates a policy for hosts. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
 export function hostPolicy(requested: HostName | undefined, blocking: HostPolicy["blocking"]): HostPolicy {
   return { ...omitUndefined({ requested }), blocking };
 }
 
-type Kind = Pick<ModelFiles, "format" | "architecture">;
-
 /**
- * The host of a model: the requested one; else `policy.blocking` if the backend blocks its thread and has an entry that another
- * thread can import, or "process" if the backend needs one; else "inline".
+ * The host of a model: the requested one; else "inline" if its calls do not block their thread or the backend has no entry that another thread can import;
+ * else "process" if the backend needs one, and `policy.blocking` if not. `support`: what the backend says of such models.
  */
-export function selectHost(
-  policy: HostPolicy,
-  { blocking, needsProcess = false }: Capabilities,
-  model: Kind,
-  hasEntry: boolean,
-): HostName {
-  const blocks = typeof blocking === "boolean" ? blocking : blocksThread(blocking, model);
-  return policy.requested ?? (blocks && hasEntry ? (needsProcess ? "process" : policy.blocking) : "inline");
-}
-
-function blocksThread(formats: Capabilities["formats"], { format, architecture }: Kind): boolean {
-  const architectures = formats[format] ?? [];
-  return architectures === "any" || (architecture !== undefined && architectures.includes(architecture));
+export function selectHost(policy: HostPolicy, support: SupportedModels | undefined, hasEntry: boolean): HostName {
+  const { runsIn = "thread" } = support ?? {};
+  if (policy.requested !== undefined) return policy.requested;
+  if (runsIn === "caller" || !hasEntry) return "inline";
+  return runsIn === "process" ? "process" : policy.blocking;
 }

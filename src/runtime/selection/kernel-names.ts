@@ -18,5 +18,5 @@ export async function checkKernelNames(names: readonly string[], machine: Machin
   const { checkKernelPreference } = await import("../../kernels/kernel-preference.ts");
   const { kernelMachine } = await import("../../kernels/simd-levels.ts");
   const simd = { simd: true, relaxedSimd: true };
-  checkKernelPreference(names, { machine: kernelMachine(machine, simd, { ggml: true, machineCode: true }) }, unusable);
+  checkKernelPreference(names, { machine: kernelMachine(machine, simd, true) }, unusable);
 }

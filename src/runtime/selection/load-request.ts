@@ -2,11 +2,11 @@
 import type { LoadSettings } from "../../contract/load-settings.ts";
 import type { ModelKind } from "../../hosts/host-name.ts";
 
-/** What one load requests besides its placement constraints. */
+/** Requested settings of one load, except its placement constraints. */
 export interface LoadRequest {
   /** Name or alias of a variant. Default: the first variant that the backend can run. */
   readonly variant?: string;
-  /** What the model is loaded as. Default: "tensor". */
+  /** Interface of the model. Default: "tensor". */
   readonly kind?: ModelKind | undefined;
   readonly settings: LoadSettings;
   /**

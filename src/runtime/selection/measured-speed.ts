@@ -5,7 +5,7 @@ import { type MeasuredMachine, machineDifference } from "../../measurements/mach
 import { type Measurement, type SpeedSettings, speedSettings } from "../../measurements/measurement.ts";
 import type { Variant } from "../../models/manifest.ts";
 
-/** Stored measurements and what they are compared with. Gathered under the policy "fastest" only. */
+/** Stored measurements, and the facts about this machine that they must agree with. Gathered under the policy "fastest" only. */
 export interface MeasurementFacts {
   readonly machine: MeasuredMachine;
   /** Number of threads that an engine would get for this load; `settings`: the other load settings that are set. */

@@ -19,13 +19,12 @@ export interface MeasurementQuery {
 }
 
 /**
- * Reads what `measuredSpeed` needs. Weights are hashed only if a stored measurement may refer to them and recorded no digest of
- * this version of the file.
+ * Reads the facts that `measuredSpeed` needs. Weights are hashed only if a stored measurement may refer to them and recorded no digest of this version of the
+ * file.
  */
 export async function gatherMeasurementFacts(query: MeasurementQuery): Promise<MeasurementFacts> {
   const { manifest, settings, machine, kept, computeDigest } = query;
-  // Hashing 90 MB takes 0.2 s. Only files whose size equals that of a measured file, or that a damaged record may refer to, are
-  // hashed.
+  // Hashing 90 MB takes 0.2 s. Only files whose size equals the size of a measured file, or that a damaged record may refer to, are hashed.
   const sizes = new Set(kept.measurements.map(({ model }) => model.bytes));
   const candidates = manifest.variants.filter(({ bytes }) => sizes.has(bytes) || kept.problems.length > 0);
   const digests = await Promise.all(
@@ -44,7 +43,7 @@ export async function gatherMeasurementFacts(query: MeasurementQuery): Promise<M
   };
 }
 
-/** The recorded digest of this file. Valid while its size and modification time are those that were recorded. */
+/** The recorded digest of this file. Valid while its size and modification time are as recorded. */
 async function recordedDigest({ path, bytes }: Variant, { measurements }: StoredMeasurements): Promise<string | undefined> {
   const sameFile = measurements.filter(({ model }) => model.path === path && model.bytes === bytes);
   if (sameFile.length === 0) return undefined;

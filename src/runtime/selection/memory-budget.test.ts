@@ -16,10 +16,9 @@ function errorOf(work: () => unknown): unknown {
 }
 
 const capabilities = (footprint?: Capabilities["footprint"]): Capabilities => ({
-  formats: {},
+  models: [],
   precisions: [],
   options: [],
-  blocking: true,
   ...(footprint === undefined ? {} : { footprint }),
 });
 
@@ -64,7 +63,10 @@ describe("limits", () => {
   it("of a device of another name are taken where a backend computes on it", () => {
     const backend = {
       name: "own",
-      capabilities: ({ type }: Device) => ({ ...capabilities(), formats: type === "xpu" ? { onnx: "any" as const } : {} }),
+      capabilities: ({ type }: Device) => ({
+        ...capabilities(),
+        models: type === "xpu" ? [{ kind: "tensor" as const, format: "onnx" as const, architectures: "any" as const }] : [],
+      }),
     };
     expect(parseMemoryLimits({ maxDeviceMemory: { xpu: 5 } }, [backend])?.bytes).toEqual({ "xpu:0": 5 });
     expect(() => parseMemoryLimits({ maxDeviceMemory: { ypu: 5 } }, [backend])).toThrow(/not a device/);

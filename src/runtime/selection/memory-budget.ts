@@ -27,9 +27,9 @@ export interface MemoryLimits {
 }
 
 /**
- * Parses the budget settings. Undefined if nothing is limited. `backends`: those of the runtime, which may compute on devices
- * with names of their own. Throws CONFIG_INVALID for a malformed size, and for a name in `maxDeviceMemory` that is not a device,
- * is the CPU, or stands for a device named before.
+ * Parses the budget settings. Undefined if nothing is limited. `backends`: the backends of the runtime, which may compute on devices with names of their own.
+ * Throws CONFIG_INVALID for a malformed size, and for a name in `maxDeviceMemory` that is not a device, is the CPU, or denotes the same device as an earlier
+ * name.
  */
 export function parseMemoryLimits(
   { maxMemory, maxDeviceMemory, maxLoadedModels }: MemoryBudgetSettings,
@@ -103,10 +103,7 @@ export function estimateMemory(
  */
 const firstLoadMargin = 1.5;
 
-/**
- * What is booked for a model that was never measured: the estimate times a margin, but no more than the `staying` bookings
- * leave.
- */
+/** Booking for a model that was never measured: the estimate times a margin, but at most the memory that the `staying` bookings leave. */
 export function initialBooking(need: MemoryAmounts, limits: MemoryLimits, staying: readonly MemoryAmounts[]): MemoryAmounts {
   return Object.fromEntries(
     Object.entries(need).map(([pool, bytes]) => {
@@ -124,7 +121,7 @@ export function heldMemory(memory: LoadedModel["memory"], need: MemoryAmounts): 
   return measured ? { ...need, [machineMemory]: memory.bytes } : need;
 }
 
-/** A memory pool that lacks memory. All amounts are bytes; `left` is what other bookings leave of the limit. */
+/** A memory pool that lacks memory. All amounts are bytes; `left` is the limit minus the other bookings. */
 export interface MemoryShortage {
   readonly pool: string;
   readonly need: number;
@@ -132,7 +129,7 @@ export interface MemoryShortage {
   readonly left: number;
 }
 
-/** The first pool in which `need` does not fit beside what is `held`. Undefined if it fits in all. */
+/** The first pool in which `need` does not fit together with `held`. Undefined if it fits in all. */
 export function findShortage(
   limits: MemoryLimits,
   held: readonly MemoryAmounts[],
@@ -151,4 +148,9 @@ export function addAmounts(a: MemoryAmounts, b: MemoryAmounts): MemoryAmounts {
   const sum: Record<string, number> = { ...a };
   for (const [pool, bytes] of Object.entries(b)) sum[pool] = (sum[pool] ?? 0) + bytes;
   return sum;
+}
+
+/** An amount of bytes for messages: "1234 MB", rounded up. */
+export function formatMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`;
 }

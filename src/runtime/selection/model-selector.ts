@@ -42,11 +42,6 @@ export interface ModelSelectorParts {
   readonly digests: DigestCache;
 }
 
-/** A selection together with all facts that it was made from. */
-export interface ModelSelection extends SelectionOutcome {
-  readonly facts: SelectionFacts;
-}
-
 /** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only where it is told to. */
 export class ModelSelector {
   readonly #parts: ModelSelectorParts;
@@ -60,7 +55,7 @@ export class ModelSelector {
     reference: ModelReference,
     options: ModelOptions,
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
-  ): Promise<ModelSelection> {
+  ): Promise<SelectionOutcome> {
     this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
     const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
     refuseUnreadable(manifest, options.variant);
@@ -69,7 +64,7 @@ export class ModelSelector {
   }
 
   /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
-  async explain(reference: ModelReference, options: ModelOptions): Promise<ModelSelection> {
+  async explain(reference: ModelReference, options: ModelOptions): Promise<SelectionOutcome> {
     const manifest = await this.#manifestWithPackable(reference, options, { download: false });
     const kind = options.kind ?? usualKind(manifest);
     const asked = kind === "language" ? { ...options, kind } : options;
@@ -108,14 +103,14 @@ export class ModelSelector {
     return { reference: text, location: canonical, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
   }
 
-  /** How hosts are chosen: with a memory budget, blocking backends get the host that returns its memory to the system. */
+  /** Policy for hosts: with a memory budget, blocking backends get the host that returns its memory to the system. */
   hostPolicy(): HostPolicy {
     const { settings, limits, platform } = this.#parts;
     const isLimited = limits !== undefined || settings.maxProcessMemory !== undefined;
     return hostPolicy(settings.host, isLimited ? platform.isolatingHost : "worker");
   }
 
-  async #selectFrom(manifest: Manifest, { canonical }: ModelReference, options: ModelOptions): Promise<ModelSelection> {
+  async #selectFrom(manifest: Manifest, { canonical }: ModelReference, options: ModelOptions): Promise<SelectionOutcome> {
     const { settings } = this.#parts;
     const levels = await this.#settingsFor(canonical);
     const constraints = mergeConstraints(settings, ...levels, options);

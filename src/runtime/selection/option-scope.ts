@@ -4,6 +4,7 @@
  */
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames, loadSettings, type OptionScope } from "../options/load-options.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -42,7 +43,7 @@ export function refuseIneffective(request: LoadRequest, variants: readonly Scope
 }
 
 const remedies: { readonly [Name in keyof LoadSettings]?: string } = {
-  contextLength: "leave contextLength out; maxTokens of the call (--max-tokens) limits the tokens of a text that is read",
+  contextLength: `leave ${quoteOption("contextLength")} out; ${quoteOption("maxTokens")} of the call limits the tokens of a text that is read`,
 };
 
 /** The names of the settings that have a value. */

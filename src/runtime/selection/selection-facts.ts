@@ -1,11 +1,15 @@
 /** The facts that selection decides on, as plain data. `facts-reader.ts` gathers them; tests write them out. */
-import type { Availability, Backend, Capabilities, Device } from "../../contract/backend.ts";
+import type { Availability, Backend, Capabilities, Device, DeviceAvailability } from "../../contract/backend.ts";
+import type { Manifest } from "../../models/manifest.ts";
 import type { MemoryLimits } from "./memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
+import type { Constraints } from "../targets/constraints.ts";
+import type { Target } from "../targets/target.ts";
 import type { HostPolicy } from "./host-selection.ts";
+import type { LoadRequest } from "./load-request.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
-/** What selection knows about backends, the machine and failures. */
+/** Facts about backends, the machine and failures for the selection. */
 export interface SelectionFacts {
   readonly backends: readonly BackendFacts[];
   /** Memory of the machine that is free, in bytes. */
@@ -19,7 +23,7 @@ export interface SelectionFacts {
   readonly measurements?: MeasurementFacts;
 }
 
-/** One registered backend: what its presence probe found, and its capabilities on each device. */
+/** One registered backend: results of its presence probe, and its capabilities on each device. */
 export interface BackendFacts {
   readonly name: string;
   readonly availability: Availability;
@@ -28,9 +32,21 @@ export interface BackendFacts {
   readonly estimateCache?: Backend["estimateCache"];
 }
 
-/** What is known about an accelerator. */
+/** Facts about an accelerator. */
 export interface DeviceFacts {
   readonly device: Device;
   readonly memoryBytes?: number;
   readonly cudaVersion?: string;
+}
+
+/** A target that is considered for a model, with everything that its checks read. */
+export interface CandidateContext {
+  readonly target: Target;
+  /** Undefined if the backend is not registered or its package is not installed. */
+  readonly device?: DeviceAvailability;
+  readonly backend?: BackendFacts;
+  readonly facts: SelectionFacts;
+  readonly manifest: Manifest;
+  readonly constraints: Constraints;
+  readonly request: LoadRequest;
 }

@@ -1,7 +1,7 @@
 /** The specification of selection, as tables: who is a candidate, why one is refused, in what order the rest are tried. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Capabilities, DeviceAvailability } from "../../contract/backend.ts";
+import type { Capabilities, DeviceAvailability, SupportedModels } from "../../contract/backend.ts";
 import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
 import { type CheckedCandidate, select } from "./selection.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -60,17 +60,23 @@ const noDriver: DeviceAvailability = {
   reason: "no NVIDIA driver on this machine",
   remedy: "install the driver",
 };
+const onnxTensors: SupportedModels = { kind: "tensor", format: "onnx", architectures: "any" };
+const onnxWriters: SupportedModels = { ...onnxTensors, kind: "language" };
+const staticTensors: SupportedModels = {
+  kind: "tensor",
+  format: "safetensors",
+  architectures: ["StaticModel"],
+  runsIn: "caller",
+};
 const anyOnnx: Capabilities = {
-  formats: { onnx: "any" },
+  models: [onnxTensors],
   precisions: ["fp32", "fp16", "int8"],
   options: ["threads", "graphOptimization"],
-  blocking: true,
 };
 const staticRows: Capabilities = {
-  formats: { safetensors: ["StaticModel"] },
+  models: [staticTensors],
   precisions: ["fp32", "fp16", "int8", "int4"],
   options: ["threads"],
-  blocking: false,
 };
 
 function backend(name: string, devices: readonly DeviceAvailability[], capabilities: Capabilities = anyOnnx): BackendFacts {
@@ -123,7 +129,7 @@ const refusalOf = (scene: Scene, target: string): string | undefined => {
 };
 
 describe("the context of a language model", () => {
-  const reader: Capabilities = { ...anyOnnx, languageFormats: { onnx: "any" }, cachePrecisions: ["fp32"] };
+  const reader: Capabilities = { ...anyOnnx, models: [onnxTensors, onnxWriters], cachePrecisions: ["fp32"] };
   const options = ["contextLength", "allowSmallerContext", "cachePrecision", "cpuNodes"] as const;
   const llama: BackendFacts = {
     ...backend("llama", [here("cpu"), here("cuda")], { ...reader, options }),
@@ -220,8 +226,9 @@ describe("gpu", () => {
 });
 
 describe("a model that is loaded as a language model", () => {
-  const decoding = backend("onnx", [here("cpu")], { ...anyOnnx, languageFormats: { onnx: "any" } });
-  const causal = backend("native", [here("cpu")], { ...staticRows, languageFormats: { safetensors: ["LlamaForCausalLM"] } });
+  const decoding = backend("onnx", [here("cpu")], { ...anyOnnx, models: [onnxTensors, onnxWriters] });
+  const llamas: SupportedModels = { kind: "language", format: "safetensors", architectures: ["LlamaForCausalLM"] };
+  const causal = backend("native", [here("cpu")], { ...staticRows, models: [staticTensors, llamas] });
   const scene: Scene = { backends: [decoding, causal, wasm], request: { kind: "language" } };
 
   it("goes to the backends that decode its format, and the others say so", () => {
@@ -513,8 +520,7 @@ describe("constraints of several levels", () => {
 describe("a variant that the files lack", () => {
   const packs: Capabilities = {
     ...staticRows,
-    formats: { safetensors: ["StaticModel", "BertModel"] },
-    packing: { formats: { safetensors: ["BertModel"] }, bytesPerWeight: { int8: 1.125, int4: 0.625 } },
+    models: [staticTensors, { ...staticTensors, architectures: ["BertModel"], packing: { int8: 1.125, int4: 0.625 } }],
   };
   const packer = backend("native", [here("cpu")], packs);
   const whole: Variant = { ...weights, name: "fp32", precision: "fp32", bytes: 400e6 };

@@ -7,8 +7,9 @@
  * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
  * succeeds.
  */
-import type { Capabilities, Device, DeviceAvailability, Library } from "../../contract/backend.ts";
+import type { Capabilities, Device, Library } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -17,8 +18,9 @@ import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
-import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
+import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import {
   type Target,
   type TargetPattern,
@@ -58,17 +60,6 @@ interface Refusal {
   readonly stage: SelectionStage;
   readonly reason: string;
   readonly remedy?: string;
-}
-
-interface CandidateContext {
-  readonly target: Target;
-  /** Undefined if the backend is not registered or its package is not installed. */
-  readonly device?: DeviceAvailability;
-  readonly backend?: BackendFacts;
-  readonly facts: SelectionFacts;
-  readonly manifest: Manifest;
-  readonly constraints: Constraints;
-  readonly request: LoadRequest;
 }
 
 /**
@@ -208,7 +199,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
       named.length === 0
         ? 'the policy is "manifest", and the manifest names no preferred target'
         : `the policy is "manifest", which names only ${named.map(formatPattern).join(", ")}`;
-    return { stage: "manifest", reason, remedy: "--policy priority" };
+    return { stage: "manifest", reason, remedy: quoteOption("policy", "priority") };
   },
   function registered({ target, backend }) {
     if (backend !== undefined) return undefined;
@@ -235,7 +226,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return { stage, reason: device.reason, ...omitUndefined({ remedy: device.remedy }) };
   },
   function formatSupported(context) {
-    return runnableVariants(context).length === 0 ? formatRefusal(context) : undefined;
+    return runnableVariants(context).length === 0 ? { stage: "capability", reason: formatProblem(context) } : undefined;
   },
   function settingsEffective(context) {
     if (effectiveVariants(context).length > 0) return undefined;
@@ -272,18 +263,15 @@ const hidingStages: ReadonlySet<SelectionStage> = new Set<SelectionStage>(["pack
  * meet them afterwards.
  */
 function alsoUnmet({ stage, reason }: Refusal, context: CandidateContext): Pick<Refusal, "reason"> | undefined {
-  const { target, backend, manifest, facts } = context;
   const [variant] = runnableVariants(context);
-  if (!hidingStages.has(stage) || backend === undefined || variant === undefined) return undefined;
-  const unmet = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  const unmet = hidingStages.has(stage) && variant !== undefined ? requirementProblem(context, variant) : undefined;
   return unmet === undefined ? undefined : { reason: `${reason}; ${unmet}` };
 }
 
 /** Why a variant cannot be loaded on the target now: the requirements of the model, the memory for its context, or an open circuit. */
 function variantRefusal(context: CandidateContext, variant: Variant): Refusal | undefined {
-  const { target, backend, facts, manifest } = context;
-  if (backend === undefined) return undefined;
-  const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  const { target, facts } = context;
+  const reason = requirementProblem(context, variant);
   if (reason !== undefined) return { stage: "requirement", reason };
   const { refusal } = contextFit(context, variant);
   if (refusal !== undefined) return refusal;
@@ -295,8 +283,8 @@ function variantRefusal(context: CandidateContext, variant: Variant): Refusal | 
 function wantedVariants({ manifest, request, backend, target }: CandidateContext): readonly Variant[] {
   const to = packedPrecision(manifest.variants, request.variant);
   if (to === undefined) return variantsNamed(manifest.variants, request.variant);
-  const packing = backend?.capabilities(target.device).packing;
-  return packing === undefined ? [] : packedVariants(manifest.variants, to, packing);
+  const capabilities = backend?.capabilities(target.device);
+  return capabilities === undefined ? [] : packedVariants(manifest.variants, to, capabilities, request.kind);
 }
 
 function runnableVariants(context: CandidateContext): readonly Variant[] {
@@ -310,53 +298,35 @@ function effectiveVariants(context: CandidateContext): readonly Variant[] {
   return runnableVariants(context).filter((variant) => ineffectiveOption(context.request, variant) === undefined);
 }
 
-/** Formats that a backend loads, or whose weights it packs, as the kind of model that is requested. */
-function formatsFor(
-  capabilities: Pick<Capabilities, "formats" | "languageFormats">,
-  { kind = "tensor" }: LoadRequest,
-): Capabilities["formats"] {
-  return kind === "language" ? (capabilities.languageFormats ?? {}) : capabilities.formats;
-}
-
 function canRun(capabilities: Capabilities, variant: Variant, request: LoadRequest): boolean {
-  const { packing } = variant.packing === undefined ? { packing: capabilities } : capabilities;
-  const architectures = packing && formatsFor(packing, request)[variant.format];
-  if (architectures === undefined) return false;
-  if (variant.precision !== undefined && !capabilities.precisions.includes(variant.precision)) return false;
-  return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
+  const { precision } = variant;
+  if (precision !== undefined && !capabilities.precisions.includes(precision)) return false;
+  return findSupport(capabilities, variant, request.kind) !== undefined;
 }
 
-function formatRefusal(context: CandidateContext): Refusal {
+/** Why no variant can run on the target, as a sentence without a full stop. */
+function formatProblem(context: CandidateContext): string {
   const { target, backend, request, manifest } = context;
-  const capabilities = backend?.capabilities(target.device);
+  const { kind = "tensor" } = request;
+  const known = (backend?.capabilities(target.device).models ?? []).filter((each) => each.kind === kind);
   const asKind = request.kind === "language" ? " as a language model" : "";
   const to = packedPrecision(manifest.variants, request.variant);
   if (to !== undefined) {
     const names = manifest.variants.map(({ name }) => name).join(", ");
-    const packs = Object.keys(capabilities?.packing === undefined ? {} : formatsFor(capabilities.packing, request));
+    const packs = [...new Set(known.filter(({ packing }) => packing !== undefined).map(({ format }) => format))];
     const what = packs.length === 0 ? "no weights" : `only ${packs.join(" and ")} weights of architectures that it builds`;
-    return {
-      stage: "capability",
-      reason: `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`,
-    };
+    return `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`;
   }
-  const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
   const wanted = wantedVariants(context);
-  if (wanted.length === 0) return { stage: "capability", reason: `the model has no variant "${request.variant}"` };
+  if (wanted.length === 0) return `the model has no variant "${request.variant}"`;
   const formats = [...new Set(wanted.map((variant) => variant.format))];
-  const sameFormat = wanted.find((variant) => known[variant.format] !== undefined);
+  const sameFormat = wanted.find((variant) => known.some(({ format }) => format === variant.format));
   if (sameFormat === undefined) {
-    return { stage: "capability", reason: `${target.backend} does not run ${formats.join(" or ")}${asKind}` };
+    return `${target.backend} does not run ${formats.join(" or ")}${asKind}`;
   }
-  const architectures = known[sameFormat.format];
-  if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    return {
-      stage: "capability",
-      reason: `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures ?? [])}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,
-    };
+  const architectures = known.filter(({ format }) => format === sameFormat.format).flatMap((each) => each.architectures);
+  if (!architectures.includes("any") && !architectures.includes(sameFormat.architecture ?? "")) {
+    return `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures)}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`;
   }
-  return {
-    stage: "capability",
-    reason: `${target.backend} does not run ${sameFormat.precision} weights on ${target.device.type}`,
-  };
+  return `${target.backend} does not run ${sameFormat.precision} weights on ${target.device.type}`;
 }

@@ -1,6 +1,8 @@
 /** The variant (set of weights) that a load requests: one of the model's files, or one that a backend packs from a file while loading. */
 import type { Capabilities, PackedPrecision, Precision } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { findSupport } from "../../contract/shapes/supported-models.ts";
+import type { ModelKind } from "../../hosts/host-name.ts";
 import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 
@@ -23,8 +25,9 @@ export function variantsNamed<Named extends NamedVariant>(
 }
 
 /**
- * The precision that weights must be packed to for a variant that the files lack; undefined if the request is none for packed weights: the files have the variant, or
- * another one of its precision, or no weights that can be packed. GGUF files are not packed: they state the type of each tensor, and `inferyard quantize` writes others.
+ * The precision that weights must be packed to for a variant that the files lack. Undefined if the request needs no packed weights: the files have the variant,
+ * or another one of its precision, or no weights that can be packed. GGUF files are not packed: they state the type of each tensor, and `inferyard quantize`
+ * writes others.
  */
 export function packedPrecision(variants: readonly NamedVariant[], wanted: string | undefined): PackedPrecision | undefined {
   if ((wanted !== "int8" && wanted !== "int4") || variantsNamed(variants, wanted).length > 0) return undefined;
@@ -37,21 +40,23 @@ function packableBytes({ format, precision }: NamedVariant): number | undefined 
   return format === "gguf" || precision === undefined ? undefined : floatBytes[precision];
 }
 
-/** The variants with their weights packed by a backend with these capabilities. Empty if it packs none of them. */
+/** The variants with their weights packed by a backend with these capabilities, to be loaded as `kind`. Empty if it packs none of them. */
 export function packedVariants(
   variants: readonly Variant[],
   to: PackedPrecision,
-  packing: NonNullable<Capabilities["packing"]>,
+  capabilities: Capabilities,
+  kind: ModelKind | undefined,
 ): readonly Variant[] {
   return variants.flatMap((variant) => {
     const stored = packableBytes(variant);
-    if (stored === undefined) return [];
-    const bytes = Math.ceil((variant.bytes / stored) * packing.bytesPerWeight[to]);
+    const packed = findSupport(capabilities, variant, kind)?.packing?.[to];
+    if (stored === undefined || packed === undefined) return [];
+    const bytes = Math.ceil((variant.bytes / stored) * packed);
     return [{ ...variant, name: to, aliases: [], packing: { to, from: variant.name, bytes } }];
   });
 }
 
-/** Estimated bytes of a variant's weights in memory: those of its files, unless they are packed. */
+/** Estimated bytes of a variant's weights in memory: the bytes in its files, unless the weights are packed. */
 export function weightBytes({ bytes, packing }: Pick<Variant, "bytes" | "packing">): number {
   return packing?.bytes ?? bytes;
 }

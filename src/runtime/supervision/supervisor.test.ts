@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Supervision } from "../../hosts/supervision.ts";
 import { CircuitBreakers } from "./circuit-breakers.ts";
 import type { RuntimeEvent } from "../options/runtime-settings.ts";
-import { Supervisor } from "./supervisor.ts";
+import { createSupervision } from "./supervisor.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,9 +12,9 @@ const target = { backend: "onnx", device: { type: "cpu", index: 0 } } as const;
 function start(): { of: (path: string) => Supervision; circuits: CircuitBreakers; events: RuntimeEvent[] } {
   const now = (): number => Date.now();
   const [circuits, events]: [CircuitBreakers, RuntimeEvent[]] = [new CircuitBreakers(60_000, now), []];
-  const limits = { maxCrashes: 3, windowMs: 10_000 };
-  const supervisor = new Supervisor({ limits, circuits, now, onEvent: (event) => events.push(event) });
-  return { of: (path) => supervisor.of("./m", target, { path }), circuits, events };
+  const settings = { maxCrashes: 3, crashWindow: "10s", onEvent: (event: RuntimeEvent) => void events.push(event) };
+  const supervisionOf = createSupervision(settings, circuits, now);
+  return { of: (path) => supervisionOf("./m", target, { path }), circuits, events };
 }
 
 /** Milliseconds until a start is granted. */

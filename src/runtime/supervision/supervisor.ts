@@ -4,11 +4,10 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
-import type { Variant } from "../../models/manifest.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
-import { type CrashLimits, CrashHistory } from "./crash-history.ts";
+import { CrashHistory } from "./crash-history.ts";
 import { parseDuration } from "../options/duration.ts";
-import type { RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.ts";
+import type { RuntimeSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
 import { type PlacedFiles, type Target, formatTarget, placementKey } from "../targets/target.ts";
 import { sleep } from "../../concurrency/abortable.ts";
@@ -17,17 +16,21 @@ import { maxTimerMs } from "../../concurrency/time-limit.ts";
 const defaultMaxCrashes = 5;
 const defaultCrashWindow = "1m";
 
-/** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
-export type SupervisionFactory = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
-
 /** The largest models load in a few minutes from a slow disk. */
 const defaultLoadTimeout = "10m";
 
+/** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
+export type SupervisionFactory = (reference: string, target: Target, variant: PlacedFiles) => Supervision | undefined;
+
 /**
- * Creates the supervision for these settings. Throws INPUT_INVALID if `maxProcessMemory` is set and models do not live in
- * processes.
+ * Creates the supervision for these settings, with a crash history for each file of weights on each target. `now`: monotonic clock in milliseconds. Throws
+ * INPUT_INVALID if `maxProcessMemory` is set and models do not live in processes.
  */
-export function createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory {
+export function createSupervision(
+  settings: RuntimeSettings,
+  circuits: CircuitBreakers,
+  now?: () => number,
+): (...placed: Parameters<SupervisionFactory>) => Supervision {
   const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, maxProcessMemory, host, onEvent } = settings;
   if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
     throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
@@ -35,48 +38,15 @@ export function createSupervision(settings: RuntimeSettings, circuits: CircuitBr
     });
   }
   const { loadTimeout = defaultLoadTimeout, runTimeout = 0 } = settings;
-  const supervisor = new Supervisor({
-    limits: { maxCrashes, windowMs: parseDuration(crashWindow) },
-    circuits,
-    maxMemory: maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory),
-    maxLoadMs: parseTimeLimit(loadTimeout),
-    maxRunMs: parseTimeLimit(runTimeout),
-    onEvent,
-  });
-  return (reference, target, variant) => supervisor.of(reference, target, variant);
-}
-
-/** Limits that supervised hosts must observe. */
-export interface SupervisorOptions {
-  readonly limits: CrashLimits;
-  readonly circuits: CircuitBreakers;
-  /** Bytes that a process may hold; see `Supervision.maxMemory`. */
-  readonly maxMemory?: number | undefined;
-  /** Limit of a load in milliseconds; see `Supervision.maxLoadMs`. */
-  readonly maxLoadMs?: number | undefined;
-  /** Limit of a run in milliseconds; see `Supervision.maxRunMs`. */
-  readonly maxRunMs?: number | undefined;
-  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** Monotonic clock in milliseconds. Default: `performance.now`. */
-  readonly now?: () => number;
-}
-
-/** Keeps a crash history for each file of weights on each target, and gives each host its supervision. */
-export class Supervisor {
-  readonly #options: SupervisorOptions;
+  const limits = { maxCrashes, windowMs: parseDuration(crashWindow) };
+  const [maxLoadMs, maxRunMs] = [parseTimeLimit(loadTimeout), parseTimeLimit(runTimeout)];
+  const maxMemory = maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory);
   /** By `placementKey`. Replicas of a model share a history, since they die together. */
-  readonly #crashes = new Map<string, CrashHistory>();
-
-  constructor(options: SupervisorOptions) {
-    this.#options = options;
-  }
-
-  /** The supervision of a model that was loaded as `reference`. */
-  of(reference: string, target: Target, variant: PlacedFiles): Supervision {
-    const { limits, circuits, maxMemory, maxLoadMs, maxRunMs, onEvent, now } = this.#options;
+  const histories = new Map<string, CrashHistory>();
+  return (reference, target, variant) => {
     const key = placementKey(target, variant);
-    const crashes = this.#crashes.get(key) ?? new CrashHistory(limits, now);
-    this.#crashes.set(key, crashes);
+    const crashes = histories.get(key) ?? new CrashHistory(limits, now);
+    histories.set(key, crashes);
     const subject = { reference, target: formatTarget(target) };
     return {
       maxMemory,
@@ -98,7 +68,7 @@ export class Supervisor {
       },
       replaced: (why, milliseconds) => onEvent?.({ type: "restarted", ...subject, why, milliseconds }),
     };
-  }
+  };
 }
 
 /** Milliseconds of a time limit. Undefined for 0, which means no limit. */

@@ -4,7 +4,16 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
-import { anyBackend, deviceSpellings, type Target, type TargetPattern, formatPattern, matches, parseTarget } from "./target.ts";
+import {
+  type Target,
+  type TargetPattern,
+  acceleratorTypes,
+  anyBackend,
+  deviceSpellings,
+  formatPattern,
+  matches,
+  parseTarget,
+} from "./target.ts";
 
 /**
  * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
@@ -16,37 +25,10 @@ export type Policy = "priority" | "manifest" | "fastest";
  * Use of accelerators, as one word. "auto": decided by the other constraints. "off": CPU only. A device type: only this type of device, with any
  * backend; loading fails if no backend can use it. Callers without types may write it in any case.
  */
-export type GpuMode =
-  | "auto"
-  | "off"
-  | "cuda"
-  | "tensorrt"
-  | "rocm"
-  | "coreml"
-  | "metal"
-  | "directml"
-  | "vulkan"
-  | "webgpu"
-  | "openvino"
-  | "tpu"
-  | "npu";
+export type GpuMode = "auto" | "off" | (typeof acceleratorTypes)[number];
 
 /** Every mode, for checks and flags. */
-export const gpuModes: readonly GpuMode[] = [
-  "auto",
-  "off",
-  "cuda",
-  "tensorrt",
-  "rocm",
-  "coreml",
-  "metal",
-  "directml",
-  "vulkan",
-  "webgpu",
-  "openvino",
-  "tpu",
-  "npu",
-];
+export const gpuModes: readonly GpuMode[] = ["auto", "off", ...acceleratorTypes];
 
 /** Parses a mode, case-insensitively, including names used by other tools (`gpu`, `dml`). Other values are returned unchanged. */
 export function parseGpuMode(text: unknown): unknown {
@@ -96,10 +78,9 @@ export interface Constraints {
 }
 
 /**
- * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy`
- * or `priority` wins; `prefer` of a later level comes before that of an earlier one; `exclude` and `target` accumulate, so that
- * no level loosens what another one demands; `gpu` is one more required target. Throws INPUT_INVALID for an unknown policy or
- * mode and for a malformed target.
+ * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy` or `priority` wins; `prefer` of
+ * a later level precedes `prefer` of an earlier one; `exclude` and `target` accumulate, so that no level loosens the demands of another; `gpu` is one more
+ * required target. Throws INPUT_INVALID for an unknown policy or mode and for a malformed target.
  */
 export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;

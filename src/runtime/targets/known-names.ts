@@ -61,9 +61,7 @@ export function findUnknownName(
 
 /** Whether a device type exists, on this or any machine: a type known to this package, or a type on which a registered backend can load models. */
 export function isDeviceType({ type, index }: Device, registered: readonly Pick<Backend, "name" | "capabilities">[]): boolean {
-  return (
-    deviceWords.has(type) || registered.some((each) => Object.keys(getCapabilities(each, { type, index }).formats).length > 0)
-  );
+  return deviceWords.has(type) || registered.some((each) => getCapabilities(each, { type, index }).models.length > 0);
 }
 
 function unknownName(

@@ -28,22 +28,23 @@ const grammar = /^(?<backend>[a-z][a-z0-9-]*|\*(?=:))(?::(?<device>[a-z][a-z0-9-
 /** Device names of other tools, and ours for the same device. */
 export const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
 
-/** Names of device types. A backend cannot have one of them as its name. */
-export const deviceWords: ReadonlySet<string> = new Set([
-  "cpu",
+/** Types of devices other than the CPU. */
+export const acceleratorTypes = [
   "cuda",
-  "coreml",
-  "directml",
-  "rocm",
-  "openvino",
   "tensorrt",
-  "webgpu",
+  "rocm",
+  "coreml",
   "metal",
+  "directml",
   "vulkan",
+  "webgpu",
+  "openvino",
   "tpu",
   "npu",
-  ...Object.keys(deviceSpellings),
-]);
+] as const;
+
+/** Names of device types. A backend cannot have one of them as its name. */
+export const deviceWords: ReadonlySet<string> = new Set(["cpu", ...acceleratorTypes, ...Object.keys(deviceSpellings)]);
 
 /**
  * Parses one target, ignoring case. `*:cuda` is that device of any backend. The device `auto` is the same as no device; `gpu` means `cuda` and `dml` means `directml`.
@@ -133,12 +134,12 @@ export function formatPattern(pattern: TargetPattern): string {
 }
 
 /**
- * Map key of a variant on a target: its file of weights, and what they are packed to. Circuit breakers of one model, crash histories and measured memory are kept
- * under it.
+ * Map key of a variant on a target: its file of weights, and the type to which they are packed. Circuit breakers of one model, crash histories and measured
+ * memory are kept under it.
  */
 export function placementKey(target: Target, { path, packing }: PlacedFiles): string {
   return `${formatTarget(target)} ${path}${packing === undefined ? "" : ` as ${packing.to}`}`;
 }
 
-/** What `placementKey` reads of a variant. */
+/** Fields of a variant that `placementKey` reads. */
 export type PlacedFiles = Pick<ModelFiles, "path" | "packing">;

@@ -2,8 +2,8 @@
 import { InferyardError } from "../../contract/errors.ts";
 
 /**
- * The error ABORTED if `thrown` is what reading a body throws when the connection closes within it: ECONNRESET "aborted" of Node.js
- * (lib/_http_server.js), or "Client connection prematurely closed." of @hono/node-server. Anything else is returned as it is.
+ * The error ABORTED if `thrown` is the error of reading a body whose connection was closed: ECONNRESET "aborted" of Node.js (lib/_http_server.js), or "Client
+ * connection prematurely closed." of @hono/node-server. Other values are returned unchanged.
  */
 export function abortedIfDisconnected(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof InferyardError) return thrown;

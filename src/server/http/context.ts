@@ -11,7 +11,7 @@ import type { IgnoredFields } from "./fields/ignored-fields.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { CallResult, Caller, ModelCallResult } from "../serving/calls.ts";
 
-/** What the middleware knows of a request, for the routes. */
+/** Variables that the middleware sets for the routes. */
 export interface Env {
   readonly Bindings: {
     /** Address of the client's end of the socket; undefined where there is no socket. */

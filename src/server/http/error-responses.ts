@@ -14,7 +14,7 @@ export function jsonContent(description: string, schema: z.ZodType): JsonContent
   return { description, content: { "application/json": { schema } } };
 }
 
-/** What each status means, where a protocol gives it no other meaning. docs/reference/errors.md lists the error codes. */
+/** Meaning of each status, unless a protocol gives it another one. */
 export const statusMeanings = {
   400: "The request is invalid",
   401: "A valid API key is required",

@@ -16,6 +16,7 @@ import {
   texts,
   tokenIds,
 } from "./field-schemas.ts";
+import { issueMessage } from "../../models/validation/issue-message.ts";
 import { requestLimits } from "./request-limits.ts";
 import { invalidRequest } from "./validation.ts";
 
@@ -28,7 +29,7 @@ const input = oneOf<string | string[] | number[] | number[][]>("a string, or an 
 const body = z.strictObject({ input });
 
 function faultsOf(schema: z.ZodType, value: unknown): [code: string, message: string, count: number] {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: issueMessage });
   if (result.success) return ["none", "", 0];
   const { code, message } = invalidRequest(result.error.issues);
   return [code, message, result.error.issues.length];
@@ -41,15 +42,15 @@ describe("a field of several shapes", () => {
   });
 
   it.each<[unknown, string, string]>([
-    [{}, "INPUT_INVALID", "input: Invalid input: expected a string, or an array of strings"],
-    [undefined, "INPUT_INVALID", "received undefined"],
-    [null, "INPUT_INVALID", "received null"],
-    [[], "INPUT_INVALID", "input: Too small"],
-    [["a", 3], "INPUT_INVALID", "input.1: Invalid input: expected string, received number"],
-    [[1, -1], "INPUT_INVALID", "input.1: Too small"],
-    [[1, 1.5], "INPUT_INVALID", "input.1: Invalid input: expected int"],
-    [[[1], []], "INPUT_INVALID", "input.1: Too small"],
-    [[[1], [2, "a"]], "INPUT_INVALID", "input.1.1: Invalid input: expected number"],
+    [{}, "INPUT_INVALID", "input: must be a string, or an array of strings, of ids, or of arrays of ids, and is an object"],
+    [undefined, "INPUT_INVALID", "and is missing"],
+    [null, "INPUT_INVALID", "and is null"],
+    [[], "INPUT_INVALID", "input: must have at least 1 element, and is an empty array"],
+    [["a", 3], "INPUT_INVALID", "input.1: must be a string, and is 3"],
+    [[1, -1], "INPUT_INVALID", "input.1: must be at least 0, and is -1"],
+    [[1, 1.5], "INPUT_INVALID", "input.1: must be a whole number, and is 1.5"],
+    [[[1], []], "INPUT_INVALID", "input.1: must have at least 1 element"],
+    [[[1], [2, "a"]], "INPUT_INVALID", 'input.1.1: must be a number, and is "a"'],
     [["a", "b", "c", "d"], "LIMIT_EXCEEDED", "input: has 4 elements, and the limit is 3"],
     [[[1], [1], [1], ["a"]], "LIMIT_EXCEEDED", "input: has 4 elements, and the limit is 3"],
   ])("refuses %j with one fault, of the shape it has", (value, code, words) => {
@@ -88,12 +89,12 @@ describe("invalidRequest", () => {
   it("names a few faults and counts the others, in bounded words", () => {
     const value = Object.fromEntries(Array.from({ length: 10_000 }, (_value, index) => [`${"x".repeat(100)}${index}`, 0]));
     const strict = z.strictObject({ a: z.string(), b: z.string(), c: z.string(), d: z.string() });
-    const result = strict.safeParse(value);
+    const result = strict.safeParse(value, { error: issueMessage });
     const error = invalidRequest(result.error?.issues ?? []);
     expect(error).toBeInstanceOf(InferyardError);
-    expect(error.message).toContain("a: Invalid input");
+    expect(error.message).toContain("a: must be a string, and is missing");
     expect(error.message).toMatch(/; and 2 more$/);
-    const keys = z.strictObject({}).safeParse(value);
+    const keys = z.strictObject({}).safeParse(value, { error: issueMessage });
     expect(invalidRequest(keys.error?.issues ?? []).message.length).toBeLessThan(400);
   });
 });
@@ -122,7 +123,7 @@ describe("members that are null", () => {
   });
 
   it("are refused where the member is required, as unknown members are that are not null", () => {
-    expect(faultsOf(schema, { query: null })[1]).toContain("query: Invalid input: expected string, received null");
+    expect(faultsOf(schema, { query: null })[1]).toContain("query: must be a string, and is null");
     expect(faultsOf(schema, { query: "a", other: 0 })[1]).toContain("other");
     expect(faultsOf(schema, { query: "a", parameters: { b: 1 } })[1]).toContain("b");
   });

@@ -4,6 +4,7 @@
  */
 import { z } from "@hono/zod-openapi";
 import { isObject } from "../../contract/shapes/shape.ts";
+import { describeValue } from "../../models/validation/issue-message.ts";
 import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
 
@@ -157,8 +158,8 @@ export function getMembers<Item>(item: z.ZodType<Item>): z.ZodType<Record<string
 }
 
 /**
- * The schema of a request, or of an object in one. Unknown members are left out and reported by issues of zod's code `unrecognized_keys`, which
- * `takeFields` takes for ignored fields or for faults. Members that are null count as absent, as `nullAsAbsent` says.
+ * The schema of a request, or of an object in one. Unknown members are left out and reported by issues of zod's code `unrecognized_keys`, which `takeFields`
+ * handles as ignored fields or as faults. Members that are null count as absent, as `nullAsAbsent` describes.
  */
 export function requestObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -167,8 +168,8 @@ export function requestObject<Shape extends z.core.$ZodLooseShape>(
 }
 
 /**
- * The object's schema, for values whose members may be null: such a member counts as absent, whether or not the schema knows it, since many
- * clients write null for what they do not set. Only a required member is refused for being null.
+ * The object's schema, for values whose members may be null: such a member counts as absent, known or unknown, since many clients write null for members that
+ * they do not set. Only a required member is refused for being null.
  */
 export function nullAsAbsent<Schema extends z.ZodObject>(schema: Schema): z.ZodPreprocess<Schema> {
   const required = new Set(Object.keys(schema.shape).filter((key) => !z.safeParse(schema.shape[key], undefined).success));
@@ -208,14 +209,9 @@ function toJsonSchema(schema: z.ZodType): Documentation {
 }
 
 function mismatchIssue(value: unknown, expected: string): Issue {
-  return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${getKind(value)}` };
+  return { code: "custom", input: value, message: `must be ${expected}, and is ${describeValue(value)}` };
 }
 
 function tooLong(value: unknown, max: number, message: string): Issue {
   return { code: "too_big", origin: "array", maximum: max, inclusive: true, input: value, message };
-}
-
-function getKind(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
 }

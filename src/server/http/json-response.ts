@@ -21,8 +21,8 @@ export async function jsonResponse(
 }
 
 /**
- * The value as JSON in UTF-8, equal to that of JSON.stringify. Yields to the event loop between blocks. Throws ABORTED between two blocks once the
- * signal is aborted: nobody reads the rest.
+ * The value as JSON in UTF-8, equal to the result of JSON.stringify. Yields to the event loop between blocks. Throws ABORTED between two blocks once the signal
+ * is aborted.
  */
 export async function encodeJson(value: unknown, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new GrowingBytes();

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
 
-/** Progress of a load in snake case; the fields are those of `LoadProgress`. */
+/** Progress of a load in snake case; the fields are as in `LoadProgress`. */
 export interface LoadProgressBody {
   readonly stage: LoadStage;
   readonly elapsed_ms: number;

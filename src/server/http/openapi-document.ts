@@ -4,7 +4,7 @@ import type { Routes } from "./context.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import { type Part, shareErrorResponses } from "./shared-responses.ts";
 
-/** Adds GET /openapi.json, which describes the routes there are when it is asked: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
+/** Adds GET /openapi.json, which describes the routes that exist at the time of the request: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
 export function addOpenApiDocument(
   routes: Routes,
   info: { readonly title: string; readonly version: string; readonly description: string },
@@ -36,8 +36,8 @@ export function asOpenApi30(document: Part): Part {
 }
 
 /**
- * The document as OpenAPI 3.1, without two ways of writing that generators do not read: `items: false` after `prefixItems`, which `maxItems` says
- * as well, and `additionalProperties: {}`, which means `true`.
+ * The document as OpenAPI 3.1, without two constructs that generators do not read: `items: false` after `prefixItems`, which `maxItems` expresses as well, and
+ * `additionalProperties: {}`, which means `true`.
  */
 export function asOpenApi31(document: Part): Part {
   return mapSchemas(document, schema31) as Part;

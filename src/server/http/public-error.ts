@@ -4,6 +4,8 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds } from "../../contract/errors.ts";
+import { spellOptions } from "../../contract/remedy-options.ts";
+import { settingNames } from "../../settings/settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Env } from "./context.ts";
@@ -27,13 +29,13 @@ export interface PublicError {
   readonly retryAfterMs?: number;
   /** Progress of the load, for MODEL_LOADING. */
   readonly loading?: LoadProgressBody;
-  /** What of a constraint was refused. */
+  /** The refused part of a constraint. */
   readonly constraint?: RefusedConstraintBody;
   /** Retry-After, WWW-Authenticate, Allow and Accept-Encoding, where they apply. */
   readonly headers: Record<string, string>;
 }
 
-/** The public form of whatever was thrown; a defect of the server becomes CONTRACT_VIOLATION without its message. */
+/** The public form of a thrown value; a defect of the server becomes CONTRACT_VIOLATION without its message. */
 export function publicError(thrown: unknown): PublicError {
   const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
   const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
@@ -45,7 +47,7 @@ export function publicError(thrown: unknown): PublicError {
     status: errorKinds[code].httpStatus,
     code,
     message: limited(message, requestLimits.messageCharacters, isOwn),
-    ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters, isOwn) }),
+    ...(remedy === undefined ? {} : { remedy: limited(spellOptions(remedy, spellField), requestLimits.remedyCharacters, isOwn) }),
     retryable,
     ...omitUndefined({ retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
@@ -59,12 +61,22 @@ export function publicError(thrown: unknown): PublicError {
   };
 }
 
+/** A quoted option as a member of a request, whose names are in snake case; a setting keeps its name. */
+function spellField(name: string, value: unknown): string {
+  const isSetting = settingNames.some((setting) => setting === name);
+  const field = isSetting ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return value === undefined ? `"${field}"` : `"${field}": ${JSON.stringify(value)}`;
+}
+
 /** The message, with the remedy in parentheses, for protocols whose errors have no field for it. */
 export function messageWithRemedy({ message, remedy }: PublicError): string {
   return remedy === undefined ? message : `${message} (${remedy})`;
 }
 
-/** The fields that an error body has in every protocol besides its own: whether and when to retry, the progress of a load, and what of a constraint was refused. */
+/**
+ * The fields that an error body has in every protocol in addition to the protocol's own: whether and when to retry, the progress of a load, and the refused
+ * part of a constraint.
+ */
 export function retryFields({ retryable, retryAfterMs, loading, constraint }: PublicError): {
   readonly retryable: boolean;
   readonly retry_after_ms?: number;
@@ -97,7 +109,7 @@ function limited(text: string, characters: number, isOwn: boolean): string {
   return ellipsize(isOwn ? beginning : scrub(beginning), characters);
 }
 
-/** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */
+/** Converts a thrown value to an error with a code: faults of the request that the framework found are the client's, the others are the server's. */
 export function toInferyardError(caught: unknown): InferyardError {
   const thrown = abortedIfDisconnected(caught);
   // An abort with an InferyardError as cause, such as a timeout, is reported as the cause.

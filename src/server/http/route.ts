@@ -1,6 +1,7 @@
 /** Routes as data. The router, the OpenAPI document and the format of errors are made from the same table of routes. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { issueMessage } from "../../models/validation/issue-message.ts";
 import type { Env } from "./context.ts";
 import { takeFields } from "./fields/take-fields.ts";
 import { jsonBody, refuseOtherTypes } from "./json-body.ts";
@@ -79,7 +80,7 @@ export function get<Query extends z.ZodObject>({
 /** The parameters of the query. Throws INPUT_INVALID for those that do not match the schema; one that is given twice is a list. */
 function readQuery<Query extends z.ZodObject>(context: Context<Env>, schema: Query): z.infer<Query> {
   const given = Object.entries(context.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
-  const read = schema.safeParse(Object.fromEntries(given));
+  const read = schema.safeParse(Object.fromEntries(given), { error: issueMessage });
   if (!read.success) throw invalidRequest(read.error.issues);
   return read.data;
 }

@@ -97,8 +97,8 @@ function errorFormats(tables: readonly RouteTable[], otherErrors: ErrorFormat): 
 }
 
 /**
- * Adds what the paths of the routes answer to other methods: OPTIONS gets 204, any other METHOD_NOT_ALLOWED, both with the header Allow. To be
- * called when all routes are there.
+ * Adds the responses to other methods at the paths of the routes: OPTIONS gets 204, any other METHOD_NOT_ALLOWED, both with the header Allow. To be called when
+ * all routes are there.
  */
 export function addOtherMethods(routes: Routes): void {
   const methodsByPath = new Map<string, Set<string>>();

@@ -1,19 +1,12 @@
 /** Errors for requests that do not match their schema. */
-import type { Hook, z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../contract/errors.ts";
 import { issueProblems } from "../../models/validation/schema-problems.ts";
-import type { Env } from "./context.ts";
 import { requestLimits } from "./request-limits.ts";
 import { ellipsize } from "./ellipsize.ts";
 
 /** Maximum length of the description of one fault. */
 const faultCharacters = 300;
-
-/** Hook of a router: throws the error for a request that does not match the schema of its route. */
-export const refuseInvalid: Hook<unknown, Env, string, unknown> = (result) => {
-  if (result.success) return undefined;
-  throw invalidRequest(result.error.issues);
-};
 
 /**
  * The error for the given schema issues: LIMIT_EXCEEDED if the first one is a length limit, else INPUT_INVALID. The message names the first few
@@ -30,7 +23,7 @@ export function invalidRequest(
   const path = first?.path.slice(0, 8).map((step) => ellipsize(String(step), 80)) ?? [];
   return new InferyardError(
     isLimit ? "LIMIT_EXCEEDED" : "INPUT_INVALID",
-    `the request is not right: ${[...named, ...more].join("; ")}`,
+    `the request is invalid: ${[...named, ...more].join("; ")}`,
     {
       remedy: isLimit ? "send less at once" : remedy,
       data: { path },

@@ -1,4 +1,4 @@
-/** Metrics of texts that models write, under our names and under those of vLLM, which gateways and autoscalers for inference read. */
+/** Metrics of generated texts, under our names and under vLLM's, which gateways and autoscalers for inference read. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Runtime } from "../../api/runtime.ts";
 import type { WrittenText } from "../serving/call-record.ts";

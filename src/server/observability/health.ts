@@ -60,7 +60,7 @@ export function healthRoutes(service: Service, readiness: Readiness): Route[] {
       errors: [],
       answer: (context) => context.json({ status: "live" }, 200),
     },
-    // For containers and the clients of text-embeddings-inference, which read the status code, and for those of llama.cpp and Infinity, which read the body.
+    // For containers and the clients of text-embeddings-inference, which read the status code, and for clients of llama.cpp and Infinity, which read the body.
     {
       method: "get",
       path: "/health",

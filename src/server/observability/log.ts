@@ -16,11 +16,11 @@ export interface Log {
   event(event: RuntimeEvent): void;
   /** The default memory budget of the models, where no setting gives one. */
   budget(bytes: Fact<number>): void;
-  /** What is available at the start, and where each model would run: one line each. */
+  /** Logs the available targets at the start, and where each model would run: one line each. */
   startup(report: StartupReport): void;
   /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
   ignoredVariables(names: readonly string[]): void;
-  /** Logs environment variables and settings that have no effect, each with a note that says why. */
+  /** Logs environment variables and settings that have no effect, each with the reason. */
   notes(notes: readonly { readonly name: string; readonly note: string }[]): void;
 }
 

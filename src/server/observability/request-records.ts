@@ -23,9 +23,9 @@ export interface RequestRecord {
   readonly milliseconds: number;
   /** Record of the call of the service, if there was one. */
   readonly call?: CallRecord;
-  /** Number of fields that were taken without effect, and the names of the first ones as JSON pointers; undefined if there are none. */
+  /** Number of ignored fields, and the names of the first ones as JSON pointers; undefined if there are none. */
   readonly ignored?: Pick<IgnoredFields, "count" | "names">;
-  /** What was thrown. */
+  /** The thrown value. */
   readonly fault?: unknown;
 }
 

@@ -13,7 +13,7 @@ export interface BackendLine {
   readonly target: string;
   /** See `DeviceState`; "absent" for a backend whose package is missing. */
   readonly state: string;
-  /** A sentence without a full stop. */
+  /** Reason, as a sentence without a full stop. */
   readonly reason: string;
 }
 
@@ -23,7 +23,7 @@ export interface ModelLine {
   readonly model: string;
   /** The target that runs the model, or that would be tried first. Undefined if no target can run the model. */
   readonly target?: string;
-  /** Why that target, or why there is none. */
+  /** Reason for the target, or why there is none. */
   readonly reason: string;
   /** Whether the model is in memory. */
   readonly loaded: boolean;
@@ -39,7 +39,7 @@ export interface ModelLine {
 export interface StartupReport {
   readonly backends: readonly BackendLine[];
   readonly defaultModel: string;
-  /** The default model, then those of the settings. */
+  /** The default model, then the models in the settings. */
   readonly models: readonly ModelLine[];
 }
 

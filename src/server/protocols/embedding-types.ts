@@ -1,5 +1,5 @@
 /**
- * Number formats of embeddings in Cohere's API. `binary` and `ubinary` are those of sentence-transformers' `quantize_embeddings`. For `int8` and
+ * Number formats of embeddings in Cohere's API. `binary` and `ubinary` are as in sentence-transformers' `quantize_embeddings`. For `int8` and
  * `uint8` Cohere's service uses calibration ranges that it does not publish, and its response has no room for a scale, so that here every model and
  * every text have the same range: that of unit vectors, [-1, 1].
  */
@@ -9,7 +9,7 @@ import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { at } from "../../contract/checked.ts";
 import { base64Floats, toNumbers } from "./text-vectors.ts";
 
-/** Formats that a request may ask for. */
+/** Formats that a request may choose. */
 export const embeddingTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
 
 /** Format of the numbers of a vector. */

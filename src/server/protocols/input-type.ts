@@ -5,7 +5,7 @@ import type { Manifest } from "../../models/manifest.ts";
 /** Uses of a text. "image" is known and not supported. */
 export const inputTypes = ["search_document", "search_query", "classification", "clustering", "image"] as const;
 
-/** What a text is for. */
+/** Purpose of a text. */
 export type InputType = (typeof inputTypes)[number];
 
 /** Names under which models' files have the prompt of each use, in the order in which they are tried. */

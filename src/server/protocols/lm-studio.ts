@@ -1,4 +1,4 @@
-/** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are those of OpenAI, below /api/v0 too. */
+/** GET /api/v0/models of LM Studio's REST API. Its chat, completions and embeddings are as in OpenAI's API, also below /api/v0. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";

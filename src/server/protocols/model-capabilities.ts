@@ -40,7 +40,7 @@ export function getCapabilities(manifest: Manifest): Capability[] {
     tools: has("text-generation") && templates.some((template) => /\btools\b/.test(template)),
     rewrite: has("text2text-generation"),
   };
-  // No operation takes sound or pictures; the tokenizer of such a model is that of the text it writes.
+  // No operation takes sound or pictures; the tokenizer of such a model is for the text that it writes.
   if (manifest.text === undefined || getMedium(manifest) !== undefined) return [];
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }

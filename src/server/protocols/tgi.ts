@@ -1,4 +1,4 @@
-/** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` is that of text-embeddings-inference, and so is `GET /info`. */
+/** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` and `GET /info` are text-embeddings-inference's. */
 import { z } from "@hono/zod-openapi";
 import { jsonBody } from "../http/json-body.ts";
 import { type Route, jsonRequest } from "../http/route.ts";

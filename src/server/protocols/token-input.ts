@@ -8,8 +8,8 @@ import type { TiktokenDecoder } from "../serving/tiktoken-decoder.ts";
 export type TextInput = string | readonly number[];
 
 /**
- * Whose token ids are accepted. "own": those of the model's tokenizer; "framed": only between its special tokens, as its tokenizer writes a whole
- * text; a decoder: those of its encoding.
+ * Tokenizer whose token ids are accepted. "own": the model's; "framed": only between its special tokens, as its tokenizer writes a whole text; a decoder: an
+ * encoding of OpenAI.
  */
 export type TokenIdSource = "own" | "framed" | TiktokenDecoder;
 

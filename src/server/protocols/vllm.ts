@@ -1,4 +1,4 @@
-/** GET /version of vLLM's server. Its other routes are those of OpenAI, with fields of its own, and /tokenize (in tei/) and /detokenize (in llamacpp/). */
+/** GET /version of vLLM's server. Its other routes are OpenAI's, with additional fields, and /tokenize (in tei/) and /detokenize (in llamacpp/). */
 import { z } from "@hono/zod-openapi";
 import { version as inferyard } from "../../version.ts";
 import { openAiErrors } from "./openai/errors.ts";

@@ -15,14 +15,14 @@ export interface AdmissionLimits {
   readonly maxWaiting: number;
 }
 
-/** A request that asks for admission. */
+/** A request for admission. */
 export interface AdmissionRequest {
   /** Identifies the client; waiting clients share the capacity fairly. */
   readonly client: string;
   readonly priority: Priority;
   /** Aborted when the client disconnects; a waiting request then leaves the queue. */
   readonly signal: AbortSignal;
-  /** Key of the model whose own limits apply besides those of the server. Default: only those of the server apply. */
+  /** Key of the model whose own limits apply in addition to the server's. Default: only the server's limits apply. */
   readonly model?: string;
 }
 
@@ -62,7 +62,7 @@ export class Admission {
   /** Waiting requests of each client, in order of arrival. */
   readonly #clients = new Map<string, Set<Waiter>>();
 
-  /** `limits`: those of the server. `models`: limits of single models by key; each limit that is left out defaults to that of the server. */
+  /** `limits`: those of the server. `models`: limits of single models by key; each omitted limit defaults to the server's. */
   constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
     this.#all = newState(limits);
     this.#models = new Map(Array.from(models, ([key, own]) => [key, newState({ ...limits, ...own })]));

@@ -46,8 +46,8 @@ export class BackgroundLoads {
   }
 
   /**
-   * Waits until the model is in memory, at most `maxMs` milliseconds; the load continues after that. Throws MODEL_LOADING with the progress when
-   * the time is over, what the load throws, and ABORTED. `admitLoad`: see `SchedulingKey.admitLoad`.
+   * Waits until the model is in memory, at most `maxMs` milliseconds; the load continues after that. Throws MODEL_LOADING with the progress when the time is
+   * over, errors of the load, and ABORTED. `admitLoad`: see `SchedulingKey.admitLoad`.
    */
   async waitUntilLoaded(named: ResolvedModel, maxMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
     const { reference, constraints } = named;

@@ -1,5 +1,6 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { type Deferred, deferred } from "../../concurrency/deferred.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 
 /** One call of a model that may share its result with other calls of the same key. */
@@ -108,23 +109,6 @@ export class CallCoalescer {
   #forget(key: string | symbol, flight: object): boolean {
     return this.#flights.get(key) === flight && this.#flights.delete(key);
   }
-}
-
-interface Deferred<Value> {
-  readonly promise: Promise<Value>;
-  readonly resolve: (value: Value) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Promise.withResolvers, which Node.js 20 lacks. */
-function deferred<Value>(): Deferred<Value> {
-  let resolve = (_value: Value): void => {};
-  let reject = (_error: unknown): void => {};
-  const promise = new Promise<Value>((resolveIt, rejectIt) => {
-    resolve = resolveIt;
-    reject = rejectIt;
-  });
-  return { promise, resolve, reject };
 }
 
 /** A promise that rejects with ABORTED when the signal is aborted; `stop` removes the listener. */

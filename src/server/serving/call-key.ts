@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Identifies what a call asks of its model, as plain data: the name of the operation, then everything that determines the result. Calls with
- * equal keys share their result. Lists of numbers may be typed arrays.
+ * Identifies a call of a model, as plain data: the name of the operation, then everything that determines the result. Calls with equal keys share their result.
+ * Lists of numbers may be typed arrays.
  */
 export type CallKey = readonly [work: string, ...parts: unknown[]];
 

@@ -34,7 +34,7 @@ export interface CallRecord {
   readonly texts?: readonly WrittenText[];
   /** Set where the result was not computed by this call. */
   readonly reuse?: Reuse;
-  /** What the call failed with. */
+  /** Error of a call that failed. */
   readonly error?: InferyardError;
   /** Name of the operation, where the call has a key. */
   readonly operation?: string;

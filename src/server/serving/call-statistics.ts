@@ -1,7 +1,7 @@
 /** Counts and times of the calls of each model since the server started. */
 import type { CallRecord } from "./call-record.ts";
 
-/** How often something happened, and how long it took altogether in milliseconds. */
+/** Number of occurrences of an event, and their total duration in milliseconds. */
 export interface Duration {
   readonly count: number;
   readonly ms: number;

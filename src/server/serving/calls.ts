@@ -35,7 +35,7 @@ export interface ModelCall<Result = unknown> {
   readonly runsLanguageModel?: boolean;
   /** Number of texts, for the limit `maxTexts`. Default: 1. */
   readonly texts?: number;
-  /** Whether the call waits for the model to load whatever `loadingWait` says, as requests to load it do. Default: false. */
+  /** Whether the call waits for the model to load without regard to `loadingWait`, as requests to load it do. Default: false. */
   readonly waitsForLoad?: boolean;
   /**
    * Concurrent calls with the same key, model and constraints run once, and the result is cached if `resultCacheBytes` is set. Default: the call

@@ -12,7 +12,7 @@ export interface LoadProgress {
   readonly stage: LoadStage;
   /** Milliseconds since the load was first requested. */
   readonly elapsedMs: number;
-  /** Bytes downloaded so far. */
+  /** Bytes downloaded until now. */
   readonly bytes?: number;
   /** Size of the download in bytes. */
   readonly totalBytes?: number;
@@ -79,7 +79,7 @@ export class LoadProgressTracker {
     else load.download = event.progress;
   }
 
-  /** Progress of the load of this model; undefined if none is under way. */
+  /** Progress of the load of this model; undefined if it is not loading. */
   getProgress(reference: string): LoadProgress | undefined {
     const load = this.#loads.get(reference);
     if (load === undefined) return undefined;

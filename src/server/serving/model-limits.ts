@@ -6,7 +6,7 @@ import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
 import type { ModelLimits, ServerSettings } from "../server-settings.ts";
 
-/** Limits that one model has besides those of the server. */
+/** Limits of single models in addition to the server's. */
 export interface PerModelLimits {
   readonly admission: Partial<AdmissionLimits>;
   /** Request timeout in milliseconds, in place of the server's. Default: the server's. */

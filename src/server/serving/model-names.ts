@@ -98,7 +98,10 @@ export async function resolveModel(
   });
 }
 
-/** The decision of the loaded model that a name stands for: of its reference, on a target that its constraints permit. Undefined if there is none. */
+/**
+ * The decision of the loaded model with this name: it has the reference of the name, and is on a target that the name's constraints permit. Undefined if there
+ * is none.
+ */
 export function loadedDecision(
   loaded: readonly Decision[],
   { reference, constraints }: Pick<ResolvedModel, "reference" | "constraints">,

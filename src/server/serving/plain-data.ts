@@ -21,7 +21,7 @@ function copyValue(value: unknown, shared: object | undefined): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copyValue(item, shared)]));
 }
 
-/** Estimated memory of a copy in bytes, without that of `shared`. */
+/** Estimated memory of a copy in bytes, without the memory of `shared`. */
 export function estimateMemoryBytes(value: unknown, shared?: object): number {
   if (typeof value === "string") return 2 * value.length;
   if (typeof value !== "object" || value === null || value === shared) return 8;
@@ -34,7 +34,7 @@ export function estimateMemoryBytes(value: unknown, shared?: object): number {
 /** Characters of a number in JSON with its comma: a float32 widened to float64 has up to 22. */
 const numberCharacters = { float: 22, integer: 12 } as const;
 
-/** Estimated size of the value as JSON in bytes, without that of `shared`. */
+/** Estimated size of the value as JSON in bytes, without the size of `shared`. */
 export function estimateJsonBytes(value: unknown, shared?: object): number {
   if (typeof value === "string") return 2 * value.length + 3;
   if (typeof value !== "object" || value === null || value === shared) return numberCharacters.float;

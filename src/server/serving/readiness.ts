@@ -74,7 +74,7 @@ export class Readiness {
     ); // an unknown name fails in the probe
   }
 
-  /** What is known now. A probe that is due runs in the background, so that a probe of a busy model does not make the server look dead. */
+  /** The current state. A probe that is due runs in the background, so that a busy model does not make the server look dead. */
   async report(): Promise<ReadinessReport> {
     const { draining } = this.#service;
     if (!draining && performance.now() - this.#probedAt > this.#freshMs) {

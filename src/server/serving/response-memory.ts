@@ -138,7 +138,7 @@ function tooLarge(bytes: number, limit: number): InferyardError {
   );
 }
 
-/** What the size of a response is estimated from. */
+/** Data from which the size of a response is estimated. */
 export interface ResponseKind {
   /** Model and operation: responses with the same name have similar sizes per text. */
   readonly name: string;

@@ -15,7 +15,7 @@ import { TiktokenDecoder } from "./tiktoken-decoder.ts";
 
 export type { StoredTime } from "./model-names.ts";
 
-/** What a `Service` is made of besides its runtime. */
+/** Constructor options of a `Service` in addition to its runtime. */
 export interface ServiceOptions {
   readonly settings: ServerSettings;
   /** Names of the models in the store. */
@@ -42,11 +42,11 @@ export class Service {
   readonly calls: CallRunner;
   /** Decodes the token ids that clients send; undefined unless the setting `tokenIds` names an encoding. */
   readonly tiktoken: TiktokenDecoder | undefined;
-  /** Progress of the loads under way. */
+  /** Progress of the current loads. */
   readonly loadProgress: LoadProgressTracker;
   /** Shares the server's thread between clients. */
   readonly turns: ClientTurns = new ClientTurns();
-  /** Counts and times of the calls so far, by model. */
+  /** Counts and times of completed calls, by model. */
   readonly statistics: CallStatistics = new CallStatistics();
   /** Maximum number of requests that run at once, and of texts of one request. */
   readonly limits: { readonly maxRunning: number; readonly maxTexts: number };
@@ -93,12 +93,12 @@ export class Service {
     return this.shutdown.aborted;
   }
 
-  /** Aborted when the server starts to shut down; whatever would go on for ever, such as a stream of events, ends then. */
+  /** Aborted when the server starts to shut down; endless work, such as a stream of events, ends then. */
   get shutdown(): AbortSignal {
     return this.#shutdown.signal;
   }
 
-  /** Stops taking new calls; those that run or wait continue. */
+  /** Refuses new calls; calls that run or wait continue. */
   drain(): void {
     this.#shutdown.abort();
   }

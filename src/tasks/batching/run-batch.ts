@@ -13,7 +13,7 @@ export interface BatchOptions<Item extends EncoderInputRow = EncoderInputRow> {
   readonly output: string;
   /** Names of further outputs to read. Default: none. */
   readonly others?: readonly string[];
-  /** Builds the input tensors of a batch whose longest row has `length` tokens. Default: those of a text encoder (`encoderInputs`). */
+  /** Builds the input tensors of a batch whose longest row has `length` tokens. Default: the inputs of a text encoder (`encoderInputs`). */
   readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
   /** Reduction of `output`, applied in the model's host before results are copied out; token positions are sorted by row. Default: none. */
   readonly reduction?: (rows: readonly Item[]) => Reduction;
@@ -25,7 +25,7 @@ export interface EncoderValues {
   readonly data: Float32Array;
   readonly offset: number;
   /**
-   * Shape of the part: that of the output without its batch axis, for example `[tokens, dimensions]` or `[labels]`. After a reduction to tokens:
+   * Shape of the part: the shape of the output without its batch axis, for example `[tokens, dimensions]` or `[labels]`. After a reduction to tokens:
    * `[selected tokens of this row, ...]`.
    */
   readonly shape: readonly number[];

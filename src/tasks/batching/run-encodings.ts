@@ -12,7 +12,7 @@ import type { EncoderInputRow } from "../encoding/encoder-inputs.ts";
 import type { PostPooling } from "../encoding/post-pooling.ts";
 import { createYielder } from "../encoding/yielding.ts";
 
-/** A loaded model with its tokenizer: what every text task runs on. */
+/** A loaded model with its tokenizer, on which text tasks run. */
 export interface Encoder<Source extends { readonly padId: number } = Tokenizer> {
   readonly manifest: Manifest;
   readonly tokenizer: Source;
@@ -34,8 +34,8 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
 /** Options of `runEncodings`. */
 export interface EncoderRunOptions<Item extends EncoderInputRow = EncoderInputRow> extends BatchOptions<Item> {
   /**
-   * Identifies what `tensors` and `reduction` compute: rows of calls with equal keys may run in one batch, with the functions of any of them.
-   * Default: a call with one of the two functions shares no batch.
+   * Identifies the computation of `tensors` and `reduction`: rows of calls with equal keys may run in one batch, with the functions of any of them. Default: a
+   * call with one of the two functions shares no batch.
    */
   readonly batchKey?: string;
   /** Maximum size of one batch in tokens, padding included. */

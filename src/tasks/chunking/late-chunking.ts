@@ -6,6 +6,7 @@
 import { omitUndefined } from "../../contract/checked.ts";
 import { lowerBound } from "../encoding/binary-search.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -128,8 +129,7 @@ function tokenRanges(
 }
 
 function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
-  const remedy =
-    "use a model with token vectors and mean pooling (a GGUF model gives them on --target native), or embed the chunks of another strategy";
+  const remedy = `use a model with token vectors and mean pooling (a GGUF model has them on ${quoteOption("target", "native")}), or embed the chunks of another strategy`;
   if (!outputs.some(({ shape }) => shape.length === 3))
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} returns one vector per text, and late chunking needs token vectors`, {
       remedy,

@@ -18,7 +18,7 @@ export function chunkWithTokenizer(options: ChunkOptions): TokenizerCall<readonl
   };
 }
 
-/** Chunks texts with a strategy that runs the model. Throws INPUT_INVALID for invalid options, and what the model's task throws. */
+/** Chunks texts with a strategy that runs the model. Throws INPUT_INVALID for invalid options, and errors of the model's task. */
 export async function chunkWithModel(encoder: Encoder, texts: readonly string[], options: ChunkOptions): Promise<ChunkedTexts> {
   const { createChunkModel } = await import("./create-chunk-model.ts"); // a page that only cuts text does not download it
   const settings = chunkSettings(options);

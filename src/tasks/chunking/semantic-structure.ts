@@ -17,7 +17,7 @@ export interface SemanticBreakRule {
 /** Sentences embedded per call: enough to fill batches, few enough to bound memory. */
 const perCall = 1024;
 
-/** Embeds the sentences of a text and forces breaks where the rule says so. Inside a subject, separators apply as for "fixed". */
+/** Embeds the sentences of a text and forces breaks where the rule requires them. Inside a subject, separators apply as for "fixed". */
 export async function semanticStructure(
   text: string,
   separators: readonly Separator[],

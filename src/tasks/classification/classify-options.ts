@@ -11,7 +11,7 @@ export interface ClassifyOptions extends TextTaskOptions {
   readonly activation?: Activation;
   /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
   readonly labels?: readonly string[];
-  /** With `labels`: hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
+  /** With `labels`: hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
   readonly hypothesisTemplate?: string;
   /** With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false. */
   readonly multiLabel?: boolean;

@@ -15,7 +15,7 @@ import { type TextTaskOptions, textTaskSettings } from "../definition/task-optio
 export interface ZeroShotOptions extends TextTaskOptions {
   /** Candidate labels, at least one. */
   readonly labels: readonly string[];
-  /** Hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
+  /** Hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
   readonly hypothesisTemplate?: string;
   /** true scores each label independently, false normalizes the scores to sum 1. Default: false. */
   readonly multiLabel?: boolean;

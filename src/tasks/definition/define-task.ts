@@ -5,7 +5,7 @@ import type { Encoder } from "../batching/run-encodings.ts";
 import type { TextWorkers } from "../text-threads/text-workers.ts";
 import type { TaskOption } from "./task-option.ts";
 
-/** What `inferyard tasks` and docs/reference/tasks.md show of a task, and what commands and routes are made from. */
+/** Description of a task, from which `inferyard tasks`, docs/reference/tasks.md, commands and routes are made. */
 export interface TaskDescription {
   /** Hugging Face's name of the task, or ours if it has none there. */
   readonly task: string;
@@ -34,7 +34,7 @@ export interface TaskDescription {
   readonly input: string;
   /** The output, in words. */
   readonly output: string;
-  /** How a model that serves the task is recognized. */
+  /** How models that serve the task are recognized. */
   readonly models: string;
   /** Files that the model's folder must have in addition to its weights. */
   readonly files: readonly string[];
@@ -53,9 +53,9 @@ export interface TokenizerOnly {
 
 /** A call that runs on the tokenizer alone. */
 export interface TokenizerCall<Input, Result> {
-  /** What makes the model unnecessary, for the error of a placement option: "the strategy fixed". */
+  /** Reason why the model is not needed, for the error of a placement option: "the strategy fixed". */
   readonly reason: string;
-  /** How to choose otherwise, for the remedy of that error. */
+  /** Alternative options, for the remedy of that error. */
   readonly alternative: string;
   run(model: TokenizerOnly, input: Input): Promise<Result>;
 }

@@ -20,9 +20,9 @@ import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {
-  /** How the token vectors of a text become one vector; "none" returns all of them. Default: what the model's files state. */
+  /** How the token vectors of a text become one vector; "none" returns all of them. Default: as the model's files state. */
   readonly pooling?: Pooling;
-  /** Scale vectors to unit length (L2 norm 1). Default: what the model's files state. */
+  /** Scale vectors to unit length (L2 norm 1). Default: as the model's files state. */
   readonly normalize?: boolean;
   /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
   readonly prompt?: string;
@@ -89,7 +89,7 @@ export const embedOptions: TaskOptions<QuantizedEmbedOptions & EmbedOutputsOptio
   signal: { type: unchecked },
 };
 
-/** Whether the options ask for quantized vectors. */
+/** Whether the options request quantized vectors. */
 export function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
   return (
     (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)

@@ -17,7 +17,7 @@ export function checkPrecision(options: QuantizedEmbedOptions): void {
   checkQuantize(options, options.pooling);
 }
 
-/** Embeds texts and quantizes the vectors. Throws INPUT_INVALID if the model's own pooling is "none", and what `embed` and `quantize` throw. */
+/** Embeds texts and quantizes the vectors. Throws INPUT_INVALID if the model's own pooling is "none", and errors of `embed` and `quantize`. */
 export async function embedQuantized(
   encoder: Encoder,
   texts: readonly string[],

@@ -173,7 +173,7 @@ describe("what is refused", () => {
   it("a model whose files do not say how it pools: POOLING_UNKNOWN, with the flag that says it", async () => {
     await expect(embed(encoder({ pooling: "unknown" }), ["a"])).rejects.toMatchObject({
       code: "POOLING_UNKNOWN",
-      remedy: expect.stringContaining("--pooling mean"),
+      remedy: expect.stringContaining('pooling: "mean"'),
     });
     expect((await embed(encoder({ pooling: "unknown" }), ["a"], { pooling: "cls" })).embeddings[0]?.[0]).toBe(94);
   });

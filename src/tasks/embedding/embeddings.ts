@@ -1,6 +1,6 @@
 /** Result type of the task `feature-extraction`. */
 
-/** Dense vectors of texts, and what was read of each text. */
+/** Dense vectors of texts, and the number of tokens read of each text. */
 export interface Embeddings {
   /** One entry per text, in order: `dimensions` floats, or with pooling "none" `[tokens, dimensions]` floats, row-major. */
   readonly embeddings: Float32Array[];

@@ -18,7 +18,7 @@ import type { EmbeddingForm } from "./output-options.ts";
 import { loadModules, getPostPooling } from "./pool-encodings.ts";
 import { normalize, poolingFunctions } from "../encoding/pooling.ts";
 
-/** What the heads give for each text, and what was read of it. A form that was not asked for is absent. */
+/** Results of the heads for each text, and the number of tokens read of it. A form that was not requested is absent. */
 export interface HeadEmbeddings extends ReadCounts {
   /** One vector per text, of length 1. */
   readonly dense?: readonly Float32Array[];
@@ -146,7 +146,7 @@ function graphReader({ dense, sparse, multiVector }: HeadOutputs, forms: readonl
   };
 }
 
-/** The vectors of all tokens but the first, from a graph that returns those of all tokens, or leaves that of the first out itself. */
+/** The vectors of all tokens but the first, from a graph that returns the vectors of all tokens, or itself leaves out the first. */
 function tokenRows(
   { data, offset, shape, paddedTokens }: ReturnType<EncoderRow<TokenIds>["other"]>,
   count: number,

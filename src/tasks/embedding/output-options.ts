@@ -20,12 +20,12 @@ export const embeddingForms: readonly EmbeddingForm[] = ["dense", "sparse", "mul
 /** Options of `embed` that apply to dense float vectors alone. */
 const denseOptions: ReadonlySet<string> = new Set(["pooling", "normalize", "dimensions", "precision", "ranges", "stride"]);
 
-/** Whether the options ask for embeddings in forms. */
+/** Whether the options request embeddings in forms. */
 export function hasOutputs(options: object): options is EmbedOutputsOptions {
   return "outputs" in options && options.outputs !== undefined;
 }
 
-/** Throws INPUT_INVALID for no outputs, an unknown one or one that is named twice, and for options of dense vectors beside them. */
+/** Throws INPUT_INVALID for no outputs, an unknown one or one that is named twice, and for options of dense vectors in addition. */
 export function checkOutputs(options: EmbedOutputsOptions): void {
   const { outputs } = options;
   if (!Array.isArray(outputs) || outputs.length === 0 || new Set(outputs).size < outputs.length) {

@@ -1,6 +1,7 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
 import { requireFinite } from "../encoding/require-finite.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
@@ -128,8 +129,7 @@ function poolingUnknown({ name }: Manifest): InferyardError {
     "POOLING_UNKNOWN",
     `${name} does not state how its token vectors are pooled, and a wrong pooling gives wrong vectors without an error`,
     {
-      remedy:
-        'state the pooling (mean, cls, max, last or none) in the model\'s inferyard.json, {"pooling": "mean"}; embed and similarity take --pooling mean',
+      remedy: `state the pooling (mean, cls, max, last or none) in the model's inferyard.json, {"pooling": "mean"}, or for one call: ${quoteOption("pooling", "mean")}`,
     },
   );
 }

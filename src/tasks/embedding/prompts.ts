@@ -12,7 +12,7 @@ export function rolePrompt({ text }: Manifest, role: "query" | "document"): { re
   return names.some((name) => Object.hasOwn(text?.prompts ?? {}, name)) ? { prompt: role } : {};
 }
 
-/** The text of a prompt by its name; the default prompt's, or "", if none is asked for. Throws INPUT_INVALID for a name that the model does not have. */
+/** The text of a prompt by its name; without a name the default prompt's, or "". Throws INPUT_INVALID for a name that the model does not have. */
 export function promptText(model: string, text: TextSettings, asked: string | undefined): string {
   if (asked === undefined) return text.defaultPrompt === undefined ? "" : (text.prompts[text.defaultPrompt] ?? "");
   const names = asked === "document" ? documentNames : [asked];

@@ -32,7 +32,7 @@ export interface QuantizeOptions {
   readonly ranges?: EmbeddingRanges;
 }
 
-/** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: that of the call or of its result. */
+/** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: pooling of the call or of its result. */
 export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {
   refuseUnlisted<string>("precision", precision, precisions);
   if (pooling === "none") {

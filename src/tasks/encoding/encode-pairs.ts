@@ -1,6 +1,7 @@
 /** Tokenizes pairs of texts, yielding to the event loop in between. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../tokenizers/index.ts";
 import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";
@@ -71,7 +72,7 @@ function checkStrings({ text, pair = "" }: TextPair, name: string): void {
 
 function tooLong(index: number, tokens: number, { maxTokens, name }: PairLimits): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `${name(index)}: ${tokens} tokens, and the limit is ${maxTokens}`, {
-    remedy: "shorten it, or allow truncation: --truncate cut",
+    remedy: `shorten it, or allow truncation: ${quoteOption("truncate", "cut")}`,
     data: { text: index, tokens, limit: maxTokens },
   });
 }

@@ -1,6 +1,7 @@
 /** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
@@ -72,7 +73,7 @@ export function decodeTokens(
 
 function tooLong(index: number, tokens: number, limit: number): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `text ${index} has ${tokens} tokens, and the limit is ${limit}`, {
-    remedy: "shorten it, or allow truncation: --truncate cut",
+    remedy: `shorten it, or allow truncation: ${quoteOption("truncate", "cut")}`,
     data: { text: index, tokens, limit },
   });
 }

@@ -60,7 +60,7 @@ export function isTextEncoder(inputs: readonly TensorInfo[]): boolean {
 const cacheFlags: ReadonlySet<string> = new Set(["cache_position", "use_cache_branch", "past_key_values_length"]);
 
 /**
- * Builds the tensors that a model declares as inputs: those of tokens, `[rows, length]` of int64 or int32, and those of an empty cache. Throws
+ * Builds the tensors that a model declares as inputs: token inputs, `[rows, length]` of int64 or int32, and the tensors of an empty cache. Throws
  * MODEL_UNSUPPORTED for any other input.
  */
 export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {

@@ -1,6 +1,7 @@
 /** Finds the output of an encoder that holds embeddings. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
@@ -14,16 +15,16 @@ export interface VectorOutput {
 /** Names that exports give to token vectors, in order of preference. */
 export const tokenVectorNames: readonly string[] = ["last_hidden_state", "token_embeddings", "hidden_states"];
 
-/** What an encoder's outputs are chosen by. */
+/** Facts from which an encoder's outputs are chosen. */
 export interface OutputSources {
   readonly outputs: readonly TensorInfo[];
   readonly manifest: Pick<Manifest, "text" | "variants">;
 }
 
 /**
- * Chooses the output to embed with. `sentence_embedding` is preferred, because the graph pools it as the model was trained; token vectors are
- * used if there is none, or if the caller requests a pooling (`pooling`) other than the model's. What a head returns is never an embedding: it has a
- * number for each token of the vocabulary, or for each label. Throws MODEL_UNSUPPORTED if the model has no such output.
+ * Chooses the output to embed with. `sentence_embedding` is preferred, because the graph pools it as the model was trained; token vectors are used if there is
+ * none, or if the caller requests a pooling (`pooling`) other than the model's. The output of a head is never an embedding: it has a number for each token of
+ * the vocabulary, or for each label. Throws MODEL_UNSUPPORTED if the model has no such output.
  */
 export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pooling | undefined): VectorOutput {
   const { pooling: ownPooling } = manifest.text ?? {};
@@ -40,7 +41,7 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
       "MODEL_UNSUPPORTED",
       `this model returns one vector per text, pooled in its graph; pooling "${pooling}" needs token vectors`,
       {
-        remedy: "leave the pooling out; of a GGUF model, --target native gives token vectors",
+        remedy: `leave the pooling out; a GGUF model has token vectors on ${quoteOption("target", "native")}`,
       },
     );
   }
@@ -52,7 +53,7 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
   });
 }
 
-/** Whether an output of three axes is that of a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */
+/** Whether an output of three axes belongs to a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */
 function isOfHead({ name, shape }: TensorInfo, { variants }: Pick<Manifest, "variants">): boolean {
   const { vocab_size: vocabulary, hidden_size: hidden } = variants[0]?.config ?? {};
   const isOfVocabulary = vocabulary !== undefined && vocabulary !== hidden && shape.at(-1) === vocabulary;
@@ -64,13 +65,13 @@ function hasClassOfHead({ variants }: Pick<Manifest, "variants">): boolean {
   return variants.some(({ format, architecture = "" }) => format === "safetensors" && /For[A-Z]\w+$/.test(architecture));
 }
 
-/** Names of the outputs of an export of BGE-M3 with its heads in the graph. At least one of `sparse` and `multiVector` is there. */
+/** Names of the outputs of an export of BGE-M3 with its heads in the graph. At least one of `sparse` and `multiVector` is set. */
 export interface HeadOutputs {
   /** `[batch, dimensions]`: the vector of a text. */
   readonly dense?: string;
   /** `[batch, tokens]` or `[batch, tokens, 1]`: the weights of tokens. */
   readonly sparse?: string;
-  /** `[batch, tokens, dimensions]`: the vectors of tokens, with that of the first or without it. */
+  /** `[batch, tokens, dimensions]`: the vectors of tokens, with or without the first token's. */
   readonly multiVector?: string;
 }
 

@@ -10,7 +10,7 @@ export interface EncodingWindow extends EncoderInputRow {
   readonly encoding: Encoding;
 }
 
-/** All windows of all texts, in order: of each text the first window, then those that overflow. */
+/** All windows of all texts, in order: for each text the first window, then the overflowing ones. */
 export function encodingWindows(encodings: readonly Encoding[]): EncodingWindow[] {
   return encodings.flatMap((encoding, text) =>
     [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, text, encoding: window })),

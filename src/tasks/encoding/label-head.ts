@@ -57,7 +57,7 @@ export interface LabelScore {
   readonly score: number;
 }
 
-/** Labels of texts, and what was read of each text. */
+/** Labels of texts, and the number of tokens read of each text. */
 export interface Classifications {
   /** One list per text, in order; labels by descending score, equal scores in the order of the model's labels. */
   readonly results: readonly (readonly LabelScore[])[];

@@ -10,7 +10,7 @@ import { normalize } from "./pooling.ts";
 
 /** The post-pooling modules of a model, composed. A final `Normalize` is not among them: it depends on the option `normalize`. */
 export interface PostPooling {
-  /** Length of the output vector; undefined if it equals that of the input. */
+  /** Length of the output vector; undefined if it equals the length of the input. */
   readonly dimensions: number | undefined;
   /** Returns a new vector. Throws MODEL_INVALID if the input has another length than the first module takes. */
   apply(vector: Float32Array): Float32Array;

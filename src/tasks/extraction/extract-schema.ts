@@ -1,5 +1,6 @@
 /** Schema of the task `extraction`: the fields to find in a text, each by an entity type or by a question. */
 import { InferyardError } from "../../contract/errors.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { refuseUnlisted, refuseUnknown } from "../../runtime/options/options.ts";
 
 /** A field whose value is an entity of one of the given types, found by a token-classification model. */
@@ -83,8 +84,4 @@ function wrongField(name: string, problem: string, example: string): InferyardEr
     remedy: `for example ${example}`,
     data: { field: name },
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

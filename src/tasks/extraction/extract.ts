@@ -4,6 +4,7 @@
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
@@ -69,10 +70,9 @@ export function extractParts<Model>(
   }
   const { entities, answers } = parseSchema(options.schema);
   const uses: readonly ModelUse[] = [
-    { option: "model", flag: "--model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
+    { option: "model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
     {
       option: "questionModel",
-      flag: "--question-model",
       model: questionModel,
       field: answers[0]?.name,
       by: "question",
@@ -92,8 +92,6 @@ export function extractParts<Model>(
 
 interface ModelUse {
   readonly option: string;
-  /** The flag of the command line that sets it. */
-  readonly flag: string;
   readonly model: unknown;
   /** The first field that needs the model. */
   readonly field: string | undefined;
@@ -101,11 +99,11 @@ interface ModelUse {
   readonly task: string;
 }
 
-function requireModel({ option, flag, model, field, by, task }: ModelUse): void {
+function requireModel({ option, model, field, by, task }: ModelUse): void {
   if (field === undefined || model !== undefined) return;
   const message = `the field ${JSON.stringify(field)} is found by its ${by}, and no model for that was given`;
   throw new InferyardError("INPUT_INVALID", message, {
-    remedy: `give a ${task} model as \`${option}\`: ${flag}`,
+    remedy: `give a ${task} model as ${quoteOption(option)}`,
     data: { field, option },
   });
 }

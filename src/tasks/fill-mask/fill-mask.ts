@@ -38,7 +38,7 @@ export interface FillTarget {
   readonly whole: boolean;
 }
 
-/** Candidates for all masks of texts, and what was read of each text. */
+/** Candidates for all masks of texts, and the number of tokens read of each text. */
 export interface MaskFills {
   /** `[texts][masks][candidates]`: masks from left to right, candidates by descending score, equal scores by ascending token id. */
   readonly results: readonly (readonly (readonly MaskFill[])[])[];

@@ -30,7 +30,7 @@ export const defaultDecodeLimits: DecodeLimits = {
 
 /** The texts of one prompt that have entered a scheduler. */
 export interface EnteredTexts {
-  /** Makes a sequence one of these texts: its calls wait while they are parked. So do those of its forks. */
+  /** Adds a sequence to these texts: its calls wait while they are parked. So do the calls of its forks. */
   own(sequence: SequenceId): void;
   /** Ends that. Returns whether the model has the cache of the sequence. */
   disown(sequence: SequenceId): boolean;
@@ -117,7 +117,7 @@ export class DecodeScheduler {
     return this.#slots.parked;
   }
 
-  /** How often texts were parked so far. */
+  /** How often texts were parked. */
   get preemptions(): number {
     return this.#slots.preemptions;
   }
@@ -160,7 +160,7 @@ export class DecodeScheduler {
     return this.#sequences.add({ sequence: new CachedSequence(this.#model, source), group: undefined });
   }
 
-  /** Creates a sequence with the same tokens, which belongs to the same texts. */
+  /** Creates a sequence with the same tokens, for the same texts. */
   async fork(id: SequenceId): Promise<SequenceId> {
     const { sequence, group } = this.#sequences.get(id);
     const copy = await this.#changed(sequence.fork());

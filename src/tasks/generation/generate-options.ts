@@ -7,7 +7,7 @@ export interface GenerateOptions extends GenerationOptions {
   /** Whether the tokenizer adds its special tokens to prompts that are texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
   /**
-   * Text that follows what is generated: the model fills in between the prompt and this. Only for models with tokens for filling in the middle. Default: none.
+   * Text that follows the generated one: the model fills in between the prompt and this. Only for models with tokens for filling in the middle. Default: none.
    */
   readonly suffix?: string;
   /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the texts. */

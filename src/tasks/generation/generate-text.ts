@@ -27,7 +27,7 @@ export interface ReadPrompt {
   /** Logits of the first token to generate. */
   readonly logits: Float32Array;
   readonly cachedTokens: number;
-  /** Log probabilities of `tokens`; undefined unless they were asked for. */
+  /** Log probabilities of `tokens`; undefined unless they were requested. */
   readonly promptLogprobs?: readonly PromptLogprob[] | undefined;
 }
 
@@ -40,13 +40,13 @@ export interface TextJob {
   readonly sampling: SamplingSettings;
   /** Position of the text in the results. */
   readonly index: number;
-  /** Number of the text among those of its prompt: the stream of random numbers that it has. */
+  /** Index of the text among the texts of its prompt, which selects its stream of random numbers. */
   readonly choice: number;
   /** Time of the call, as `performance.now()` gives it. */
   readonly started: number;
   readonly signal: AbortSignal | undefined;
   readonly emit: EmitEvent | undefined;
-  /** What the text must be. Default: anything. */
+  /** Constraint on the text. Default: none. */
   readonly constraint?: ConstrainedPart | undefined;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
@@ -78,7 +78,7 @@ export async function endWithoutText({ emit, index, started }: TextJob, prompt: 
   return result;
 }
 
-/** Generates the text that follows a prompt. Rejects with ABORTED, and with what the model throws. */
+/** Generates the text that follows a prompt. Rejects with ABORTED, and with errors of the model. */
 export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
   const { promptLookup, draftTokens } = job.settings;
   const lookup = promptLookup === 0 ? undefined : new PromptLookup(promptLookup, prompt.source);
@@ -120,7 +120,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
-    // A first token that the model's files force, such as that of a language, is no part of the text.
+    // A first token that the model's files force, such as the token of a language, is not part of the text.
     const isForced = tokens.length === 1 && sampling.forcedFirstToken !== undefined;
     const allowed = isForced || constraint === undefined ? undefined : await abortable(constraint.allowed(), signal);
     const text = { tokens, promptLength, source };

@@ -7,7 +7,7 @@ export type FinishReason = "stop" | "length";
 
 /** One generated token with its log probability by the model's own logits. */
 export interface GeneratedLogprob extends TokenLogprob {
-  /** The most probable tokens in its place, best first. */
+  /** The most probable tokens at its position, best first. */
   readonly top: readonly TokenLogprob[];
 }
 
@@ -32,11 +32,11 @@ export interface GeneratedText {
   /** The generated tokens; the last is the end token if there is one. */
   readonly tokens: readonly number[];
   readonly finishReason: FinishReason;
-  /** What ended the text: the stop string, or the id of the end token. Absent for the finish reason "length". */
+  /** Cause of the end of the text: the stop string, or the id of the end token. Absent for the finish reason "length". */
   readonly stop?: string | number;
-  /** For each token its log probability. Present if `logprobs` was asked for. */
+  /** For each token its log probability. Present if `logprobs` was requested. */
   readonly logprobs?: readonly GeneratedLogprob[];
-  /** For each token of the prompt its log probability. Present if `promptLogprobs` was asked for. */
+  /** For each token of the prompt its log probability. Present if `promptLogprobs` was requested. */
   readonly promptLogprobs?: readonly PromptLogprob[];
   /** Number of tokens of the prompt; for models with an encoder of the source text. */
   readonly promptTokens: number;
@@ -59,7 +59,7 @@ export interface TextEvent {
   /** Text that is known with this token; may be empty, since a character can be several tokens. */
   readonly text: string;
   readonly token: number;
-  /** Present if `logprobs` was asked for. */
+  /** Present if `logprobs` was requested. */
   readonly logprob?: GeneratedLogprob;
   /** Those of the prompt, with the first token of a text. Present if they were asked for. */
   readonly promptLogprobs?: readonly PromptLogprob[];
@@ -75,8 +75,8 @@ export interface FinishEvent {
   readonly result: GeneratedText;
 }
 
-/** What a stream consists of: the texts token by token, each with its end. */
+/** One event of a stream: a token of a text, or the end of a text. */
 export type GenerationEvent = TextEvent | FinishEvent;
 
-/** Takes the events of a text. What it returns is awaited before the next token is computed, so that a slow reader slows its text. */
+/** Receives the events of a text. Its returned promise is awaited before the next token is computed, so that a slow reader slows its text. */
 export type EmitEvent = (event: GenerationEvent) => Promise<void>;

@@ -13,28 +13,30 @@ interface Offer<Event> {
  */
 export class GenerationStream<Result, Event = GenerationEvent> implements AsyncIterableIterator<Event> {
   readonly #offers: Offer<Event>[] = [];
-  readonly #abort: AbortController;
+  readonly #abort = new AbortController();
   readonly #result: Promise<Result>;
   /** Number of tokens of each prompt. */
   readonly promptTokens: readonly number[];
-  /** Called whenever an event was read. Default: nobody is told. */
+  /** Called whenever an event was read. Default: no call. */
   onRead: (() => void) | undefined;
   #wake: (() => void) | undefined;
   #ended = false;
   #isDraining = false;
 
-  /** `result`: of a generation that passes its events to `offer`, and stops when the signal of `abort` is aborted. */
-  constructor(abort: AbortController, promptTokens: readonly number[], result: Promise<Result>) {
-    this.#abort = abort;
+  /** `generate`: begins a generation that passes its events to `emit`, which settles when the event was read, and stops when the signal is aborted. */
+  constructor(
+    promptTokens: readonly number[],
+    generate: (emit: (event: Event) => Promise<void>, signal: AbortSignal) => Promise<Result>,
+  ) {
     this.promptTokens = promptTokens;
-    this.#result = result.finally(() => {
+    this.#result = generate((event) => this.#offer(event), this.#abort.signal).finally(() => {
       this.#ended = true;
       this.#wake?.();
     });
     this.#result.catch(() => undefined); // thrown to the reader
   }
 
-  /** The next event. Rejects with what ended the generation before its end. */
+  /** The next event. Rejects with the error that ended the generation early. */
   async next(): Promise<IteratorResult<Event, undefined>> {
     for (;;) {
       const offer = this.#offers.shift();
@@ -53,7 +55,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     }
   }
 
-  /** Cancels what is not finished. */
+  /** Cancels unfinished texts. */
   async return(): Promise<IteratorResult<Event, undefined>> {
     await this.cancel();
     return { done: true, value: undefined };
@@ -63,12 +65,12 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     return this;
   }
 
-  /** The whole result, once the stream was read to its end. Rejects with what ended the generation before its end. */
+  /** The whole result, once the stream was read to its end. Rejects with the error that ended the generation early. */
   get result(): Promise<Result> {
     return this.#result;
   }
 
-  /** Reads the rest, and returns the whole result. Rejects with what ended the generation before its end. */
+  /** Reads the remaining events, and returns the whole result. Rejects with the error that ended the generation early. */
   finish(): Promise<Result> {
     this.#isDraining = true;
     for (const { taken } of this.#offers.splice(0)) taken();
@@ -101,8 +103,7 @@ export class GenerationStream<Result, Event = GenerationEvent> implements AsyncI
     return this.cancel();
   }
 
-  /** Takes an event of the generation. Settles when it was read. */
-  offer(event: Event): Promise<void> {
+  #offer(event: Event): Promise<void> {
     if (this.#isDraining || this.#abort.signal.aborted) {
       this.onRead?.();
       return Promise.resolve();

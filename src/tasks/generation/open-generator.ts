@@ -36,17 +36,17 @@ export interface SequenceCounts {
   readonly waiting: number;
   /** Texts that have begun and wait for their next turn. */
   readonly parked: number;
-  /** How often texts were parked so far. */
+  /** How often texts were parked. */
   readonly preemptions: number;
-  /** Bytes of cache that their tokens and those of kept prompts need. */
+  /** Bytes of cache for their tokens and for kept prompts. */
   readonly cacheBytes: number;
   /** Bytes of cache of as many texts as run at once, each as long as the model's context. Absent if the model states no context. */
   readonly cacheCapacityBytes?: number;
 }
 
-/** What the generators of a runtime share. */
+/** Options shared by the generators of a runtime. */
 export interface GeneratorsOptions {
-  /** Limits of each model. Those that are left out are the default ones. */
+  /** Limits of each model. Omitted ones have defaults. */
   readonly limits?: Partial<DecodeLimits>;
   /** Default: the calling thread compiles constraints. */
   readonly compiler?: ConstraintCompiler | undefined;
@@ -90,7 +90,7 @@ export class Generators {
     return made;
   }
 
-  /** Texts that are generated, and those that wait, by model. */
+  /** Number of texts in generation and of waiting texts, by model. */
   get sequences(): readonly SequenceCounts[] {
     return [...this.#schedulers.values()].map(({ reference, scheduler }) => ({
       reference,

@@ -15,15 +15,15 @@ interface Kept {
   readers: number;
 }
 
-/** A sequence whose first `length` tokens are those of the prompt. */
+/** A sequence that already holds the first `length` tokens of the prompt. */
 export interface OpenedSequence {
   readonly sequence: SequenceId;
   readonly length: number;
 }
 
 /**
- * Prompts that were read, the least recently used first. What is kept of a prompt ends where the scheduler cuts prompts into pieces: the bits of a cache
- * depend on the pieces, and so a text has the same bits with and without a kept beginning.
+ * Caches of prompts, the least recently used first. The kept part of a prompt ends at a boundary of the pieces into which the scheduler divides prompts: the
+ * bits of a cache depend on the pieces, so a text has the same bits with and without a kept prefix.
  */
 export class PrefixCache {
   readonly #sequences: Sequences;

@@ -9,7 +9,7 @@ import type { DecodeScheduler } from "./decode-scheduler.ts";
 export interface BeamJob extends Omit<TextJob, "scheduler" | "choice"> {
   readonly scheduler: Pick<DecodeScheduler, "append" | "fork" | "release">;
   readonly beams: BeamSettings;
-  /** Called with each sequence that is created; the caller releases those that remain. */
+  /** Called with each sequence that is created; the caller releases the remaining ones. */
   readonly sequences: Set<SequenceId>;
 }
 

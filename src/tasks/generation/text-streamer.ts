@@ -2,9 +2,9 @@
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { TokenText } from "./text/token-text.ts";
 
-/** What a pipeline's option `streamer` takes. Transformers.js calls it BaseStreamer. */
+/** Interface of the pipeline's option `streamer`, which Transformers.js calls BaseStreamer. Transformers.js calls it BaseStreamer. */
 export interface Streamer {
-  /** Takes token ids, one list for each text: first those of the prompt, then one at a time. */
+  /** Takes token ids, one list for each text: first the prompt's, then one at a time. */
   put(tokens: bigint[][]): void;
   /** Called when the text is finished. */
   end(): void;
@@ -18,7 +18,7 @@ export interface TextStreamerOptions {
   readonly skip_special_tokens?: boolean;
   /** Takes the text as it becomes known. */
   readonly callback_function: (text: string) => void;
-  /** Takes the token ids. Default: nobody does. */
+  /** Takes the token ids. Default: none. */
   readonly token_callback_function?: (tokens: bigint[]) => void;
 }
 

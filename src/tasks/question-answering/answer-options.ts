@@ -11,7 +11,7 @@ export interface AnswerOptions extends TextTaskOptions {
   readonly maxAnswerTokens?: number;
   /** Include "no answer" (an empty text) as a candidate, for models trained on unanswerable questions (SQuAD 2.0). Default: false. */
   readonly noAnswer?: boolean;
-  /** Extend answers to the boundaries of the tokenizer's words; false: to those of tokens. Default: true. */
+  /** Extend answers to the boundaries of the tokenizer's words; false: to the boundaries of tokens. Default: true. */
   readonly alignToWords?: boolean;
   /** Overlap in tokens of the windows that a context longer than the model's limit is read in. Default: a quarter of a window. */
   readonly stride?: number;

@@ -1,8 +1,8 @@
 /**
  * From the start and end logits of an extractive question-answering model to answers, as transformers' pipeline computes them. Pure functions.
  *
- * The score of a span is the probability of its first token as start times that of its last token as end. Each is a softmax over the tokens
- * of the context and the class token; other tokens are masked.
+ * The score of a span is the probability of its first token as start times the probability of its last token as end. Each is a softmax over the tokens of the
+ * context and the class token; other tokens are masked.
  */
 import { at } from "../../contract/checked.ts";
 import { TopK, type Scored } from "../encoding/top-k.ts";
@@ -31,7 +31,7 @@ export interface WindowSpans {
   readonly nullScore: number;
 }
 
-/** The `limit` spans with the highest scores among those of at most `maxTokens` tokens. */
+/** The `limit` spans with the highest scores, of spans of at most `maxTokens` tokens. */
 export function bestSpans({ start, end, isContext, classToken }: WindowLogits, limit: number, maxTokens: number): WindowSpans {
   const isCandidate = (token: number): boolean => isContext[token] === true || token === classToken;
   const starts = probabilities(start, isCandidate);
@@ -83,7 +83,7 @@ export function mergeAnswers(windows: readonly (readonly TextSpan[])[], context:
   return [...merged.values()].sort((a, b) => b.score - a.score || a.start - b.start);
 }
 
-/** Candidates by lower-cased text; the range is that of the candidate with the highest score. */
+/** Candidates by lower-cased text; the range belongs to the candidate with the highest score. */
 function withinWindow(spans: readonly TextSpan[], context: string): Map<string, TextSpan> {
   const merged = new Map<string, TextSpan>();
   for (const span of spans) {

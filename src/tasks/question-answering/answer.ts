@@ -18,14 +18,14 @@ import { type AnswerOptions, answerOptions } from "./answer-options.ts";
 export interface Answer {
   /** The span as it is written in the context, trimmed; "" for "no answer". */
   readonly answer: string;
-  /** Probability of its first token as start times that of its last token as end, 0 to 1. */
+  /** Probability of its first token as start times the probability of its last token as end, 0 to 1. */
   readonly score: number;
   /** Range in the context, in the unit of the option `offsets`: start included, end excluded; both 0 for "no answer". */
   readonly start: number;
   readonly end: number;
 }
 
-/** Answers to questions, and what was read of each context. */
+/** Answers to questions, and the number of tokens read of each context. */
 export interface Answers {
   /** One list per pair of question and context, in order, by descending score. Empty for a context without words. */
   readonly results: readonly (readonly Answer[])[];

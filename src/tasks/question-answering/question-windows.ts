@@ -3,6 +3,7 @@
  * Unlike `encodePairs` this never truncates the question: one that leaves no room for the context is an error.
  */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { encodeText } from "../encoding/encode-texts.ts";
 import { createYielder } from "../encoding/yielding.ts";
@@ -78,7 +79,7 @@ async function roomForContext(tokenizer: Tokenizer, question: string, index: num
 
 function tooLong(index: number, tokens: number, limit: number): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `question and context ${index} have ${tokens} tokens, and the limit is ${limit}`, {
-    remedy: "shorten the context, or let it be read in windows: --truncate cut",
+    remedy: `shorten the context, or let it be read in windows: ${quoteOption("truncate", "cut")}`,
     data: { context: index, tokens, limit },
   });
 }

@@ -2,6 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
@@ -24,9 +25,12 @@ export interface RankedDocument {
 export interface Ranking {
   /** By descending score; equal scores in the order of the input. */
   readonly results: readonly RankedDocument[];
-  /** What a score is: the "sigmoid" or "softmax" of a cross-encoder's logits, the logit itself ("none"), the "cosine" of two embeddings, "maxsim" of token vectors, or "meanmaxsim", divided by the number of query vectors. */
+  /**
+   * Kind of a score: the "sigmoid" or "softmax" of a cross-encoder's logits, the logit itself ("none"), the "cosine" of two embeddings, "maxsim" of token
+   * vectors, or "meanmaxsim", which is divided by the number of query vectors.
+   */
   readonly scoring: Activation | "cosine" | "maxsim" | "meanmaxsim";
-  /** Number of tokens the model read for each document, in the order of the input; with a cross-encoder those of the query are included. */
+  /** Number of tokens the model read for each document, in the order of the input; with a cross-encoder including the query's tokens. */
   readonly tokens: readonly number[];
   /** Number of tokens of the query; absent with a cross-encoder, which reads it with every document. */
   readonly queryTokens?: number;
@@ -123,7 +127,7 @@ function statedActivation({ name, variants }: Manifest): Activation | undefined 
     "MODEL_UNSUPPORTED",
     `${name} needs the activation ${JSON.stringify(stated)}, which is not supported`,
     {
-      remedy: "ask for the logits: --raw",
+      remedy: `ask for the logits: ${quoteOption("raw", true)}`,
     },
   );
 }

@@ -20,9 +20,9 @@ interface RoleVectors {
 }
 
 /**
- * Ranks documents by their MaxSim score with the query, highest first; `topN` limits the number of results. With vectors of length 1 the score lies
- * between minus and plus the number of query vectors. BGE-M3, and models that state "meanmaxsim", have it divided by that number: between -1 and 1. Throws
- * INPUT_INVALID for invalid input or options.
+ * Ranks documents by their MaxSim score with the query, highest first; `topN` limits the number of results. With vectors of length 1 the score is between minus
+ * and plus the number of query vectors. For BGE-M3, and models that state "meanmaxsim", it is divided by that number: between -1 and 1. Throws INPUT_INVALID
+ * for invalid input or options.
  */
 export async function rerankByLateInteraction(
   encoder: Encoder,

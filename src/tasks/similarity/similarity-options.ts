@@ -3,9 +3,9 @@ import { type EmbedOptions, embedOptions } from "../embedding/embed-options.ts";
 import { type TaskOptions, choice, name } from "../definition/task-option.ts";
 import { type SimilarityMetric, similarityMetrics } from "./similarity-matrix.ts";
 
-/** Options of `Runtime.similarity`: those of embedding, and how vectors are compared. */
+/** Options of `Runtime.similarity`: options of embedding, and of the comparison. */
 export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
-  /** Similarity measure; distances are negated, so that higher is more similar. Default: what the model's files state, otherwise "cosine". */
+  /** Similarity measure; distances are negated, so that higher is more similar. Default: as the model's files state, otherwise "cosine". */
   readonly metric?: SimilarityMetric;
   /** Name of the prompt for the second list of texts. Default: the one for the first list. */
   readonly otherPrompt?: string;

@@ -1,5 +1,6 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
@@ -12,7 +13,7 @@ import { type SimilarityOptions, similarityOptions } from "./similarity-options.
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";
 
-/** Similarity matrix of two lists of texts, and what was read of each text. */
+/** Similarity matrix of two lists of texts, and the number of tokens read of each text. */
 export interface Similarities {
   /** `[texts][others]`: row i holds the similarity of the first list's text i with every text of the second list. */
   readonly scores: readonly Float32Array[];
@@ -86,7 +87,7 @@ function ownMetric({ name, text }: Manifest): SimilarityMetric {
   const metric = stated === undefined ? "cosine" : similarityMetrics.find((one) => one === stated);
   if (metric !== undefined) return metric;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`, {
-    remedy: `choose one of ${similarityMetrics.join(", ")}: --metric cosine`,
+    remedy: `choose one of ${similarityMetrics.join(", ")}: ${quoteOption("metric", "cosine")}`,
   });
 }
 

@@ -9,7 +9,7 @@ import { type EmbedOutputsOptions, checkOutputs } from "../embedding/output-opti
 import { embedSparse, encodeSparsely } from "./embed-sparse.ts";
 import { type SparseEmbedding, toSparseVector } from "./sparse-vectors.ts";
 
-/** Embeddings in the forms that were asked for, and what was read of each text. */
+/** Embeddings in the requested forms, and the number of tokens read of each text. */
 export interface EmbeddingOutputs {
   /** One vector per text, in order. Present with the output "dense". */
   readonly dense?: readonly Float32Array[];

@@ -11,7 +11,7 @@ export interface SparseEmbedding {
   readonly values: Float32Array;
 }
 
-/** Sparse vectors of texts, and what was read of each text. */
+/** Sparse vectors of texts, and the number of tokens read of each text. */
 export interface SparseEmbeddings {
   /** One per text, in order. */
   readonly embeddings: readonly SparseEmbedding[];

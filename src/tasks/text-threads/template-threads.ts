@@ -1,7 +1,7 @@
 /**
  * Worker threads that render chat templates, which are programs of strangers: each with a heap limit, each call with a timeout. One model holds one thread at most, models
- * whose last rendering took long leave one thread to the others, and models take turns, so that a template that runs into its timeout delays its own model alone. Other
- * threads than those of long texts, which would delay every chat.
+ * whose last rendering took long leave one thread to the others, and models take turns, so that a template that runs into its timeout delays its own model alone. Separate
+ * from the threads of long texts, which would delay every chat.
  */
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type RenderCall, beyondBound } from "../../templates/render-call.ts";

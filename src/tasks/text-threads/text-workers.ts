@@ -10,8 +10,8 @@ export interface TextWorkers extends TokenizerThreads {
   /** Chunks a text with a strategy that runs no model. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   chunk(settings: TextSettings, text: string, options: ChunkSettings): Promise<ChunkedText>;
   /**
-   * Renders a chat template. `owner` identifies the model: its calls hold one thread at most, and models take turns. Throws what `TemplateEngine` throws, and
-   * MODEL_INVALID for one that takes too long or too much memory.
+   * Renders a chat template. `owner` identifies the model: its calls occupy at most one thread, and models take turns. Throws errors of `TemplateEngine`, and
+   * MODEL_INVALID for a template that takes too much time or memory.
    */
   render(owner: object, call: RenderCall): Promise<string>;
   /** Starts the thread of the next `render` if none runs, so that a chat does not wait for it once its model is loaded. */

@@ -13,7 +13,7 @@ export class ThreadFailure extends Error {
   }
 }
 
-/** First message of a program that tells when it is loaded. */
+/** First message of a program that reports when it is loaded. */
 export interface ReadyMessage {
   readonly isReady: true;
 }
@@ -78,18 +78,18 @@ export class CallThread<Message, Reply extends object> {
     });
   }
 
-  /** Sends what the program does not reply to. */
+  /** Sends a message without a reply. */
   send(message: Message): void {
     if (!this.#hasEnded) this.#worker.postMessage(message);
   }
 
-  /** Ends the thread with a failure of kind "time" if the call in progress takes so many milliseconds more. */
+  /** Ends the thread with a failure of kind "time" if the call in progress takes this many milliseconds more. */
   endAfter(milliseconds: number): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => void this.end(new ThreadFailure("time")), milliseconds);
   }
 
-  /** Ends the thread if it is not used for so many milliseconds. */
+  /** Ends the thread if it is idle for this many milliseconds. */
   rest(milliseconds: number): void {
     clearTimeout(this.#rest);
     if (!this.#hasEnded) this.#rest = setTimeout(() => void this.end(), milliseconds).unref();

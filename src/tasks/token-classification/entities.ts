@@ -6,9 +6,8 @@
  */
 
 /**
- * How tokens are grouped into entities. "none": every token is one. "simple": adjacent tokens of one type are joined. "first", "average" and
- * "max" choose one label per word before joining: that of its first token, of the mean of its tokens' scores, or of its token with the highest
- * score.
+ * How tokens are grouped into entities. "none": every token is one. "simple": adjacent tokens of one type are joined. "first", "average" and "max" choose one
+ * label per word before joining: the label of its first token, of the mean of its tokens' scores, or of its token with the highest score.
  */
 export type Aggregation = "none" | "simple" | "first" | "average" | "max";
 
@@ -67,7 +66,7 @@ export interface Entity {
   readonly end: number;
 }
 
-/** Entities of texts, and what was read of each text. */
+/** Entities of texts, and the number of tokens read of each text. */
 export interface Entities {
   /** One list per text, in order; entities from left to right. */
   readonly results: readonly (readonly Entity[])[];

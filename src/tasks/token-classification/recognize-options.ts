@@ -18,7 +18,7 @@ export interface RecognizeOptions extends TextTaskOptions {
   readonly labels?: readonly string[];
   /** With `labels`: minimum score of an entity, from 0 to below 1. Default: 0.5. */
   readonly threshold?: number;
-  /** With `labels`: whether an entity may lie inside another. Default: false. */
+  /** With `labels`: whether entities may be nested. Default: false. */
   readonly nested?: boolean;
   /** With `labels`: whether one span may have several labels. Default: false. */
   readonly multiLabel?: boolean;

@@ -2,6 +2,7 @@
 import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
 import { at } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { quoteOption } from "../../contract/remedy-options.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { convertSpans } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -70,7 +71,7 @@ function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOp
   const { labels, aggregation, ignoreLabels, ...rest } = options;
   if (labels === undefined) {
     throw new InferyardError("INPUT_INVALID", `${name} is a GLiNER model and was given no labels`, {
-      remedy: 'give `labels`, for example ["person", "company"]: --labels person,company',
+      remedy: `give labels, for example ${quoteOption("labels", ["person", "company"])}`,
     });
   }
   const meaningless = aggregation === undefined ? (ignoreLabels === undefined ? undefined : "ignoreLabels") : "aggregation";

@@ -1,10 +1,11 @@
 /** What filters, tests and functions need of the rendering that calls them. */
 import type { Arguments, Value } from "../values/values.ts";
+import { Bound } from "./arguments.ts";
 import type { MethodContext } from "./text-methods.ts";
 
 /** One rendering, as built-in functions see it. */
 export interface Environment extends MethodContext {
-  /** The moment that `strftime_now` tells. */
+  /** Time that `strftime_now` returns. */
   readonly now: Date;
   /** Throws TemplateFailure for a filter that Jinja2 has not. */
   readonly callFilter: (name: string, value: Value, given: Arguments) => Value;
@@ -17,3 +18,12 @@ export type Filter = (value: Value, given: Arguments, environment: Environment) 
 
 /** A test: the value before `is`, and the arguments. */
 export type Test = (value: Value, given: Arguments, environment: Environment) => boolean;
+
+/** A filter by its name, whose parameters have these names. */
+export function filter(
+  name: string,
+  names: readonly string[],
+  run: (value: Value, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
+  return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
+}

@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 /** Gets a value out of an item. */
 export type Getter = (item: Value) => Value;
 
-/** Gets the attribute "a.b.0" of an item; the item itself without an attribute. `byDefault` stands for each part that is not there. */
+/** Gets the attribute "a.b.0" of an item; the item itself without an attribute. `byDefault` replaces each missing part. */
 export function attributeGetter(attribute: Value, { lookup, budget }: Environment, byDefault: Value = null): Getter {
   const parts = getParts(attribute);
   return (item) => {
@@ -19,7 +19,7 @@ export function attributeGetter(attribute: Value, { lookup, budget }: Environmen
   };
 }
 
-/** Gets what items are sorted by: one attribute, or several between commas. */
+/** Gets the sort key of an item: one attribute, or several separated by commas. */
 export function sortKey(attribute: Value, isCaseSensitive: boolean, environment: Environment): Getter {
   const names = getText(attribute)?.split(",") ?? [attribute];
   const getters = names.map((name) => attributeGetter(name, environment));

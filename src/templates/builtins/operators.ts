@@ -1,9 +1,24 @@
 /** Arithmetic of values of any types. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
+import type { ComparisonOperator } from "../syntax/nodes.ts";
+import { areEqual, compare } from "../values/comparison.ts";
 import { formatPercent } from "../values/formatting.ts";
+import { contains } from "../values/iteration.ts";
 import { type ArithmeticOperator, type Integer, floatArithmetic, toFloat, integerArithmetic } from "../values/numbers.ts";
 import { Float, List, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
+
+/** `left operator right`, by operator. */
+export const comparisons: Readonly<Record<ComparisonOperator, (left: Value, right: Value, budget: Budget) => boolean>> = {
+  "==": areEqual,
+  "!=": (left, right, budget) => !areEqual(left, right, budget),
+  in: (left, right, budget) => contains(right, left, budget),
+  "not in": (left, right, budget) => !contains(right, left, budget),
+  "<": (left, right, budget) => compare(left, right, budget, "<") < 0,
+  "<=": (left, right, budget) => compare(left, right, budget, "<=") <= 0,
+  ">": (left, right, budget) => compare(left, right, budget, ">") > 0,
+  ">=": (left, right, budget) => compare(left, right, budget, ">=") >= 0,
+};
 
 /** `left operator right`. Throws for types that it is not made for. */
 export function arithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value {
@@ -25,7 +40,7 @@ function toFloatNumber(value: Integer | Float): number {
   return value instanceof Float ? value.value : toFloat(value);
 }
 
-/** A text behind another. The result shares them, so no more is counted than the shorter one, and its length is bounded. */
+/** Concatenates two texts. The result shares them, so only the length of the shorter one is charged, and its length is bounded. */
 export function joined(left: string, right: string, budget: Budget): string {
   budget.text(16 + Math.min(left.length, right.length));
   budget.length(left.length + right.length);
@@ -97,7 +112,7 @@ export function signed(value: Value, isNegative: boolean): Value {
   return typeof integer === "bigint" ? -integer : 0 - integer;
 }
 
-/** A text of a value that is joined with Markup: what is not safe is escaped. */
+/** A text of a value that is joined with Markup: escaped unless it is safe. */
 export function markupText(value: Value, budget: Budget): string {
   return value instanceof Markup ? value.text : escapeHtml(getText(value) ?? "", budget);
 }

@@ -17,20 +17,11 @@ import {
   getText,
   typeName,
 } from "../values/values.ts";
-import { Bound } from "./arguments.ts";
-import type { Environment, Filter } from "./environment.ts";
+import type { Bound } from "./arguments.ts";
+import { type Environment, type Filter, filter } from "./environment.ts";
 import { type Getter, attributeGetter, foldCase, sortKey } from "./getters.ts";
 import { arithmetic } from "./operators.ts";
 import { joinTexts } from "./text-methods.ts";
-
-/** A filter with parameters of these names. */
-function filter(
-  name: string,
-  names: readonly string[],
-  run: (value: Value, given: Bound, environment: Environment) => Value,
-): [string, Filter] {
-  return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
-}
 
 const length = (value: Value, _given: Bound, { budget }: Environment): Value => {
   const found = getLength(value, budget);
@@ -302,7 +293,7 @@ function lazily(value: Value, { budget }: Environment, change: (item: Value) => 
   });
 }
 
-/** Whether a value has `len` and items by index, as the test `sequence` asks. */
+/** Whether a value has `len` and items by index, as the test `sequence` checks. */
 export function isSequence(value: Value): boolean {
   if (value instanceof View) return false;
   return (

@@ -1,10 +1,11 @@
 /** The tests of Jinja2: what may follow `is`. */
-import { areEqual, compare, isTrue } from "../values/comparison.ts";
-import { contains, isIterable } from "../values/iteration.ts";
+import type { ComparisonOperator } from "../syntax/nodes.ts";
+import { areEqual, isTrue } from "../values/comparison.ts";
+import { isIterable } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
 import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, toInteger, getText } from "../values/values.ts";
 import { Bound, refuseArguments } from "./arguments.ts";
-import { arithmetic } from "./operators.ts";
+import { arithmetic, comparisons } from "./operators.ts";
 import type { Environment, Test } from "./environment.ts";
 import { filters } from "./filters.ts";
 import { isSequence } from "./sequence-filters.ts";
@@ -32,8 +33,8 @@ function binary(
   ]);
 }
 
-const order = (names: readonly string[], sign: string, holds: (order: number) => boolean): [string, Test][] =>
-  binary(names, (value, other, { budget }) => holds(compare(value, other, budget, sign)));
+const comparison = (names: readonly string[], operator: ComparisonOperator): [string, Test][] =>
+  binary(names, (value, other, { budget }) => comparisons[operator](value, other, budget));
 
 function remainder(value: Value, divisor: Value, { budget }: Environment): Value {
   return arithmetic("%", value, divisor, budget);
@@ -68,13 +69,13 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   plain("lower", (value, environment) => textQuestion("islower", value, environment)),
   plain("upper", (value, environment) => textQuestion("isupper", value, environment)),
   ...binary(["sameas"], (value, other) => value === other || (value instanceof Undefined && other === value)),
-  ...binary(["in"], (value, container, { budget }) => contains(container, value, budget)),
-  ...binary(["==", "eq", "equalto"], (value, other, { budget }) => areEqual(value, other, budget)),
-  ...binary(["!=", "ne"], (value, other, { budget }) => !areEqual(value, other, budget)),
-  ...order([">", "gt", "greaterthan"], ">", (found) => found > 0),
-  ...order([">=", "ge"], ">=", (found) => found >= 0),
-  ...order(["<", "lt", "lessthan"], "<", (found) => found < 0),
-  ...order(["<=", "le"], "<=", (found) => found <= 0),
+  ...comparison(["in"], "in"),
+  ...comparison(["==", "eq", "equalto"], "=="),
+  ...comparison(["!=", "ne"], "!="),
+  ...comparison([">", "gt", "greaterthan"], ">"),
+  ...comparison([">=", "ge"], ">="),
+  ...comparison(["<", "lt", "lessthan"], "<"),
+  ...comparison(["<=", "le"], "<="),
 ]);
 
 function textQuestion(name: "islower" | "isupper", value: Value, environment: Environment): boolean {

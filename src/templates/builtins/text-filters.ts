@@ -7,36 +7,24 @@ import { type JsonStyle, toJson } from "../values/json.ts";
 import { sliceOfText } from "../values/searching.ts";
 import { toText } from "../values/text.ts";
 import { Dict, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
-import { Bound } from "./arguments.ts";
-import type { Environment, Filter } from "./environment.ts";
+import type { Bound } from "./arguments.ts";
+import { type Environment, type Filter, filter } from "./environment.ts";
 import { capitalize, splitLines } from "./letter-case.ts";
 import { escapeHtml } from "./operators.ts";
 import { replaceText, strip, textMethods } from "./text-methods.ts";
 
 /** A filter of the text of a value, whose parameters have these names. Markup stays Markup. */
-function filter(
+function textFilter(
   name: string,
   names: readonly string[],
   run: (text: string, given: Bound, environment: Environment) => Value,
 ): [string, Filter] {
-  return [
-    name,
-    (value, given, environment) => {
-      const text = toText(value, environment.budget);
-      environment.budget.text(text.length);
-      const result = run(text, new Bound(name, names, given), environment);
-      return value instanceof Markup && typeof result === "string" ? new Markup(result) : result;
-    },
-  ];
-}
-
-/** A filter that takes a value as it is. */
-function valueFilter(
-  name: string,
-  names: readonly string[],
-  run: (value: Value, given: Bound, environment: Environment) => Value,
-): [string, Filter] {
-  return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
+  return filter(name, names, (value, given, environment) => {
+    const text = toText(value, environment.budget);
+    environment.budget.text(text.length);
+    const result = run(text, given, environment);
+    return value instanceof Markup && typeof result === "string" ? new Markup(result) : result;
+  });
 }
 
 const escape = (value: Value, _given: Bound, { budget }: Environment): Value =>
@@ -44,39 +32,39 @@ const escape = (value: Value, _given: Bound, { budget }: Environment): Value =>
 
 /** Filters of texts by name. */
 export const textFilters: readonly (readonly [string, Filter])[] = [
-  filter("upper", [], (text) => text.toUpperCase()),
-  filter("lower", [], (text) => text.toLowerCase()),
-  filter("capitalize", [], (text) => capitalize(text)),
-  filter("title", [], (text) => text.replaceAll(/[^-\s({[<]+/g, (word) => firstUpper(word))),
-  filter("trim", ["chars"], (text, given, { budget }) => strip(text, given.optional("chars") ?? null, "both", budget)),
-  filter("wordcount", [], (text) => text.match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0),
-  filter("center", ["width"], (text, given, environment) => {
+  textFilter("upper", [], (text) => text.toUpperCase()),
+  textFilter("lower", [], (text) => text.toLowerCase()),
+  textFilter("capitalize", [], (text) => capitalize(text)),
+  textFilter("title", [], (text) => text.replaceAll(/[^-\s({[<]+/g, (word) => firstUpper(word))),
+  textFilter("trim", ["chars"], (text, given, { budget }) => strip(text, given.optional("chars") ?? null, "both", budget)),
+  textFilter("wordcount", [], (text) => text.match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0),
+  textFilter("center", ["width"], (text, given, environment) => {
     const width = given.optional("width") ?? 80;
     return textMethods.get("center")?.(text, { positional: [width], named: new Map() }, environment) ?? text;
   }),
-  valueFilter("indent", ["width", "first", "blank"], (value, given, { budget }) => {
+  filter("indent", ["width", "first", "blank"], (value, given, { budget }) => {
     const text = requireText(value);
     budget.text(text.length);
     const indented = indent(text, given, budget);
     return value instanceof Markup ? new Markup(indented) : indented;
   }),
-  valueFilter("string", [], (value, _given, { budget }) => (value instanceof Markup ? value : toText(value, budget))),
-  valueFilter("replace", ["s", "new", "count"], (value, given, { budget }) => {
+  filter("string", [], (value, _given, { budget }) => (value instanceof Markup ? value : toText(value, budget))),
+  filter("replace", ["s", "new", "count"], (value, given, { budget }) => {
     const [old, by] = [toText(given.value("s"), budget), toText(given.value("new"), budget)];
     const text = toText(value, budget);
     budget.text(text.length);
     return replaceText(text, { old, by, count: given.integerOr("count", -1) }, budget);
   }),
-  valueFilter("truncate", ["length", "killwords", "end", "leeway"], truncate),
-  valueFilter("wordwrap", ["width", "break_long_words", "wrapstring", "break_on_hyphens"], wordWrap),
-  valueFilter("safe", [], (value, _given, { budget }) => new Markup(toText(value, budget))),
-  valueFilter("escape", [], escape),
-  valueFilter("e", [], escape),
-  valueFilter("forceescape", [], (value, _given, { budget }) => new Markup(escapeHtml(toText(value, budget), budget))),
-  valueFilter("striptags", [], (value, _given, { budget }) => stripTags(toText(value, budget), budget)),
-  valueFilter("urlencode", [], urlEncode),
-  valueFilter("xmlattr", ["autospace"], xmlAttributes),
-  valueFilter("tojson", ["ensure_ascii", "indent", "separators", "sort_keys"], (value, given, { budget }) =>
+  filter("truncate", ["length", "killwords", "end", "leeway"], truncate),
+  filter("wordwrap", ["width", "break_long_words", "wrapstring", "break_on_hyphens"], wordWrap),
+  filter("safe", [], (value, _given, { budget }) => new Markup(toText(value, budget))),
+  filter("escape", [], escape),
+  filter("e", [], escape),
+  filter("forceescape", [], (value, _given, { budget }) => new Markup(escapeHtml(toText(value, budget), budget))),
+  filter("striptags", [], (value, _given, { budget }) => stripTags(toText(value, budget), budget)),
+  filter("urlencode", [], urlEncode),
+  filter("xmlattr", ["autospace"], xmlAttributes),
+  filter("tojson", ["ensure_ascii", "indent", "separators", "sort_keys"], (value, given, { budget }) =>
     toJson(value, jsonStyle(given, budget), budget),
   ),
   [

@@ -1,4 +1,4 @@
-/** Methods of str. Those whose result a template can make large count it before they make it. */
+/** Methods of str. Methods with a result of any size charge it before they make it. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";
@@ -9,44 +9,154 @@ import { type Arguments, Dict, List, Tuple, type Value, getText, typeName } from
 import { Bound } from "./arguments.ts";
 import { capitalize, isCased, splitLines, swapCase, titleCase } from "./letter-case.ts";
 
-/** What methods need besides their text and arguments. */
+/** Services for methods besides their text and arguments. */
 export interface MethodContext {
   readonly budget: Budget;
   readonly lookup: Lookup;
 }
 
 type Method = (text: string, given: Arguments, context: MethodContext) => Value;
+/** Names of the parameters, parted by spaces, and what the method does. */
+type Definition = readonly [parameters: string, run: (text: string, given: Bound, budget: Budget) => Value];
 
-/** Calls a method with arguments of these names. */
-function method(name: string, names: readonly string[], run: (text: string, given: Bound, budget: Budget) => Value): Method {
-  return (text, given, { budget }) => {
-    budget.text(text.length);
-    return run(text, new Bound(name, names, given), budget);
-  };
-}
+const matches = (pattern: RegExp): Definition => ["", (text) => pattern.test(text)];
 
-/** Methods of str by name. */
-export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
-  ...transformations(),
-  ...searches(),
-  ...paddings(),
-  ...questions(),
-  ["split", method("split", ["sep", "maxsplit"], (text, given, budget) => new List(split(text, given, budget)))],
-  ["rsplit", method("rsplit", ["sep", "maxsplit"], (text, given, budget) => new List(splitBack(text, given, budget)))],
-  [
-    "splitlines",
-    method("splitlines", ["keepends"], (text, given, budget) => {
+const stripping = (side: "both" | "start" | "end"): Definition => [
+  "chars",
+  (text, given, budget) => strip(text, given.optional("chars") ?? null, side, budget),
+];
+
+const partitioning = (isLast: boolean): Definition => [
+  "sep",
+  (text, given, budget) => partition(text, given.text("sep"), isLast, budget),
+];
+
+/** `isStrict`: whether a text that is not found is a failure. */
+const finding = (isLast: boolean, isStrict: boolean): Definition => [
+  "sub start end",
+  (text, given, budget) => {
+    const at = indexIn(text, given, isLast, budget);
+    if (at === -1 && isStrict) throw new TemplateFailure("substring not found");
+    return at;
+  },
+];
+
+/** `before`: number of the missing characters that stand before the text. */
+const padding = (before: (missing: number, width: number) => number): Definition => [
+  "width fillchar",
+  (text, given, budget) => {
+    const width = given.integer("width");
+    const missing = width - lengthOfText(text, budget);
+    if (missing <= 0) return text;
+    budget.text(width);
+    const fill = given.textOr("fillchar", " ");
+    const left = before(missing, width);
+    return fill.repeat(left) + text + fill.repeat(missing - left);
+  },
+];
+
+const definitions: Readonly<Record<string, Definition>> = {
+  upper: ["", (text) => text.toUpperCase()],
+  lower: ["", (text) => text.toLowerCase()],
+  casefold: ["", (text) => text.toLowerCase().replaceAll("ß", "ss")],
+  capitalize: ["", capitalize],
+  title: ["", titleCase],
+  swapcase: ["", swapCase],
+  strip: stripping("both"),
+  lstrip: stripping("start"),
+  rstrip: stripping("end"),
+  removeprefix: [
+    "prefix",
+    (text, given) => (text.startsWith(given.text("prefix")) ? text.slice(given.text("prefix").length) : text),
+  ],
+  removesuffix: [
+    "suffix",
+    (text, given) => {
+      const suffix = given.text("suffix");
+      return suffix !== "" && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
+    },
+  ],
+  replace: [
+    "old new count",
+    (text, given, budget) =>
+      replaceText(text, { old: given.text("old"), by: given.text("new"), count: given.integerOr("count", -1) }, budget),
+  ],
+  expandtabs: ["tabsize", (text, given, budget) => expandTabs(text, given.integerOr("tabsize", 8), budget)],
+  split: ["sep maxsplit", (text, given, budget) => new List(split(text, given, budget))],
+  rsplit: ["sep maxsplit", (text, given, budget) => new List(splitBack(text, given, budget))],
+  splitlines: [
+    "keepends",
+    (text, given, budget) => {
       budget.step(text.length / 16);
       budget.items(text.length);
       return new List(splitLines(text, given.isTrue("keepends")));
-    }),
+    },
   ],
-  ["partition", method("partition", ["sep"], (text, given, budget) => partition(text, given.text("sep"), false, budget))],
-  ["rpartition", method("rpartition", ["sep"], (text, given, budget) => partition(text, given.text("sep"), true, budget))],
-  [
-    "join",
-    method("join", ["iterable"], (text, given, budget) => joinTexts(text, getItems(given.value("iterable"), budget), budget)),
+  partition: partitioning(false),
+  rpartition: partitioning(true),
+  join: ["iterable", (text, given, budget) => joinTexts(text, getItems(given.value("iterable"), budget), budget)],
+  find: finding(false, false),
+  index: finding(false, true),
+  rfind: finding(true, false),
+  rindex: finding(true, true),
+  count: ["sub start end", (text, given, budget) => countText(getWindow(text, given, budget), given.text("sub"), budget)],
+  ljust: padding(() => 0),
+  rjust: padding((missing) => missing),
+  center: padding((missing, width) => Math.floor(missing / 2) + (missing & width & 1)),
+  zfill: [
+    "width",
+    (text, given, budget) => {
+      const width = given.integer("width");
+      const missing = width - lengthOfText(text, budget);
+      if (missing <= 0) return text;
+      budget.text(width);
+      const sign = /^[-+]/.exec(text)?.[0] ?? "";
+      return sign + "0".repeat(missing) + text.slice(sign.length);
+    },
   ],
+  isdigit: matches(/^[\p{Nd}\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089]+$/u),
+  isdecimal: matches(/^\p{Nd}+$/u),
+  isnumeric: matches(/^\p{N}+$/u),
+  isalpha: matches(/^\p{L}+$/u),
+  isalnum: matches(/^[\p{L}\p{N}]+$/u),
+  // oxlint-disable-next-line no-control-regex -- ASCII has them
+  isascii: matches(/^[\u0000-\u007f]*$/),
+  isidentifier: matches(/^[\p{ID_Start}_][\p{ID_Continue}]*$/u),
+  isprintable: matches(/^(?:[^\p{C}\p{Z}]| )*$/u),
+  isspace: ["", (text) => text !== "" && skipSpace(text) === text.length],
+  islower: ["", (text) => isCased(text) && text.toLowerCase() === text],
+  isupper: ["", (text) => isCased(text) && text.toUpperCase() === text],
+  istitle: ["", (text) => isCased(text) && titleCase(text) === text],
+};
+
+const affix = (name: "startswith" | "endswith"): Method => {
+  return (text, given, { budget }) => {
+    const bound = new Bound(name, ["prefix", "start", "end"], given);
+    const part = getWindow(text, bound, budget);
+    const wanted = bound.value("prefix");
+    const all = wanted instanceof Tuple ? wanted.items : [wanted];
+    return all.some((each) => {
+      const affixText = requireText(each, `${name} first arg`);
+      budget.text(affixText.length);
+      return name === "startswith" ? part.startsWith(affixText) : part.endsWith(affixText);
+    });
+  };
+};
+
+/** Methods of str by name. */
+export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ...Object.entries(definitions).map(([name, [parameters, run]]): [string, Method] => {
+    const names = parameters === "" ? [] : parameters.split(" ");
+    return [
+      name,
+      (text, given, { budget }) => {
+        budget.text(text.length);
+        return run(text, new Bound(name, names, given), budget);
+      },
+    ];
+  }),
+  ["startswith", affix("startswith")],
+  ["endswith", affix("endswith")],
   ["format", (text, given, { lookup, budget }) => formatFields(text, given, lookup, budget)],
   [
     "format_map",
@@ -58,137 +168,6 @@ export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>(
     },
   ],
 ]);
-
-function transformations(): [string, Method][] {
-  const plain: Readonly<Record<string, (text: string) => string>> = {
-    upper: (text) => text.toUpperCase(),
-    lower: (text) => text.toLowerCase(),
-    casefold: (text) => text.toLowerCase().replaceAll("ß", "ss"),
-    capitalize,
-    title: titleCase,
-    swapcase: swapCase,
-  };
-  return [
-    ...Object.entries(plain).map(([name, change]): [string, Method] => [name, method(name, [], (text) => change(text))]),
-    ["strip", method("strip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "both", budget))],
-    [
-      "lstrip",
-      method("lstrip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "start", budget)),
-    ],
-    ["rstrip", method("rstrip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "end", budget))],
-    [
-      "removeprefix",
-      method("removeprefix", ["prefix"], (text, given) =>
-        text.startsWith(given.text("prefix")) ? text.slice(given.text("prefix").length) : text,
-      ),
-    ],
-    [
-      "removesuffix",
-      method("removesuffix", ["suffix"], (text, given) => {
-        const suffix = given.text("suffix");
-        return suffix !== "" && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
-      }),
-    ],
-    [
-      "replace",
-      method("replace", ["old", "new", "count"], (text, given, budget) =>
-        replaceText(text, { old: given.text("old"), by: given.text("new"), count: given.integerOr("count", -1) }, budget),
-      ),
-    ],
-    [
-      "expandtabs",
-      method("expandtabs", ["tabsize"], (text, given, budget) => expandTabs(text, given.integerOr("tabsize", 8), budget)),
-    ],
-  ];
-}
-
-function searches(): [string, Method][] {
-  const names = ["sub", "start", "end"];
-  const find = (name: string, isLast: boolean, isStrict: boolean): [string, Method] => [
-    name,
-    method(name, names, (text, given, budget) => {
-      const at = indexIn(text, given, isLast, budget);
-      if (at === -1 && isStrict) throw new TemplateFailure("substring not found");
-      return at;
-    }),
-  ];
-  const affix = (name: "startswith" | "endswith"): [string, Method] => [
-    name,
-    (text, given, { budget }) => {
-      const bound = new Bound(name, ["prefix", "start", "end"], given);
-      const part = getWindow(text, bound, budget);
-      const wanted = bound.value("prefix");
-      const all = wanted instanceof Tuple ? wanted.items : [wanted];
-      return all.some((each) => {
-        const affixText = requireText(each, `${name} first arg`);
-        budget.text(affixText.length);
-        return name === "startswith" ? part.startsWith(affixText) : part.endsWith(affixText);
-      });
-    },
-  ];
-  return [
-    find("find", false, false),
-    find("index", false, true),
-    find("rfind", true, false),
-    find("rindex", true, true),
-    [
-      "count",
-      method("count", names, (text, given, budget) => countText(getWindow(text, given, budget), given.text("sub"), budget)),
-    ],
-    affix("startswith"),
-    affix("endswith"),
-  ];
-}
-
-function paddings(): [string, Method][] {
-  const padding = (name: string, before: (missing: number, width: number) => number): [string, Method] => [
-    name,
-    method(name, ["width", "fillchar"], (text, given, budget) => {
-      const width = given.integer("width");
-      const missing = width - lengthOfText(text, budget);
-      if (missing <= 0) return text;
-      budget.text(width);
-      const fill = given.textOr("fillchar", " ");
-      const left = before(missing, width);
-      return fill.repeat(left) + text + fill.repeat(missing - left);
-    }),
-  ];
-  return [
-    padding("ljust", () => 0),
-    padding("rjust", (missing) => missing),
-    padding("center", (missing, width) => Math.floor(missing / 2) + (missing & width & 1)),
-    [
-      "zfill",
-      method("zfill", ["width"], (text, given, budget) => {
-        const width = given.integer("width");
-        const missing = width - lengthOfText(text, budget);
-        if (missing <= 0) return text;
-        budget.text(width);
-        const sign = /^[-+]/.exec(text)?.[0] ?? "";
-        return sign + "0".repeat(missing) + text.slice(sign.length);
-      }),
-    ],
-  ];
-}
-
-function questions(): [string, Method][] {
-  const matches = (name: string, pattern: RegExp): [string, Method] => [name, method(name, [], (text) => pattern.test(text))];
-  return [
-    matches("isdigit", /^[\p{Nd}\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089]+$/u),
-    matches("isdecimal", /^\p{Nd}+$/u),
-    matches("isnumeric", /^\p{N}+$/u),
-    matches("isalpha", /^\p{L}+$/u),
-    matches("isalnum", /^[\p{L}\p{N}]+$/u),
-    // oxlint-disable-next-line no-control-regex -- ASCII has them
-    matches("isascii", /^[\u0000-\u007f]*$/),
-    matches("isidentifier", /^[\p{ID_Start}_][\p{ID_Continue}]*$/u),
-    matches("isprintable", /^(?:[^\p{C}\p{Z}]| )*$/u),
-    ["isspace", method("isspace", [], (text) => text !== "" && skipSpace(text) === text.length)],
-    ["islower", method("islower", [], (text) => isCased(text) && text.toLowerCase() === text)],
-    ["isupper", method("isupper", [], (text) => isCased(text) && text.toUpperCase() === text)],
-    ["istitle", method("istitle", [], (text) => isCased(text) && titleCase(text) === text)],
-  ];
-}
 
 /** strip() and its halves; without characters: of white space. */
 export function strip(text: string, chars: Value, side: "both" | "start" | "end", budget: Budget): string {

@@ -3,17 +3,9 @@ import { TemplateFailure } from "../errors.ts";
 import { isTrue } from "../values/comparison.ts";
 import { toFloat, parseFloatText, parseInteger, rounded, truncated } from "../values/numbers.ts";
 import { Float, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
-import { Bound, requireNumber } from "./arguments.ts";
+import { type Bound, requireNumber } from "./arguments.ts";
 import { ownAttribute } from "./attributes.ts";
-import type { Environment, Filter } from "./environment.ts";
-
-function filter(
-  name: string,
-  names: readonly string[],
-  run: (value: Value, given: Bound, environment: Environment) => Value,
-): [string, Filter] {
-  return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
-}
+import { type Environment, type Filter, filter } from "./environment.ts";
 
 const byDefault = (value: Value, given: Bound): Value =>
   value instanceof Undefined || (given.isTrue("boolean") && !isTrue(value))

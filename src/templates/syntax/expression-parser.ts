@@ -50,7 +50,7 @@ export class ExpressionParser {
     return { kind: "tuple", items };
   }
 
-  /** What `set`, `for` and `with` assign to. `members`: whether it may be an attribute of a namespace. */
+  /** Parses the target of an assignment by `set`, `for` or `with`. `members`: whether it may be an attribute of a namespace. */
   parseTarget({ members = false, ends = [] }: { members?: boolean; ends?: readonly string[] } = {}): Target {
     const { items, isTuple } = this.#items(() => this.stream.nested(() => this.#target(members)), ends);
     if (!isTuple && items[0] !== undefined) return items[0];

@@ -28,7 +28,7 @@ export interface CallNode {
   readonly args: CallArguments;
 }
 
-/** An expression. */
+/** An expression node. */
 export type Expression =
   | NameNode
   | CallNode
@@ -64,13 +64,13 @@ export type Expression =
       readonly otherwise: Expression | undefined;
     };
 
-/** What is assigned to. */
+/** Target of an assignment. */
 export type Target =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "member"; readonly namespace: string; readonly name: string }
   | { readonly kind: "targets"; readonly items: readonly Target[] };
 
-/** Parameters of a macro or a call block; the defaults are those of the last ones. */
+/** Parameters of a macro or a call block; the defaults belong to the last ones. */
 export interface Signature {
   readonly names: readonly string[];
   readonly defaults: readonly Expression[];
@@ -87,7 +87,7 @@ export interface MacroNode extends Signature {
 /** Filters that are applied to a block, in order. */
 export type FilterChain = readonly { readonly name: string; readonly args: CallArguments }[];
 
-/** A loop. */
+/** A `for` loop. */
 export interface LoopNode {
   readonly kind: "for";
   readonly line: number;

@@ -5,7 +5,7 @@ import type { Token, TokenKind } from "./lexer.ts";
 
 const end: Token = { kind: "end", text: "", line: 1 };
 
-/** Reads tokens, and counts how deeply what is parsed is nested. */
+/** Reads tokens, and counts the depth of nesting. */
 export class TokenStream {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -66,7 +66,7 @@ export class TokenStream {
     return this.next();
   }
 
-  /** Parses something that may hold what is like it. */
+  /** Runs a parser one level of nesting deeper. */
   nested<Node>(parse: () => Node): Node {
     this.#nesting += 1;
     if (this.#nesting > maxSyntaxNesting)

@@ -37,7 +37,7 @@ const pythonValues: JsonBuilder<Value> = {
 /** Options of `tojson`, which transformers passes to `json.dumps`. */
 export interface JsonStyle {
   readonly ensureAscii: boolean;
-  /** What each level is indented by; undefined: everything on one line. */
+  /** Text for each level of indentation; undefined: everything on one line. */
   readonly indent: string | undefined;
   readonly itemSeparator: string;
   readonly keySeparator: string;

@@ -149,7 +149,7 @@ function requireShort(text: string): void {
     throw new TemplateBound("digits", maxWritten, `reads a number of more than ${maxWritten} characters`);
 }
 
-/** int() of a text; undefined where it is none. */
+/** int() of a text; undefined if it is not an integer. */
 export function parseInteger(text: string, base: number): Integer | undefined {
   requireShort(text);
   const trimmed = text.slice(skipSpace(text), skipSpaceBack(text)).toLowerCase();
@@ -180,7 +180,7 @@ function plainInteger(sign: string, digits: string, base: number): Integer | und
   return toInteger(sign === "-" ? -value : value);
 }
 
-/** float() of a text; undefined where it is none. */
+/** float() of a text; undefined if it is not a number. */
 export function parseFloatText(text: string): number | undefined {
   requireShort(text);
   const trimmed = text.slice(skipSpace(text), skipSpaceBack(text)).toLowerCase();

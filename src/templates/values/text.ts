@@ -17,7 +17,7 @@ import {
   typeName,
 } from "./values.ts";
 
-/** What `{{ value }}` prints. */
+/** The text that `{{ value }}` prints. */
 export function toText(value: Value, budget: Budget): string {
   if (typeof value === "string") return value;
   if (value instanceof Markup) return value.text;

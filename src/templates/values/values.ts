@@ -32,7 +32,7 @@ export class Float {
   }
 }
 
-/** A text that is safe in HTML (markupsafe). What is added to it is escaped. */
+/** A text that is safe in HTML (markupsafe). Text added to it is escaped. */
 export class Markup {
   readonly text: string;
 
@@ -41,7 +41,7 @@ export class Markup {
   }
 }
 
-/** A list. */
+/** A list value of Python. */
 export class List {
   readonly items: readonly Value[];
 
@@ -82,7 +82,7 @@ export class Dict {
     return this.#values.has(hash);
   }
 
-  /** `key`: the key itself. A key that is there keeps its place and its first form. */
+  /** Sets the value of a key. `key`: the key itself. An existing key keeps its position and its first form. */
   set(hash: HashKey, key: Value, value: Value): void {
     if (hash !== key && !this.#values.has(hash)) (this.#originals ??= new Map<HashKey, Value>()).set(hash, key);
     this.#values.set(hash, value);
@@ -105,7 +105,7 @@ export class Dict {
   }
 }
 
-/** What `keys()`, `values()` or `items()` of a dictionary gives. */
+/** Result of `keys()`, `values()` or `items()` of a dictionary. */
 export class View {
   /** Name of its type in Python. */
   readonly type: string;

@@ -2,14 +2,15 @@
  * Added tokens that tokenizer_config.json states beside those of tokenizer.json, merged as `PreTrainedTokenizerFast` of transformers merges them when it is created (4.48
  * and 5.24).
  */
-import { type AddedToken, type TokenizerJson, addedTokenFrom, isObject } from "./tokenizer-json.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import { type AddedToken, type TokenizerJson, addedTokenFrom } from "./tokenizer-json.ts";
 
 /** Roles of special tokens in the order in which transformers adds them. */
 const roles = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
 
 /**
- * Adds the tokens of `added_tokens_decoder`, and the special tokens that the settings name, to those of the file. A token of the decoder replaces one of the same content;
- * a named one is added only if its content is not among them. Throws Error for a malformed entry.
+ * Adds the tokens of `added_tokens_decoder`, and the special tokens in the settings, to the tokens of the file. A token of the decoder replaces one of the same
+ * content; a named one is added only if its content is not among them. Throws Error for a malformed entry.
  */
 export function withConfiguredTokens(json: TokenizerJson, config: Readonly<Record<string, unknown>>): TokenizerJson {
   const tokens = new Map(json.added_tokens.map((token) => [token.content, token]));

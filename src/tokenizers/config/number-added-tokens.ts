@@ -2,8 +2,8 @@
 import type { AddedToken } from "./tokenizer-json.ts";
 
 /**
- * Assigns ids to added tokens as the Rust library's `AddedVocabulary` does, regardless of the ids in the file: that of the vocabulary for a token
- * in it, otherwise the next free id. In a consistent file these are the ids it states.
+ * Assigns ids to added tokens as the Rust library's `AddedVocabulary` does, without regard to the ids in the file: a token of the vocabulary keeps its id,
+ * others get the next free id. In a consistent file these are the ids it states.
  */
 export function numberAddedTokens(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
   const ids = new Map<string, number>();

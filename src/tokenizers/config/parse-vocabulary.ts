@@ -22,8 +22,8 @@ const otherControls = /[\0-\t\v-\x1f]/;
 const [lineFeed, space, quote, comma, zero, colon, backslash, closingBrace] = [10, 32, 34, 44, 48, 58, 92, 125];
 
 /**
- * Parses a tokenizer.json with `model.vocab` as a Map of ids by token. Undefined where `model.vocab` is not an object of whole numbers below `highestId`, or where a plain parser
- * could read anything else: then `JSON.parse` decides, and says what is wrong.
+ * Parses a tokenizer.json with `model.vocab` as a Map of ids by token. Undefined if `model.vocab` is not an object of integers below `highestId`, or if a plain
+ * parser could read it differently: then `JSON.parse` is used, and reports errors.
  */
 export function parseWithVocabulary(text: string): unknown {
   const cut = cutVocabulary(text);

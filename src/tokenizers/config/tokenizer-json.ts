@@ -1,6 +1,7 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { highestId, parseWithVocabulary } from "./parse-vocabulary.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
@@ -14,7 +15,7 @@ export interface TokenizerJson {
   readonly post_processor: ComponentConfig | null;
   readonly decoder: ComponentConfig | null;
   readonly added_tokens: readonly AddedToken[];
-  /** Only `pad_id` is used: truncation and padding lengths in the file are those of whoever saved it, not the model's. */
+  /** Only `pad_id` is used: truncation and padding lengths in the file are settings of whoever saved it, not the model's. */
   readonly padding: { readonly pad_id?: unknown } | null;
 }
 
@@ -177,7 +178,7 @@ function getAddedToken(value: unknown): AddedToken | undefined {
   return isObject(value) ? addedTokenFrom(value, value["id"]) : undefined;
 }
 
-/** Reads the settings of an added token; `isSpecial` counts where they do not say. Undefined if the id or the content is missing or not valid. */
+/** Reads the settings of an added token; `isSpecial` is the default. Undefined if the id or the content is missing or invalid. */
 export function addedTokenFrom(value: unknown, id: unknown, isSpecial = false): AddedToken | undefined {
   if (!isObject(value) || !isId(id) || typeof value["content"] !== "string" || value["content"] === "") return undefined;
   const flag = (name: string, otherwise = false): boolean => (typeof value[name] === "boolean" ? value[name] : otherwise);
@@ -195,9 +196,4 @@ export function addedTokenFrom(value: unknown, id: unknown, isSpecial = false): 
 
 function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;
-}
-
-/** Whether a JSON value is an object and not an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

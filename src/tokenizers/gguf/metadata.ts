@@ -23,11 +23,11 @@ const tokenKinds = ["normal", "unknown", "control", "user-defined", "unused", "b
 /** A kind of token. */
 export type TokenKind = (typeof tokenKinds)[number];
 
-/** What the metadata states of a tokenizer. Members throw Error for values that cannot be. */
+/** Description of a tokenizer in the metadata. Members throw Error for invalid values. */
 export class GgufTokenizer {
   /** "llama" (SentencePiece BPE), "gpt2" (byte-level BPE), "bert" (WordPiece) or "t5" (SentencePiece unigram), among others. */
   readonly model: string;
-  /** How text is split before byte-level BPE: "llama-bpe", "qwen2", ... */
+  /** Name of the rule that splits text before byte-level BPE: "llama-bpe", "qwen2", ... */
   readonly preTokenizer: string;
   readonly tokens: readonly string[];
   readonly #metadata: ReadonlyMap<string, GgufValue>;
@@ -43,7 +43,7 @@ export class GgufTokenizer {
     this.#kinds = this.numbers("token_type") ?? [];
   }
 
-  /** The kind of a token; "normal" where the file states none. Tokens that end a turn are control tokens, whatever the file states. */
+  /** The kind of a token; "normal" if the file states none. Tokens that end a turn are control tokens in any case. */
   getKind(id: number): TokenKind {
     if (isControlText(this.tokens[id] ?? "")) return "control";
     return tokenKinds[(this.#kinds[id] ?? 1) - 1] ?? "normal";

@@ -4,8 +4,9 @@
  * are all \p{L}, and text is not brought into a Unicode normal form.
  */
 import type { ComponentConfig } from "../config/component-config.ts";
+import { byteLevel, sequence, splitRegex } from "../config/components.ts";
 
-/** A way to split text. */
+/** A rule that splits text. */
 export interface PreTokenization {
   readonly pre_tokenizer: ComponentConfig;
   /** Whether a piece that is a token as a whole is not merged from its bytes. */
@@ -43,30 +44,19 @@ const groupsOfThree = "[^\\p{N}]*\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))";
 const casedLetters =
   "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f\u2145-\u2149\u214e\u2183\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2\u2cf3\ua640-\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-\ufb17\uff21-\uff3a\uff41-\uff5a\u{10400}-\u{1044f}\u{104b0}-\u{104d3}\u{104d8}-\u{104fb}\u{10c80}-\u{10cb2}\u{10cc0}-\u{10cf2}\u{118a0}-\u{118df}\u{1e900}-\u{1e943}";
 
-const byteLevel = (splitsWords: boolean): ComponentConfig => ({
-  type: "ByteLevel",
-  add_prefix_space: false,
-  trim_offsets: true,
-  use_regex: splitsWords,
-});
-
-const split = (pattern: string): ComponentConfig => ({
-  type: "Split",
-  pattern: { Regex: pattern },
-  behavior: "Isolated",
-  invert: false,
-});
-
-const sequence = (...steps: readonly ComponentConfig[]): ComponentConfig => ({ type: "Sequence", pretokenizers: steps });
-
 /** Splits by several patterns in turn: what a pattern does not match stays a piece between its matches. */
 const by = (...patterns: readonly string[]): PreTokenization => ({
-  pre_tokenizer: sequence(...patterns.map(split), byteLevel(false)),
+  pre_tokenizer: sequence("pretokenizers", [
+    ...patterns.map((pattern) => splitRegex(pattern, "Isolated")),
+    byteLevel(false, false),
+  ]),
 });
 
-const gpt2: PreTokenization = { pre_tokenizer: byteLevel(true) };
+const gpt2: PreTokenization = { pre_tokenizer: byteLevel(false) };
 /** Each digit apart, then as GPT-2. */
-const digitsThenGpt2: PreTokenization = { pre_tokenizer: sequence({ type: "Digits", individual_digits: true }, byteLevel(true)) };
+const digitsThenGpt2: PreTokenization = {
+  pre_tokenizer: sequence("pretokenizers", [{ type: "Digits", individual_digits: true }, byteLevel(false)]),
+};
 const llama3Words = by(wordsAndNumbers("{1,3}"));
 const llama3: PreTokenization = { ...llama3Words, ignoresMerges: true, addsBos: true };
 const qwen2 = by(wordsAndNumbers(""));
@@ -169,10 +159,10 @@ const known: ReadonlyMap<string, PreTokenization> = new Map(
   ways.flatMap(([names, way]) => names.split(" ").map((name) => [name, way] as const)),
 );
 
-/** The names of all ways to split text that are known. */
+/** The names of all known rules that split text. */
 export const preTokenizerNames: readonly string[] = [...known.keys()];
 
-/** The way to split text of this name. Throws Error for an unknown name, since any other way would give other tokens. */
+/** The rule of this name. Throws Error for an unknown name, since any other rule would give other tokens. */
 export function getPreTokenization(name: string): PreTokenization {
   const found = known.get(name);
   if (found !== undefined) return found;

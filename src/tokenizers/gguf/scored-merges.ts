@@ -1,4 +1,5 @@
 /** The merges of SentencePiece BPE, which has scores of tokens in place of a list of merges. */
+import { findMerges } from "../config/token-merges.ts";
 
 /** Merges in the form of tokenizer.json, with their order. */
 export interface ScoredMerges {
@@ -7,33 +8,17 @@ export interface ScoredMerges {
   readonly merge_ranks: readonly number[];
 }
 
-/**
- * All ways to make a token of two others, ordered by the score of that token, the highest first. Throws Error if there are more than the limit, which
- * only tokens made for the purpose have.
- */
+/** All ways to make a token of two others, ordered by the score of that token, the highest first. Throws as `findMerges`. */
 export function scoredMerges(tokens: readonly string[], scores: readonly number[]): ScoredMerges {
   const ids = new Map(tokens.map((token, id) => [token, id]));
-  const found: { readonly pair: readonly [string, string]; readonly score: number }[] = [];
-  for (const [id, token] of tokens.entries()) {
-    const score = scores[id] ?? 0;
-    for (let at = 1; at < token.length; at += 1) {
-      // Not between the halves of a surrogate pair.
-      if ((token.charCodeAt(at) & 0xfc00) === 0xdc00) continue;
-      const pair = [token.slice(0, at), token.slice(at)] as const;
-      if (ids.has(pair[0]) && ids.has(pair[1])) found.push({ pair, score });
-    }
-    if (found.length > maxMerges) throw new Error(`its tokens can be made in more than ${maxMerges} ways`);
-  }
-  found.sort((a, b) => b.score - a.score);
+  const scoreOf = (id: number): number => scores[id] ?? 0;
+  const found = findMerges(tokens.entries(), ids).sort((a, b) => scoreOf(b.id) - scoreOf(a.id));
   let rank = -1;
   let previous = Number.NaN;
-  const ranks = found.map(({ score }) => {
-    if (score !== previous) rank += 1;
-    previous = score;
+  const ranks = found.map(({ id }) => {
+    if (scoreOf(id) !== previous) rank += 1;
+    previous = scoreOf(id);
     return rank;
   });
-  return { merges: found.map(({ pair }) => pair), merge_ranks: ranks };
+  return { merges: found.map(({ merge }) => merge), merge_ranks: ranks };
 }
-
-/** Gemma's vocabulary of 262,144 tokens has 515,000. */
-const maxMerges = 4_000_000;

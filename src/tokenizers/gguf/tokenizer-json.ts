@@ -3,8 +3,19 @@ import { omitUndefined } from "../../contract/checked.ts";
 import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { readGguf } from "../../formats/gguf/read-gguf.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import { encodeBase64 } from "../../platform/base64.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
+import {
+  type Part,
+  metaspace,
+  precompiled,
+  replaceRegex,
+  replaceText,
+  sentencePieceDecoder,
+  sequence,
+  spaceSymbol,
+  splitRegex,
+  template,
+} from "../config/components.ts";
 import { type AddedToken, type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
 import { GgufTokenizer } from "./metadata.ts";
 import { getPreTokenization } from "./pre-tokenizers.ts";
@@ -24,9 +35,6 @@ export async function readGgufTokenizer(path: string, displayName: string): Prom
     throw tokenizerInvalid(displayName, `has a tokenizer that cannot be used: ${getMessage(error)}`, error);
   }
 }
-
-/** The mark of a space in SentencePiece. */
-const mark = "\u2581";
 
 /** Translates the tokenizer in the metadata of a GGUF file. Throws Error if it is missing, damaged or of a kind that is not known. */
 export function toTokenizerJson(metadata: ReadonlyMap<string, GgufValue>): TokenizerJson {
@@ -73,27 +81,21 @@ function getVocabulary(tokens: readonly string[]): ReadonlyMap<string, number> {
 /** SentencePiece BPE: pairs are merged by the score of the token they make. */
 function sentencePiece(tokenizer: GgufTokenizer): Components {
   const { tokens } = tokenizer;
-  const scores = tokenizer.numbers("scores");
-  if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
-  const vocab = getVocabulary(tokens);
   const addsSpace = tokenizer.flag("add_space_prefix", true);
-  const toMarks = { type: "Replace", pattern: { String: " " }, content: mark };
-  const toSpaces = { type: "Replace", pattern: { String: mark }, content: " " };
-  const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
-  const unknown = tokenizer.getToken("unknown");
+  const toMarks = replaceText(" ", spaceSymbol);
   return {
     model: {
       type: "BPE",
-      vocab,
-      ...scoredMerges(tokens, scores),
+      vocab: getVocabulary(tokens),
+      ...scoredMerges(tokens, requireScores(tokenizer)),
       byte_fallback: true,
       fuse_unk: true,
-      ...omitUndefined({ unk_token: unknown }),
+      ...omitUndefined({ unk_token: tokenizer.getToken("unknown") }),
     },
-    normalizer: addsSpace ? steps("normalizers", { type: "Prepend", prepend: mark }, toMarks) : toMarks,
+    normalizer: addsSpace ? sequence("normalizers", [{ type: "Prepend", prepend: spaceSymbol }, toMarks]) : toMarks,
     pre_tokenizer: null,
-    post_processor: template(tokenizer, { bos: true, eos: false }),
-    decoder: steps("decoders", toSpaces, { type: "ByteFallback" }, { type: "Fuse" }, ...(addsSpace ? [strip] : [])),
+    post_processor: endsTemplate(tokenizer, { bos: true, eos: false }),
+    decoder: sentencePieceDecoder(true, addsSpace),
   };
 }
 
@@ -103,7 +105,7 @@ function byteLevel(tokenizer: GgufTokenizer): Components {
     model: { type: "BPE", vocab: getVocabulary(tokenizer.tokens), merges: tokenizer.merges, ignore_merges: ignoresMerges },
     normalizer: null,
     pre_tokenizer,
-    post_processor: template(tokenizer, { bos: addsBos, eos: false }),
+    post_processor: endsTemplate(tokenizer, { bos: addsBos, eos: false }),
     decoder: { type: "ByteLevel" },
   };
 }
@@ -122,15 +124,10 @@ function mergedText(tokenizer: GgufTokenizer): Components {
       // Tokens of several line ends have no merges; Sarvam does not use them.
       ignore_merges: tokenizer.preTokenizer !== "sarvam-moe",
     },
-    normalizer: { type: "Replace", pattern: { String: " " }, content: mark },
-    pre_tokenizer: { type: "Split", pattern: { Regex: "[^\\n]+|\\n+" }, behavior: "Isolated", invert: false },
-    post_processor: template(tokenizer, { bos: false, eos: false }),
-    decoder: steps(
-      "decoders",
-      { type: "Replace", pattern: { String: mark }, content: " " },
-      { type: "ByteFallback" },
-      { type: "Fuse" },
-    ),
+    normalizer: replaceText(" ", spaceSymbol),
+    pre_tokenizer: splitRegex("[^\\n]+|\\n+", "Isolated"),
+    post_processor: endsTemplate(tokenizer, { bos: false, eos: false }),
+    decoder: sentencePieceDecoder(true, false),
   };
 }
 
@@ -171,24 +168,14 @@ function wordPiece(tokenizer: GgufTokenizer): Components {
 /** SentencePiece unigram. */
 function unigram(tokenizer: GgufTokenizer): Components {
   const { tokens } = tokenizer;
-  const scores = tokenizer.numbers("scores");
-  if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
-  const map = tokenizer.characterMap;
+  const scores = requireScores(tokenizer);
   const normalizers: readonly ComponentConfig[] = [
-    ...(map === undefined ? [] : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(map) }]),
+    ...precompiled(tokenizer.characterMap),
     ...(tokenizer.flag("remove_extra_whitespaces", false)
-      ? [
-          { type: "Strip", strip_left: true, strip_right: true },
-          { type: "Replace", pattern: { Regex: " {2,}" }, content: " " },
-        ]
+      ? [{ type: "Strip", strip_left: true, strip_right: true }, replaceRegex(" {2,}", " ")]
       : []),
   ];
-  const metaspace = {
-    type: "Metaspace",
-    replacement: mark,
-    prepend_scheme: tokenizer.flag("add_space_prefix", true) ? "always" : "never",
-    split: true,
-  };
+  const marks = metaspace(tokenizer.flag("add_space_prefix", true) ? "always" : "never");
   return {
     model: {
       type: "Unigram",
@@ -196,19 +183,21 @@ function unigram(tokenizer: GgufTokenizer): Components {
       unk_id: tokenizer.getId("unknown") ?? null,
       byte_fallback: tokens.some((_, id) => tokenizer.getKind(id) === "byte"),
     },
-    normalizer: normalizers.length === 0 ? null : steps("normalizers", ...normalizers),
-    pre_tokenizer: metaspace,
-    post_processor: template(tokenizer, { bos: false, eos: true }),
-    decoder: metaspace,
+    normalizer: normalizers.length === 0 ? null : sequence("normalizers", normalizers),
+    pre_tokenizer: marks,
+    post_processor: endsTemplate(tokenizer, { bos: false, eos: true }),
+    decoder: marks,
   };
 }
 
-function steps(name: "normalizers" | "decoders", ...components: readonly ComponentConfig[]): ComponentConfig {
-  return { type: "Sequence", [name]: components };
+function requireScores(tokenizer: GgufTokenizer): readonly number[] {
+  const scores = tokenizer.numbers("scores");
+  if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
+  return scores;
 }
 
 /** Adds BOS and EOS where the metadata says so; `usual` where it says nothing. */
-function template(tokenizer: GgufTokenizer, usual: { readonly bos: boolean; readonly eos: boolean }): ComponentConfig | null {
+function endsTemplate(tokenizer: GgufTokenizer, usual: { readonly bos: boolean; readonly eos: boolean }): ComponentConfig | null {
   const [bos, eos] = [tokenizer.getToken("bos"), tokenizer.getToken("eos")];
   const first = tokenizer.flag("add_bos_token", usual.bos) ? bos : undefined;
   const last = tokenizer.flag("add_eos_token", usual.eos) ? eos : undefined;
@@ -230,18 +219,9 @@ function framed(
   vocabulary: ReadonlyMap<string, number>,
   { separators, secondType }: PairFrame,
 ): ComponentConfig {
-  const special = (token: string | undefined, type: number): readonly object[] =>
-    token === undefined ? [] : [{ SpecialToken: { id: token, type_id: type } }];
-  const text = (name: "A" | "B", type: number): object => ({ Sequence: { id: name, type_id: type } });
-  const start = [...special(first, 0), text("A", 0), ...special(last, 0)];
+  const special = (token: string | undefined, type: number): readonly Part[] =>
+    token === undefined ? [] : [[{ token, id: vocabulary.get(token) ?? 0 }, type]];
+  const start: readonly Part[] = [...special(first, 0), ["A"], ...special(last, 0)];
   const between = separators === 1 ? [] : special(last, 0);
-  const named = [first, last].flatMap((token) => (token === undefined ? [] : [token]));
-  return {
-    type: "TemplateProcessing",
-    single: start,
-    pair: [...start, ...between, text("B", secondType), ...special(last, secondType)],
-    special_tokens: Object.fromEntries(
-      named.map((token) => [token, { id: token, ids: [vocabulary.get(token) ?? 0], tokens: [token] }]),
-    ),
-  };
+  return template(start, [...start, ...between, ["B", secondType], ...special(last, secondType)]);
 }

@@ -7,7 +7,7 @@ export type PieceTokens = readonly number[];
 export interface Model {
   /** Tokenizes a piece. Throws Error if it contains text outside the vocabulary and the model has no unknown token. */
   tokenize(piece: string): PieceTokens;
-  /** Builds at once what the first pieces would otherwise build. Default: nothing is built later. */
+  /** Builds the tables now that the first pieces would otherwise build. Default: nothing is built later. */
   prepare?(): void;
   /** Ids by token, without added tokens. */
   readonly vocabulary: ReadonlyMap<string, number>;

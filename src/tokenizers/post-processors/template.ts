@@ -1,6 +1,6 @@
 /** Post-processors as templates: the order of texts and special tokens of a single text and of a pair. */
 import { type ComponentConfig, componentList } from "../config/component-config.ts";
-import { isObject } from "../config/tokenizer-json.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 
 /**
  * A part of a post-processor's template: the first or second text, or a special token, which may be several ids. `typeId` is the

@@ -2,7 +2,15 @@
 import type { ComponentConfig } from "../config/component-config.ts";
 import { parseTokenizerJson, type TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { byteLevel, replaceRegex, robertaProcessing, sequence, splitRegex, template, type TokenId } from "./components.ts";
+import {
+  byteLevel,
+  replaceRegex,
+  robertaProcessing,
+  sequence,
+  splitRegex,
+  template,
+  type TokenId,
+} from "../config/components.ts";
 
 /** The texts of vocab.json and merges.txt. */
 export interface BpeFiles {
@@ -10,7 +18,7 @@ export interface BpeFiles {
   readonly merges: string;
 }
 
-/** Kinds of these tokenizers, by what is around the model. */
+/** Kinds of these tokenizers, by the components around the model. */
 export type BpeKind = "gpt2" | "roberta" | "deberta" | "qwen2" | "clip";
 
 const qwen2Words =
@@ -67,7 +75,7 @@ function around(
   }
 }
 
-/** The ids by token of a vocab.json, validated as those of a tokenizer.json. Throws TOKENIZER_INVALID. */
+/** The ids by token of a vocab.json, validated as in a tokenizer.json. Throws TOKENIZER_INVALID. */
 export function parseIds(text: string): ReadonlyMap<string, number> {
   const whole = `{"model":{"type":"BPE","vocab":${text.trim()},"merges":[]}}`;
   return parseTokenizerJson(whole, "vocab.json").model["vocab"] as ReadonlyMap<string, number>;

@@ -2,10 +2,11 @@
 import { withConfiguredTokens } from "../config/configured-tokens.ts";
 import { numberAddedTokens } from "../config/number-added-tokens.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import { type TokenizerJson, isObject } from "../config/tokenizer-json.ts";
-import { type TokenId, template } from "./components.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
+import type { TokenizerJson } from "../config/tokenizer-json.ts";
+import { type TokenId, template } from "../config/components.ts";
 
-/** What is in tokenizer_config.json. */
+/** Content of tokenizer_config.json. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;
 
 /** A special token of a class. */
@@ -62,7 +63,7 @@ export class ClassSettings {
     return { ...json, post_processor: frame(getId) };
   }
 
-  /** The post-processor of classes without one: BOS and EOS where tokenizer_config.json asks for them. */
+  /** The post-processor of classes without one: BOS and EOS if tokenizer_config.json requests them. */
   bosAndEos(idOf: (role: string) => TokenId | undefined): ComponentConfig {
     const bos = this.flag("add_bos_token", false) ? idOf("bos_token") : undefined;
     const eos = this.flag("add_eos_token", false) ? idOf("eos_token") : undefined;

@@ -8,7 +8,7 @@ import { parseIds } from "./byte-level.ts";
 import { type VocabularySource, tokenizerOfClass } from "./classes.ts";
 import { parseSentencePieceModel } from "./sentencepiece-model.ts";
 
-/** Reads the files of a tokenizer and makes of them what the class of the settings does. Throws TOKENIZER_INVALID. */
+/** Reads the files of a tokenizer and builds the tokenizer of the class in the settings. Throws TOKENIZER_INVALID. */
 export async function readVocabularyFiles(settings: TextSettings): Promise<TokenizerJson> {
   const { tokenizerShown, tokenizerClass = "", tokenizerConfig } = settings;
   try {

@@ -1,7 +1,7 @@
 /** Marian's tokenizers (`MarianTokenizer` of transformers): the pieces of source.spm with the ids of vocab.json, which has those of the target language too. */
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { metaspace, sequence, template } from "./components.ts";
+import { metaspace, sequence, template } from "../config/components.ts";
 import { ownNormalizers } from "./sentencepiece-bpe.ts";
 import type { SentencePieceModel } from "./sentencepiece-model.ts";
 

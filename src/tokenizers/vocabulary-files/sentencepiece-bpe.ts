@@ -1,16 +1,19 @@
 /** Tokenizers of SentencePiece's model files whose class is Llama's or Gemma's, or that have no class of their own. */
-import { encodeBase64 } from "../../platform/base64.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { metaspace, replaceRegex, replaceText, sequence, spaceSymbol } from "./components.ts";
+import {
+  metaspace,
+  precompiled,
+  replaceRegex,
+  replaceText,
+  sentencePieceDecoder,
+  sequence,
+  spaceSymbol,
+} from "../config/components.ts";
+import { findMerges } from "../config/token-merges.ts";
 import type { Piece, SentencePieceModel } from "./sentencepiece-model.ts";
 import { specialPieces } from "./unigram.ts";
-
-const toSpaces = replaceText(spaceSymbol, " ");
-const firstSpace = { type: "Strip", content: " ", start: 1, stop: 0 };
-const byteFallback = { type: "ByteFallback" };
-const fuse = { type: "Fuse" };
 
 /** `LlamaTokenizer`: BPE with byte fallback, no normalization. `legacy`: a space before each part between added tokens, and not before the first alone. */
 export function llamaTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
@@ -19,7 +22,7 @@ export function llamaTokenizer(model: SentencePieceModel, settings: ClassSetting
     model: { type: "BPE", vocab: getVocabulary(model), merges: mergesByIds(model), fuse_unk: true, byte_fallback: true },
     normalizer: null,
     pre_tokenizer: metaspace(spaced ? (settings.flag("legacy", false) ? "always" : "first") : "never", false),
-    decoder: sequence("decoders", [toSpaces, byteFallback, fuse, ...(spaced ? [firstSpace] : [])]),
+    decoder: sentencePieceDecoder(true, spaced),
   };
   return settings.withSpecialTokens(specialPieces(model)).finish(parts, (idOf) => settings.bosAndEos(idOf));
 }
@@ -37,12 +40,12 @@ export function gemmaTokenizer(model: SentencePieceModel, settings: ClassSetting
     },
     normalizer: replaceText(" ", spaceSymbol),
     pre_tokenizer: { type: "Split", pattern: { String: " " }, behavior: "MergedWithPrevious", invert: false },
-    decoder: sequence("decoders", [toSpaces, byteFallback, fuse]),
+    decoder: sentencePieceDecoder(true, false),
   };
   return settings.withSpecialTokens(specialPieces(model)).finish(parts, (idOf) => settings.bosAndEos(idOf));
 }
 
-/** A tokenizer by what the model file itself states (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
+/** A tokenizer from the statements of the model file alone (`SpmConverter.build_tokenizer_from_spm_proto` of transformers 5.24). */
 export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
   const { byteFallback: hasBytes, addsSpace, pieces, unknown } = model;
   const legacy = settings.flag("legacy", true);
@@ -67,25 +70,22 @@ export function ownTokenizer(model: SentencePieceModel, settings: ClassSettings)
           },
     normalizer: sequence("normalizers", normalizers),
     pre_tokenizer: preTokenizers.length === 0 ? null : sequence("pretokenizers", preTokenizers),
-    decoder: sequence("decoders", [
-      toSpaces,
-      ...(hasBytes ? [byteFallback] : []),
-      ...(addsSpace ? [fuse, firstSpace] : hasBytes ? [fuse] : []),
-    ]),
+    decoder: sentencePieceDecoder(hasBytes, addsSpace),
   };
   return settings.withSpecialTokens(specialPieces(model, ["control"])).finish(parts, (idOf) => settings.bosAndEos(idOf));
 }
 
-/** What SentencePiece does to a text before it looks for pieces. `legacy`: a text that begins with "▁" gets one more. `isLongest`: the longest text in the map is replaced, as by SentencePiece itself and not by the Rust library. */
+/**
+ * Normalizations of SentencePiece before it looks for pieces. `legacy`: a text that begins with "▁" gets one more. `isLongest`: the longest text in the map is
+ * replaced, as in SentencePiece itself; the Rust library does not.
+ */
 export function ownNormalizers(
   { addsSpace, removesSpaces, escapesSpaces, characterMap }: SentencePieceModel,
   legacy: boolean,
   isLongest = false,
 ): readonly ComponentConfig[] {
   return [
-    ...(characterMap === undefined
-      ? []
-      : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(characterMap), longest_match: isLongest }]),
+    ...precompiled(characterMap).map((step) => ({ ...step, longest_match: isLongest })),
     ...(removesSpaces ? [replaceRegex("\\A +| +\\z", ""), replaceRegex(" {2,}", " ")] : []),
     ...(escapesSpaces ? [replaceText(" ", spaceSymbol)] : []),
     ...(addsSpace && legacy ? [replaceRegex(`\\A${spaceSymbol}`, spaceSymbol + spaceSymbol)] : []),
@@ -114,36 +114,21 @@ type Merge = readonly [left: string, right: string];
 /** All ways to make a piece of two others, by the id of that piece, the length of the left one, and their ids (`generate_merges`). */
 function mergesByIds(model: SentencePieceModel): readonly Merge[] {
   const ids = getVocabulary(model);
-  const found: { readonly merge: Merge; readonly id: number }[] = [];
-  for (const [token, id] of ids) for (const merge of getParts(token, ids)) found.push({ merge, id });
-  checkCount(found.length);
-  return found.toSorted((a, b) => a.id - b.id || a.merge[0].length - b.merge[0].length).map(({ merge }) => merge);
+  const tokens = [...ids].map(([token, id]) => [id, token] as const);
+  return findMerges(
+    tokens.toSorted(([a], [b]) => a - b),
+    ids,
+  ).map(({ merge }) => merge);
 }
 
 /** Those of normal pieces, by the score of the piece that is made, and its id. */
 function mergesByScores(pieces: readonly Piece[]): readonly Merge[] {
   const normal = new Map(pieces.flatMap(({ text, type }, id) => (type === "normal" ? [[text, id] as const] : [])));
-  const found: { readonly merge: Merge; readonly score: number; readonly id: number }[] = [];
-  for (const [token, id] of normal) {
-    for (const merge of getParts(token, normal)) found.push({ merge, id, score: pieces[id]?.score ?? 0 });
-  }
-  checkCount(found.length);
-  return found.toSorted((a, b) => b.score - a.score || a.id - b.id || compare(a.merge[0], b.merge[0])).map(({ merge }) => merge);
-}
-
-function* getParts(token: string, ids: ReadonlyMap<string, number>): Generator<Merge> {
-  for (let at = 1; at < token.length; at += 1) {
-    if ((token.charCodeAt(at) & 0xfc00) === 0xdc00) continue; // not between the halves of a surrogate pair
-    const [left, right] = [token.slice(0, at), token.slice(at)];
-    if (ids.has(left) && ids.has(right)) yield [left, right];
-  }
-}
-
-/** Gemma's vocabulary of 262,144 tokens has 515,000. */
-const maxMerges = 4_000_000;
-
-function checkCount(count: number): void {
-  if (count > maxMerges) throw new Error(`its tokens can be made in more than ${maxMerges} ways`);
+  const tokens = [...normal].map(([token, id]) => [id, token] as const);
+  const scoreOf = (id: number): number => pieces[id]?.score ?? 0;
+  return findMerges(tokens, normal)
+    .sort((a, b) => scoreOf(b.id) - scoreOf(a.id) || a.id - b.id || compare(a.merge[0], b.merge[0]))
+    .map(({ merge }) => merge);
 }
 
 function compare(a: string, b: string): number {

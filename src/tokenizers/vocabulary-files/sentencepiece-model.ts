@@ -13,7 +13,7 @@ export interface Piece {
   readonly type: (typeof pieceTypes)[number];
 }
 
-/** What a model file states. */
+/** Content of a model file. */
 export interface SentencePieceModel {
   readonly pieces: readonly Piece[];
   /** The algorithm: `TrainerSpec.ModelType`. */
@@ -47,7 +47,7 @@ interface Fields {
   readonly spaces: { adds: number; removes: number; escapes: number };
 }
 
-/** Parses a model file. Throws Error if it is damaged, has no pieces, or is of an unknown algorithm. */
+/** Parses a model file. Throws Error if it is damaged, has no pieces, or has an unknown algorithm. */
 export function parseSentencePieceModel(bytes: Uint8Array): SentencePieceModel {
   const fields: Fields = {
     pieces: [],

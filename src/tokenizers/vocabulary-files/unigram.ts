@@ -1,9 +1,8 @@
 /** Unigram tokenizers of SentencePiece's model files, as the classes of transformers make them: T5, XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2, XLNet, mBART. */
-import { encodeBase64 } from "../../platform/base64.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { metaspace, replaceRegex, replaceText, sequence, template, type TokenId } from "./components.ts";
+import { metaspace, precompiled, replaceRegex, replaceText, sequence, template, type TokenId } from "../config/components.ts";
 import { mbart50Languages, mbartLanguages } from "./languages.ts";
 import type { Piece, SentencePieceModel } from "./sentencepiece-model.ts";
 
@@ -190,7 +189,7 @@ function extraIds(settings: ClassSettings): readonly string[] {
   );
 }
 
-/** The tokenizer of a class. Throws Error if the model is of another algorithm, or lacks a special token that frames texts. */
+/** The tokenizer of a class. Throws Error if the model has another algorithm, or lacks a special token that frames texts. */
 export function unigramTokenizer(name: UnigramName, model: SentencePieceModel, settings: ClassSettings): TokenizerJson {
   const kind: UnigramClass = classes[name];
   const vocabulary = kind.vocabulary(
@@ -198,9 +197,7 @@ export function unigramTokenizer(name: UnigramName, model: SentencePieceModel, s
     settings,
   );
   const unknown = kind.unknownId(vocabulary, settings, model);
-  const characterMap =
-    model.characterMap === undefined ? [] : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(model.characterMap) }];
-  const normalizers = kind.normalizers(settings, characterMap);
+  const normalizers = kind.normalizers(settings, precompiled(model.characterMap));
   const marks = metaspace(settings.flag("add_prefix_space", true) ? "always" : name === "DebertaV2Tokenizer" ? "first" : "never");
   const parts = {
     model: { type: "Unigram", unk_id: unknown, vocab: vocabulary, byte_fallback: false },
@@ -215,7 +212,7 @@ export function unigramTokenizer(name: UnigramName, model: SentencePieceModel, s
   return settings.withSpecialTokens(listed).finish(parts, (idOf) => kind.frame(idOf));
 }
 
-/** The control tokens of a model, which are special, and those that its author defined. */
+/** The control tokens of a model, which are special, and the tokens that its author defined. */
 export function specialPieces(
   { pieces }: SentencePieceModel,
   types: readonly Piece["type"][] = ["control", "user-defined"],

@@ -1,7 +1,7 @@
 /** WordPiece tokenizers of vocab.txt: BERT and its kin (`BertTokenizer` of transformers), and MPNet. */
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
 import type { ClassSettings } from "./class-settings.ts";
-import { robertaProcessing, template } from "./components.ts";
+import { robertaProcessing, template } from "../config/components.ts";
 
 /** A tokenizer of the lines of vocab.txt. Throws Error if a special token that frames texts is not among them. */
 export function wordPieceTokenizer(lines: string, settings: ClassSettings, kind: "bert" | "mpnet"): TokenizerJson {

@@ -7,7 +7,7 @@ import type { GgufModel } from "../../../formats/gguf/models/read-model.ts";
 /** The output of an encoder: `[batch, elements]`. */
 export interface EncoderHead {
   readonly output: "sentence_embedding" | "logits";
-  /** Elements of a row. Undefined: what llama.cpp reports. */
+  /** Elements of a row. Undefined: as many as llama.cpp reports. */
   readonly elements: number | undefined;
 }
 

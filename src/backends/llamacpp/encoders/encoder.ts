@@ -9,7 +9,7 @@ import { attendedTokens } from "./attended-tokens.ts";
 import type { EmbeddingContexts } from "./embedding-contexts.ts";
 import type { LlamaModel } from "../library.ts";
 
-/** What an encoder is made of. */
+/** Constructor arguments of the encoder. */
 export interface EncoderParts {
   readonly model: LlamaModel;
   readonly contexts: EmbeddingContexts;

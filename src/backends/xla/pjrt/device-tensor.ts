@@ -15,7 +15,7 @@ export interface HostTensor {
   readonly byteStrides?: readonly number[];
 }
 
-/** What programs and tensors of one client share. */
+/** State shared by programs and tensors of one client. */
 export interface ClientScope {
   readonly plugin: PjrtPlugin;
   readonly client: PluginHandle;

@@ -47,7 +47,7 @@ export class PluginHandle {
     return this.#address === 0n;
   }
 
-  /** Frees what the plugin allocated; a second call does nothing. */
+  /** Frees the memory that the plugin allocated; further calls do nothing. */
   dispose(): void {
     if (this.isFreed) return;
     const address = this.#address;

@@ -9,19 +9,19 @@ export interface Candidate extends PluginFile {
   readonly contents: PluginContents;
 }
 
-/** A file that is none, or that failed to serve a device. */
+/** A file that is not a plugin, or a plugin that failed to serve a device. */
 export interface RefusedPlugin extends PluginFile {
   readonly reason: string;
 }
 
-/** What the search for plugins found, in the order of the search. */
+/** Results of the search for plugins, in the order of the search. */
 export interface PluginCandidates {
   readonly candidates: readonly Candidate[];
   readonly refused: readonly RefusedPlugin[];
   readonly locations: readonly SearchedLocation[];
 }
 
-/** Finds plugins, and reads what each is. */
+/** Finds plugins, and reads the properties of each. */
 export async function findCandidates(configured: string | undefined, reader: PluginReader): Promise<PluginCandidates> {
   const { files, locations } = await findPlugins({ configured });
   const readings = await Promise.all(files.map(async (file) => ({ file, reading: await reader.read(file.path) })));
@@ -32,7 +32,7 @@ export async function findCandidates(configured: string | undefined, reader: Plu
   };
 }
 
-/** The candidates whose files tell that they serve a type of device, in the order of the search. */
+/** Candidates whose files show that they serve a type of device, in the order of the search. */
 export function getCandidates(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter(({ contents }) => contents.kind?.deviceType === type);
 }

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { quoteOption } from "../../../contract/remedy-options.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
   type FoundWheel,
@@ -45,22 +46,22 @@ export interface InstallOptions {
   readonly onProgress?: ((progress: WheelProgress) => void) | undefined;
 }
 
-/** What was installed. */
+/** Result of an installation. */
 export interface InstallReport extends InstalledPlugin {
   /** The licence that the package declares. */
   readonly license?: string;
-  /** Whether it was there before, so that nothing was fetched. */
+  /** Whether the same plugin was already installed, so that nothing was fetched. */
   readonly isUnchanged: boolean;
-  /** Packages with libraries that the plugin needs beside it; empty for most. */
+  /** Packages with further libraries that the plugin needs; most plugins need none. */
   readonly companions: readonly string[];
-  /** The folder into which the companions belong. */
+  /** Folder for the companions. */
   readonly companionFolder: string;
 }
 
 /**
- * Installs a plugin, in place of the one that is installed for the same accelerator. Another process that does the same is waited for. Throws INPUT_INVALID, LIMIT_EXCEEDED and
- * LIBRARY_INCOMPATIBLE for a wheel without a plugin for this machine and accelerator, DOWNLOAD_FAILED, ACCESS_DENIED, CONFIG_INVALID, DISK_FULL, OUTPUT_FAILED and ABORTED; what was
- * installed before stays then.
+ * Installs a plugin, and replaces the one that is installed for the same accelerator. Waits for other processes that install or remove plugins. Throws
+ * INPUT_INVALID, LIMIT_EXCEEDED and LIBRARY_INCOMPATIBLE for a wheel without a plugin for this machine and accelerator, DOWNLOAD_FAILED, ACCESS_DENIED,
+ * CONFIG_INVALID, DISK_FULL, OUTPUT_FAILED and ABORTED; the previous installation is kept in this case.
  */
 export async function installPlugin(options: InstallOptions): Promise<InstallReport> {
   const { environment, signal } = options;
@@ -88,7 +89,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRep
   );
 }
 
-/** Removes the plugin of an accelerator, or all. Returns what was removed, and the bytes of the libraries. Programs that use one keep it until they end. */
+/** Removes the plugin of an accelerator, or all. Returns the removed plugins, and the bytes of the libraries. Running programs keep a plugin that they use. */
 export async function removePlugins(
   accelerator: AcceleratorName | undefined,
   environment: Environment,
@@ -139,8 +140,7 @@ async function findSource(options: InstallOptions): Promise<Source> {
   const needsNetwork = settings.indexes.length > 0 || settings.findLinks.some((location) => /^https?:/i.test(location));
   if (offline && needsNetwork) {
     throw new InferyardError("DOWNLOAD_FAILED", "a plugin is fetched from an index, and downloads are disabled", {
-      remedy:
-        "name a wheel on this machine with --from; offline is set by HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting `offline`",
+      remedy: `name a wheel on this machine: ${quoteOption("from")}; HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting "offline" disable downloads`,
     });
   }
   const search = { machine, settings, environment, signal };
@@ -163,7 +163,7 @@ async function findSource(options: InstallOptions): Promise<Source> {
     "LIBRARY_INCOMPATIBLE",
     `no package has a plugin for ${accelerator}: ${refusals.map(({ message }) => message).join("; ")}`,
     {
-      remedy: "name an index or a file with --from",
+      remedy: `name an index or a file: ${quoteOption("from")}`,
     },
   );
 }
@@ -248,7 +248,7 @@ function getAccelerator({ contents }: UnpackedPlugin, name: string, wanted: Acce
     "LIBRARY_INCOMPATIBLE",
     `the plugin in ${name} ${what}${wanted === undefined ? "" : `, not on ${wanted}`}`,
     {
-      remedy: `name another file with --from, or the accelerator with --accelerator ${accelerators.join("|")}`,
+      remedy: `name another file (${quoteOption("from")}), or the accelerator (${quoteOption("accelerator")}): ${accelerators.join(", ")}`,
     },
   );
 }
@@ -294,6 +294,6 @@ function glibcVersion(): string | undefined {
 
 function misfitting(name: string, reason: string): InferyardError {
   return new InferyardError("LIBRARY_INCOMPATIBLE", `${name} does not fit this machine: ${reason}`, {
-    remedy: "name a file for this machine with --from",
+    remedy: `name a file for this machine: ${quoteOption("from")}`,
   });
 }

@@ -58,7 +58,7 @@ export function recordPath(folder: string, accelerator: AcceleratorName): string
   return join(folder, `${accelerator}.json`);
 }
 
-/** Reads all records. A record that is malformed, or whose folder or library others can write or is missing, is told as damaged. */
+/** Reads all records. A record is reported as damaged if it is malformed, or if its folder or library is missing or writable by other users. */
 export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<InstalledPlugins> {
   const folder = pluginsFolder(inputs);
   const names = await readdir(folder).catch((): string[] => []);

@@ -21,7 +21,7 @@ interface KnownDigest {
 /** Digests that are remembered; the folder is emptied above it. */
 const maxKnown = 64;
 
-/** The digest, hexadecimal. Throws what reading the file throws; a data folder that cannot be written is no error. */
+/** The digest, hexadecimal. Throws errors of reading the file; a data folder that cannot be written is not an error. */
 export async function pluginDigest(path: string, inputs: DataFolderInputs = {}): Promise<string> {
   const folder = join(pluginsFolder(inputs), "digests");
   const file = join(folder, `${createHash("sha256").update(path).digest("hex").slice(0, 32)}.json`);

@@ -5,7 +5,7 @@ import type { BinaryFile } from "../../../libraries/binaries/index.ts";
 export interface PluginKind {
   /** Type of the devices, as targets name it: "cpu", "cuda", "rocm" or "tpu"; another name for devices that this backend does not use. */
   readonly deviceType: string;
-  /** What tells it, as a sentence without a full stop. */
+  /** What in the file shows the kind, as a sentence without a full stop. */
   readonly evidence: string;
 }
 
@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   { deviceType: "metal", needed: /\bMetal(?:PerformanceShaders\w*)?\.framework\b|\/Metal$/ },
 ];
 
-/** The kind by the tables of the file; undefined where they do not tell: the tables of CPU plugins do not. */
+/** The kind according to the tables of the file; undefined where they do not show it, as in CPU plugins. */
 export function kindByTables({ sections, symbols, needed, rpath, runpath }: BinaryFile): PluginKind | undefined {
   const exported = symbols.filter(({ isExported }) => isExported).map(({ name }) => name);
   for (const { deviceType, ...rule } of rules) {
@@ -66,7 +66,7 @@ const clientOptions: readonly { readonly deviceType: string; readonly option: st
   { deviceType: "rocm", option: "libamdhip64.so" },
 ];
 
-/** The kind by the texts of the plugin's read-only data; undefined where none tells. */
+/** The kind according to the texts of the plugin's read-only data; undefined if none shows it. */
 export function kindByTexts(readOnlyData: Buffer): PluginKind | undefined {
   const found = clientOptions.find(({ option }) => readOnlyData.includes(option, 0, "latin1"));
   return found === undefined ? undefined : { deviceType: found.deviceType, evidence: `it holds the text ${found.option}` };

@@ -1,4 +1,4 @@
-/** Files and folders in which PJRT plugins are looked for, in the order in which those that serve a device are preferred. */
+/** Files and folders that are searched for PJRT plugins, in order of preference. */
 import { readdir } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { nodeSources } from "../../../devices/sources.ts";
@@ -7,7 +7,7 @@ import type { SearchedLocation } from "../../../libraries/discovery/search-locat
 import { pythonEnvironments } from "../../../libraries/discovery/site-packages.ts";
 import { installedPlugins } from "./installed-plugins.ts";
 
-/** A file, or a folder whose files are looked at, not those of its subfolders. */
+/** A file, or a folder whose files are examined; its subfolders are not. */
 export interface PluginLocation {
   /** Absolute path. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface PluginLocation {
   readonly accepts: (name: string) => boolean;
 }
 
-/** What the locations depend on. */
+/** Facts that the locations depend on. */
 export interface LocationSources {
   readonly configured: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;

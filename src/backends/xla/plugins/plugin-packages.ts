@@ -1,7 +1,7 @@
 /** Python packages that hold PJRT plugins, by accelerator. */
 import type { AcceleratorName } from "./accelerators.ts";
 
-/** What a plugin for an accelerator is. */
+/** Package of a plugin for an accelerator. */
 export interface PluginPackage {
   /** Type of its devices, as targets name it. */
   readonly deviceType: string;
@@ -19,8 +19,8 @@ const nvidia = ["cublas", "cuda-cupti", "cuda-nvcc", "cuda-nvrtc", "cuda-runtime
 const versioned = ["cudnn", "nccl", "nvshmem"];
 
 /**
- * The packages. For CPUs the first one has its licence and those of its parts in the wheel, and the newest version of the API; the second declares Apache-2.0, and the third, of the
- * authors of OpenXLA, declares nothing.
+ * The packages. For CPUs the first one includes the licences of itself and its parts in the wheel, and has the newest version of the API; the second declares Apache-2.0, and the
+ * third, of the authors of OpenXLA, declares nothing.
  */
 export const pluginPackages: Readonly<Record<AcceleratorName, PluginPackage>> = {
   cpu: { deviceType: "cpu", packages: ["lammps-jax-pjrt-cpu", "fastatomstruct-xla-cpu", "xla-cpu-pjrt"] },

@@ -2,7 +2,10 @@
 import { stat } from "node:fs/promises";
 import type { PluginReading } from "./read-plugin.ts";
 
-/** Reads plugins, each once until its size or modification time changes. What reads binaries is imported for the first one: few machines have a plugin. */
+/**
+ * Reads plugins, each once until its size or modification time changes. The readers of binaries are imported with the first plugin, since few machines have
+ * one.
+ */
 export class PluginReader {
   readonly #known = new Map<string, { readonly stamp: string; readonly reading: Promise<PluginReading> }>();
 

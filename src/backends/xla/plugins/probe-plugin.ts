@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Device } from "../../../contract/backend.ts";
 import { runReportingChild } from "../../../platform/node/report-child.ts";
 
-/** What a plugin says of itself, once a tiny program ran on its device. */
+/** Facts that a plugin reports after a tiny program ran on its device. */
 export interface PluginFacts {
   /** Type of its devices, as targets name it: "cpu", "cuda", "rocm" or "tpu". */
   readonly deviceType: string;
@@ -15,7 +15,7 @@ export interface PluginFacts {
   readonly stableHloVersion: string;
 }
 
-/** What the child does: it tries a device, or the first one that the plugin has. */
+/** Request to the child process: it tries a device, or the first one of the plugin. */
 export interface ProbeRequest {
   /** Absolute path of the plugin. */
   readonly path: string;

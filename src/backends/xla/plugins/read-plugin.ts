@@ -8,9 +8,9 @@ import { type PluginKind, cudaMajor, kindByTables, kindByTexts } from "./plugin-
 /** A file with the tables of a PJRT plugin that this program can load. */
 export interface PluginContents {
   readonly ok: true;
-  /** Undefined where the file does not tell: only its client does. */
+  /** Undefined if the file does not show it; then only a client of the plugin can. */
   readonly kind: PluginKind | undefined;
-  /** Major version of CUDA that it is built for, where its run path tells. */
+  /** Major version of CUDA that it is built for, if its run path shows it. */
   readonly cudaMajor: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface PluginRefusal {
   readonly reason: string;
 }
 
-/** What a file is. */
+/** Result of reading a file. */
 export type PluginReading = PluginContents | PluginRefusal;
 
 /** Bytes of the read-only data that are searched for texts. Known plugins have theirs in the first 2 MiB. */

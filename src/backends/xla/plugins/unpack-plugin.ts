@@ -2,6 +2,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { InferyardError } from "../../../contract/errors.ts";
+import { quoteOption } from "../../../contract/remedy-options.ts";
 import { ZipArchive, type ZipEntry } from "../../../libraries/wheels/index.ts";
 import { withDiskErrors } from "../../../storage/disk.ts";
 import { isSharedLibrary } from "./plugin-locations.ts";
@@ -22,15 +23,16 @@ export interface UnpackedPlugin {
   readonly license: string | undefined;
 }
 
-/** Nobody but the user can write the folder of a library, whatever the umask permits. */
+/** Mode of a library's folder: only the user can write it, whatever the umask permits. */
 export const folderMode = 0o755;
 const maxMetadataBytes = 4 << 20;
 /** Libraries of a wheel that are tried. Wheels with a plugin have one. */
 const maxLibraries = 4;
 
 /**
- * Unpacks the plugin of a wheel into `folder`, which is created. Throws INPUT_INVALID for a file that is no whole wheel or does not agree with its own record, LIMIT_EXCEEDED, and LIBRARY_INCOMPATIBLE if the
- * wheel holds no plugin for this machine. What was written before an error stays; the caller removes the folder.
+ * Unpacks the plugin of a wheel into `folder`, which is created. Throws INPUT_INVALID for a file that is not a complete wheel or does not agree with its own
+ * record, LIMIT_EXCEEDED, and LIBRARY_INCOMPATIBLE if the wheel holds no plugin for this machine. Files written before an error are kept; the caller removes
+ * the folder.
  */
 export async function unpackPlugin(wheel: string, name: string, folder: string, reader: PluginReader): Promise<UnpackedPlugin> {
   const archive = await ZipArchive.open(wheel, name);
@@ -62,7 +64,7 @@ export async function unpackPlugin(wheel: string, name: string, folder: string, 
     }
     const reason = reasons.length === 0 ? "it holds no shared library" : reasons.join("; ");
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${name} holds no PJRT plugin for this machine: ${reason}`, {
-      remedy: "name another package's file with --from",
+      remedy: `name the file of another package: ${quoteOption("from")}`,
     });
   } finally {
     await archive.close();
@@ -79,7 +81,7 @@ function refuseOtherFiles(start: Buffer, { path }: ZipEntry, name: string): void
     "LIBRARY_INCOMPATIBLE",
     `${name} holds no PJRT plugin for this machine: ${path} is no library by its first bytes`,
     {
-      remedy: "name another package's file with --from",
+      remedy: `name the file of another package: ${quoteOption("from")}`,
     },
   );
 }

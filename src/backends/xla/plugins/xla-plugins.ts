@@ -37,7 +37,7 @@ export function getLibrary(facts: PluginFacts | undefined): Library {
   return { name: "xla", version };
 }
 
-/** Finds, reads and probes plugins. What was probed is remembered for as long as its file stays as it is. */
+/** Finds, reads and probes plugins. A probe's result is kept as long as the file does not change. */
 export class XlaPlugins {
   readonly #configured: string | undefined;
   readonly #reader = new PluginReader();
@@ -49,7 +49,7 @@ export class XlaPlugins {
     this.#probed = [...probed];
   }
 
-  /** Plugins that were probed. */
+  /** Results of the probes, by plugin. */
   get probed(): readonly ProbedPlugin[] {
     return this.#probed;
   }
@@ -73,7 +73,10 @@ export class XlaPlugins {
     return { present: true, library, devices: withWarning(devices, [...refused, ...failed]), searched };
   }
 
-  /** The plugin that serves a device. Probes plugins of its type, then those whose files do not tell their type. Throws BACKEND_UNAVAILABLE with the reason of each. */
+  /**
+   * The plugin that serves a device. Probes plugins of its type, then those whose files do not show their type. Throws BACKEND_UNAVAILABLE with the reason of
+   * each.
+   */
   async pluginFor(device: Device, signal: AbortSignal | undefined): Promise<ProbedPlugin> {
     throwIfAborted(signal);
     const known = this.#known(device.type);
@@ -182,7 +185,7 @@ function ranOn({ path, facts }: ProbedPlugin): string {
   return `a tiny program gives the right answers on ${facts.deviceKind}, through ${path} (PJRT ${facts.apiVersion})`;
 }
 
-/** Candidates of a type, then those whose type is not known before they are loaded. */
+/** Candidates of a type, then candidates whose type is only known after a load. */
 function inOrderFor(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
   return [...getCandidates(type, candidates), ...candidates.filter(({ contents }) => contents.kind === undefined)];
 }

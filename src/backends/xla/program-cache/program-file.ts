@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 
-/** What a program is, for lists. */
+/** Description of a program, for lists. */
 export interface ProgramDescription {
   /** Path of the plugin that compiled it. */
   readonly plugin: string;
@@ -23,11 +23,11 @@ export interface ProgramDescription {
   readonly inputs: readonly string[];
   /** Time at which it was compiled, ISO 8601 in UTC. */
   readonly compiled: string;
-  /** Milliseconds that compiling took. */
+  /** Duration of the compilation in milliseconds. */
   readonly milliseconds: number;
 }
 
-/** A program as a file holds it. */
+/** Content of a program's file. */
 export interface StoredProgram {
   /** Hexadecimal SHA-256 of all that the executable depends on; see `programKey`. */
   readonly key: string;

@@ -48,13 +48,13 @@ export interface ProgramFileStatus {
   readonly usedMs: number;
 }
 
-/** A file of the folder with what it holds. */
+/** A file of the folder and its content. */
 export interface ListedProgram extends ProgramFileStatus {
   /** Undefined for a file that is damaged; it is removed when its program is needed. */
   readonly description: ProgramDescription | undefined;
 }
 
-/** The compiled programs that this user's processes share. No method throws for what is wrong with the folder or its files. */
+/** The compiled programs that this user's processes share. No method throws if the folder or its files are damaged. */
 export class ProgramFolder {
   readonly path: string;
   readonly #maxBytes: number;
@@ -67,8 +67,8 @@ export class ProgramFolder {
   }
 
   /**
-   * Opens or creates the folder, and removes what killed processes left half written. `maxBytes`: bytes of all files together, above which the least
-   * recently used are removed; 0: the folder is not used.
+   * Opens or creates the folder, and removes unfinished files of killed processes. `maxBytes`: bytes of all files together, above which the least recently used
+   * are removed; 0: the folder is not used.
    */
   static async open({
     path = programFolderPath(),
@@ -93,8 +93,9 @@ export class ProgramFolder {
   }
 
   /**
-   * Returns what `load` makes of the program with this key; undefined if there is none, or if `load` throws. A file that is damaged, that others could have
-   * written or that `load` refuses is removed; so is one that ends the process, when the folder is opened the next time. Throws OUT_OF_MEMORY of `load`.
+   * Returns the result of `load` for the program with this key; undefined if there is none, or if `load` throws. A file is removed if it is damaged, if other
+   * users could have written it, or if `load` refuses it; a file that ended the process is removed when the folder is opened the next time. Throws
+   * OUT_OF_MEMORY of `load`.
    */
   load<Result>(key: string, load: (program: StoredProgram) => Result): Result | undefined {
     const program = this.#problem === undefined ? this.#read(key) : undefined;
@@ -224,7 +225,7 @@ function touch(path: string): void {
   }
 }
 
-/** The modification time is that of the last use. */
+/** The modification time is the time of the last use. */
 function markUsed(path: string): void {
   try {
     const now = new Date();

@@ -6,7 +6,7 @@ import { processorIdentity } from "../../../devices/cpu/processor-identity.ts";
 import type { PjrtClient } from "../pjrt/client.ts";
 import type { PjrtPlugin } from "../pjrt/plugin.ts";
 
-/** What the code of all programs of one client depends on. Plugins name themselves only "cpu" or "cuda", and do not say which build they are. */
+/** Facts that the code of all programs of one client depends on. Plugins name themselves only "cpu" or "cuda", and do not state their build. */
 export interface CompilationTarget {
   /** Path, bytes and modification time in milliseconds of the plugin's file; not a digest of its content, which has hundreds of megabytes. */
   readonly plugin: { readonly path: string; readonly bytes: number; readonly modified: number };
@@ -16,7 +16,10 @@ export interface CompilationTarget {
   readonly platformVersion: string;
   /** Kind of the device, such as "NVIDIA H200". */
   readonly deviceKind: string;
-  /** The processor with its instruction sets: programs for CPUs use those of the machine that compiled them, and programs for GPUs have parts for it. */
+  /**
+   * The processor with its instruction sets: programs for CPUs use the instructions of the machine that compiled them, and programs for GPUs have parts for the
+   * CPU.
+   */
   readonly processor: string;
   /** Threads of the machine and of the client: XLA divides work among them when it compiles for CPUs. */
   readonly threads: readonly [machine: number, client: string];

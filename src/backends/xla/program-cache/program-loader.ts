@@ -11,7 +11,7 @@ import type { ProgramDescription } from "./program-file.ts";
 import type { ProgramFolder } from "./program-folder.ts";
 import { type CompilationTarget, programKey } from "./program-key.ts";
 
-/** What a loader needs. */
+/** Constructor arguments of a loader. */
 export interface ProgramLoaderParts {
   readonly client: PjrtClient;
   /** Undefined: nothing is kept, because the target cannot be identified. */

@@ -3,6 +3,7 @@ import type { Candidate, Decision, Verdict } from "../../../runtime/decision/dec
 import { packedPrecision } from "../../../runtime/selection/variant-selection.ts";
 import { readManifest } from "../../../models/index.ts";
 import { addPlacementFlags, openSession } from "../../session.ts";
+import { spellFlags } from "../../remedy-flags.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
@@ -20,7 +21,7 @@ export function defineExplain(command: Command, terminal: Terminal): void {
       const largest = Math.max(...manifest.variants.map(({ bytes }) => bytes));
       const isPacked = packedPrecision(manifest.variants, variant) !== undefined;
       writeLine(terminal.stdout, headline(manifest, decision));
-      writeLine(terminal.stdout, formatDecision(decision));
+      writeLine(terminal.stdout, formatDecision(decision, command));
       writeLine(
         terminal.stdout,
         `weights take up to ${formatBytes(largest)}${isPacked ? " in their files" : ""}; ${formatBytes(memory.available.value)} of memory is available`,
@@ -45,11 +46,11 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
   "not-tried": "next",
 };
 
-/** The candidates as a table, with each remedy below its reason, and the variants that cannot be read. */
-export function formatDecision({ candidates, model: { unreadable = [] } }: Decision): string {
+/** The candidates as a table, with each remedy, which names flags of the command, below its reason, and the variants that cannot be read. */
+export function formatDecision({ candidates, model: { unreadable = [] } }: Decision, command: Command): string {
   const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
   const rows = candidates.map((candidate) => [candidate.target, verdictWords[candidate.verdict], why(candidate)]);
-  const remedies = candidates.map(({ remedy }) => remedy);
+  const remedies = candidates.map(({ remedy }) => (remedy === undefined ? undefined : spellFlags(remedy, command)));
   const leftOut = unreadable.map(({ variant, reason }) => `without ${variant}: ${reason}`);
   return [formatTable(rows, ["target", "verdict", "why"], remedies), ...leftOut].join("\n");
 }

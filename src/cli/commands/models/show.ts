@@ -36,7 +36,7 @@ export function defineShow(command: Command, terminal: Terminal): void {
         const inspection = await inspectModel(model);
         const stored = await storedModel(model, manifest, terminal);
         const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
-        await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
+        await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown, command)}\n`);
       } finally {
         await runtime.dispose();
       }
@@ -58,7 +58,7 @@ function toJson({ manifest, inspection, decision, stored }: ModelReport): object
   return { manifest, weights: files, decision, stored: stored ?? null };
 }
 
-function format({ manifest, inspection, decision, stored }: ModelReport): string {
+function format({ manifest, inspection, decision, stored }: ModelReport, command: Command): string {
   const headline = [manifest.name, ...manifest.tasks.slice(0, 1), ...(manifest.license === undefined ? [] : [manifest.license])];
   const facts = [...storedFacts(stored), ["folder", manifest.directory], ...textFacts(manifest)];
   return [
@@ -68,7 +68,7 @@ function format({ manifest, inspection, decision, stored }: ModelReport): string
     variantTable(manifest, inspection),
     ...fileTable(stored),
     "a load",
-    formatDecision(decision),
+    formatDecision(decision, command),
   ].join("\n");
 }
 

@@ -35,8 +35,7 @@ export interface ManifestWeights {
 }
 
 /**
- * Reads the manifests of a folder. Throws what their readers throw, so that an invalid or unsupported manifest is reported before weights are
- * downloaded.
+ * Reads the manifests of a folder. Throws errors of their readers, so that an invalid or unsupported manifest is reported before weights are downloaded.
  */
 export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> {
   const modules = await readModules(folder);

@@ -15,8 +15,8 @@ export interface WeightsCandidate {
 const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
 
 /**
- * The files of weights to request, in order; the first that exists on the server is used. With a `variant` only those that it can
- * mean; otherwise full precision comes before smaller weights.
+ * The files of weights to request, in order; the first that exists on the server is used. With a `variant` only the files that it can mean; otherwise full
+ * precision comes before smaller weights.
  */
 export function weightsCandidates(stated: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
   if (stated.weights.length > 0) return statedWeights(stated, variant);

@@ -83,8 +83,8 @@ export function joinHeads(ops: TensorOps, x: Value): Value {
 }
 
 /**
- * Causal mask as a constant, bool `[length, total]`: true where a query may attend to a key. Query i stands at position `offset` + i; it attends to
- * keys up to its own position.
+ * Causal mask as a constant, bool `[length, total]`: true where a query may attend to a key. Query i has position `offset` + i; it attends to keys up to its
+ * own position.
  */
 export function causalMask(ops: TensorOps, length: number, total: number, offset: number): Value {
   ops.builder.reserve({ dataType: "bool", shape: [length, total] }, 0);

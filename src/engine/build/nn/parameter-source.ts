@@ -9,6 +9,6 @@ export interface ParameterSource {
   matrix(name: string, inFeatures: number, outFeatures: number): Literal;
   /** The matrix `name` of a linear layer, which is stored `[inFeatures, outFeatures]`. */
   transposedMatrix(name: string, inFeatures: number, outFeatures: number): Literal;
-  /** The embedding table `name`, `[rows, width]`, of which rows are looked up by token. */
+  /** The embedding table `name`, `[rows, width]`; rows are looked up by token. */
   table(name: string, rows: number, width: number): Literal;
 }

@@ -12,7 +12,7 @@ export interface RelativePositionOptions {
   readonly bucketCount: number;
   /** Distance in tokens from which on all distances share the last bucket: `relative_attention_max_distance`. */
   readonly maxDistance: number;
-  /** Number of queries. The last query stands at the position of the last key. */
+  /** Number of queries. The last query has the position of the last key. */
   readonly queries: number;
   /** Number of keys. */
   readonly keys: number;
@@ -51,7 +51,7 @@ export function distanceBias(
   return ops.transpose(ops.add({ kind: "gather", axis: 0 }, byDistance, near), [0, 3, 1, 2]);
 }
 
-/** The bucket of a key whose position is that of the query plus `offset`: `T5Attention._relative_position_bucket`. */
+/** The bucket of a key at the position of the query plus `offset`: `T5Attention._relative_position_bucket`. */
 function relativePositionBucket(offset: number, bucketCount: number, maxDistance: number, bidirectional: boolean): number {
   const half = Math.floor(bucketCount / 2);
   const [count, start] = bidirectional ? [half, offset > 0 ? half : 0] : [bucketCount, 0];

@@ -14,7 +14,7 @@ export interface RotaryAngles {
 
 /** The angles by which the pairs of a head are rotated from one position to the next. */
 export interface RotaryFrequencies {
-  /** In radians, one for each pair. */
+  /** Rotation frequencies in radians per position, one for each pair of elements. */
   readonly frequencies: readonly number[];
   /** Factor of the cosines and sines. */
   readonly scale: number;

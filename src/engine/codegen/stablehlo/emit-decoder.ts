@@ -26,7 +26,7 @@ interface State {
   readonly type: TensorType;
   /** Axis of the positions. */
   readonly axis: number;
-  /** Positions of the past, which come before those of the new tokens. */
+  /** Positions of the past, which precede the positions of the new tokens. */
   readonly past: number;
 }
 

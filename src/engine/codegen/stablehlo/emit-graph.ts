@@ -20,9 +20,8 @@ import { emitArg, emitCumulative, emitLayerNorm, emitReduce, emitSoftmax, emitTo
 import { emitAveragePool, emitMaxPool } from "./windows.ts";
 
 /**
- * An argument of a program: an input of the graph, by name, or a constant of the graph, which may be a matrix with its axes swapped. Programs of decoders
- * also take the cache of each state and sequence, the number of tokens that the caches of a sequence hold, an int32, and what is read of the source of a
- * sequence, by name.
+ * An argument of a program: an input of the graph, by name, or a constant of the graph, which may be a matrix with its axes swapped. Programs of decoders also
+ * have the cache of each state and sequence, the number of tokens in the caches of a sequence (int32), and the states of a sequence's source, by name.
  */
 export type ProgramArgument =
   | { readonly kind: "input"; readonly name: string; readonly type: TensorType }
@@ -144,12 +143,12 @@ export class ProgramText {
     if (!this.#values.has(value)) this.set(value, { name: "%none", type: value.type });
   }
 
-  /** Sets what a value of the graph is in the program. */
+  /** Sets the value in the program that represents a value of the graph. */
   set(value: Value, stated: HloValue): void {
     this.#values.set(value, stated);
   }
 
-  /** What a value of the graph is in the program: a constant is added to its text, or to its arguments if it is large. */
+  /** The value in the program that represents a value of the graph: a constant is added to the text of the program, or to its arguments if it is large. */
   read(value: Value): HloValue {
     const known = this.#values.get(value);
     if (known !== undefined) return known;

@@ -18,7 +18,7 @@ interface RowSum {
 /** More rows than this are left to the compiler: a loop over them takes longer than the model gains. */
 const maxRows = 4096;
 
-/** The pairs of sums over values and over their squares, as nodes with what emits them. `read`: the value in the program. */
+/** The pairs of sums over values and over their squares: nodes, and the functions that emit them. `read`: the value in the program. */
 export function momentSums(
   { nodes }: Graph,
   hlo: HloFunction,

@@ -12,7 +12,7 @@ import type { MachineKernel } from "../x64/machine-kernel.ts";
 /** Bytes after the end of every buffer that kernels may read, because they load whole vectors. They never write them. */
 export const readPaddingBytes = 16;
 
-/** What a kernel returns: 0 on success. Other values are documented by the kernel that returns them. */
+/** Result of a kernel: 0 on success. Other values are documented by the kernel that returns them. */
 export type KernelStatus = number;
 
 /**
@@ -35,13 +35,13 @@ export interface Kernel {
   readonly pieceNanoseconds: number;
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
-  /** Generates machine code that computes the same bits, to be called in place of the function. Default: there is none. */
+  /** Generates machine code that computes the same bits, to be called instead of the function. Default: there is none. */
   machineKernel?(): MachineKernel;
   /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }
 
-/** What calling a compiled kernel needs: a `Kernel` without its code. */
+/** Everything needed to call a compiled kernel: a `Kernel` without its code. */
 export type KernelCall = Omit<Kernel, "emit" | "machineKernel">;
 
 /** The kernel without its code. */

@@ -28,9 +28,9 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
 const isOptimizerOff = process.execArgv.some((argument) => /^--(no-?|max-)(opt|lazy)$/.test(argument));
 
 /**
- * Runs synchronous work of at most some hundred milliseconds, such as planning a graph, without V8's optimizing compiler for JavaScript. V8 would
- * optimize functions that are hot for the length of this work alone, and the work would be done before that pays. Code that is optimized already stays
- * so, and a function that stays hot is optimized after the work. The flag is that of the process: other threads wait as well.
+ * Runs synchronous work of at most some hundred milliseconds, such as planning a graph, without V8's optimizing compiler for JavaScript, which would compile
+ * functions that are hot only during this work, too late to pay off. Optimized code stays optimized, and a function that stays hot is optimized after the work.
+ * The flag belongs to the process: other threads wait as well.
  */
 export function withoutOptimizer<Result>(work: () => Result): Result {
   if (isOptimizerOff) return work();

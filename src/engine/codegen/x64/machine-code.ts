@@ -4,10 +4,10 @@ import type { CompiledKernels } from "../wasm/compile.ts";
 import type { KernelFunction } from "../wasm/kernel.ts";
 import type { InstalledKernel, MachineKernel } from "./machine-kernel.ts";
 
-/** Makes functions that call installed kernels, in the place of WebAssembly functions over `memory`. */
+/** Makes functions that call installed kernels, instead of WebAssembly functions over `memory`. */
 export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => KernelFunction;
 
-/** Executable memory, and calls of what it holds. */
+/** Executable memory, and calls of the code in it. */
 export interface MachineCode {
   /** URL of a module whose export `bindMachineCode`, a function without parameters, resolves to `bind` on another thread. */
   readonly module: string;
@@ -35,7 +35,7 @@ export function withMachineCode(
   };
 }
 
-/** The functions by key, in their order, with installed kernels in the place of those with the same key. */
+/** The functions by key, in their order; installed kernels replace functions with the same key. */
 export function withBound(
   functions: ReadonlyMap<string, KernelFunction>,
   installed: readonly InstalledKernel[],

@@ -3,9 +3,9 @@
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 
 /**
- * An argument of machine code, made from the operands of a call of the kernel: dynamic sizes, byte offsets, first piece and end of the pieces.
- * `address`: that of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself.
- * `pieces`: the number of pieces. `none`: 0.
+ * An argument of machine code, made from the operands of a call of the kernel: dynamic sizes, byte offsets, first piece and end of the pieces. `address`: the
+ * address of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself. `pieces`: the number
+ * of pieces. `none`: 0.
  */
 export type MachineArgument =
   | { readonly kind: "address"; readonly operand: number; readonly pieceBytes: number }
@@ -13,7 +13,7 @@ export type MachineArgument =
   | { readonly kind: "pieces" }
   | { readonly kind: "none" };
 
-/** A kernel as machine code. It computes what the WebAssembly function with the same key computes, bit for bit. */
+/** A kernel as machine code. Its results are bit-identical with the WebAssembly function of the same key. */
 export interface MachineKernel {
   /** Key of the kernel that it replaces: see `Kernel.key`. */
   readonly key: string;

@@ -5,8 +5,8 @@ import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Assembler, Vector } from "./assembler.ts";
 
 /**
- * Generates code for tiles. Registers at the beginning of a tile: rsi weights of the panel, rdx bias of its columns, rbp activations, rbx output, r14 residual of the
- * first row. A tile may change rax, r10, r13, r15 and all vectors, of which it keeps the constants.
+ * Generates code for tiles. Registers at the beginning of a tile: rsi weights of the panel, rdx bias of its columns, rbp activations, rbx output, r14 residual
+ * of the first row. A tile may change rax, r10, r13, r15 and all vectors except the constants.
  */
 export interface TileEmitter {
   /** Bytes at the stack pointer that tiles use. A multiple of 8. */
@@ -17,7 +17,7 @@ export interface TileEmitter {
   emit(rows: number): void;
 }
 
-/** What a tile is generated for. */
+/** Request, registers and constants of a tile. */
 export interface TileContext {
   readonly asm: Assembler;
   readonly request: BlockMatmulRequest;

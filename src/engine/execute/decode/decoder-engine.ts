@@ -14,15 +14,11 @@ export interface DecoderCache {
   clear(first: number, end: number): void;
   /** Copies the rows of the first `count` tokens from another cache of the same model. */
   copyFrom(other: DecoderCache, count: number): void;
-  /** Returns copies of the keys and values of the first `count` tokens, as tensors with batch size 1, by the names of the states. */
-  read(count: number): TensorMap;
-  /** Sets the keys and values of the first `count` tokens to those that `read` returned. */
-  write(tensors: TensorMap, count: number): void;
   /** Frees the cache. */
   release(): void;
 }
 
-/** What a decoder reads of one source with every token. */
+/** States of one source that a decoder reads with every token. */
 export interface SourceStates {
   /** Number of tokens, padding included. */
   readonly tokens: number;
@@ -38,7 +34,7 @@ export interface AppendedRows {
   readonly length: number;
   /** Number of new tokens, whose rows follow them. */
   readonly count: number;
-  /** What is read of the sequence's source; undefined for decoders without one. */
+  /** States of the sequence's source; undefined for decoders without one. */
   readonly source: SourceStates | undefined;
 }
 
@@ -54,9 +50,8 @@ export interface DecoderProgram {
   /** Steps of one run, and how many of them the interpreter computes. */
   readonly steps: StepCounts;
   /**
-   * Runs the program and returns its logits [sequences, positions, classes]. `rows` are at most as many as the program has sequences; `inputs` are for
-   * all its sequences, of which those beyond the rows repeat the last row. If the run fails, each cache holds what it held, or throws RUN_FAILED when it
-   * is used again.
+   * Runs the program and returns its logits [sequences, positions, classes]. There are at most as many `rows` as the program has sequences; `inputs` are for
+   * all its sequences, and repeat the last row beyond the rows. If the run fails, each cache is unchanged, or throws RUN_FAILED when it is used again.
    */
   append(inputs: TensorMap, rows: readonly AppendedRows[], options: AppendOptions): Promise<Tensor>;
   dispose(): void;
@@ -84,6 +79,6 @@ export interface DecoderEngine {
   compile(graph: Graph, settings: StateSettings): DecoderProgram;
   /** Creates a cache for `capacity` tokens. */
   createCache(states: readonly PastInput[], capacity: number): DecoderCache;
-  /** Frees what the engine keeps of a source, which no sequence uses any more. */
+  /** Frees the engine's states of a source that no sequence uses any longer. */
   releaseSource(source: SourceStates): void;
 }

@@ -23,7 +23,7 @@ export interface DecoderInputs {
   readonly past: readonly PastInput[];
   /** The past as it is kept: keys and values separate (inputs that hold both are split), in the type of the caches. */
   readonly states: readonly PastInput[];
-  /** What the decoder reads of the source of a sequence: a mask, keys and values. Empty for decoders without a source. */
+  /** Inputs from the source of a sequence: a mask, keys and values. Empty for decoders without a source. */
   readonly sources: readonly TensorInfo[];
 }
 

@@ -39,7 +39,7 @@ export const coarseSizes: DecoderSizes = {
   referenceTokens: 2,
 };
 
-/** The smallest capacity that holds so many tokens; with `fineSizes` one of 64, 128, 256, 384, 512, 768, 1024, 1536, ... */
+/** The smallest capacity of at least this many tokens; with `fineSizes` one of 64, 128, 256, 384, 512, 768, 1024, 1536, ... */
 export function capacityFor(tokens: number, { minCapacity, minHalfStep }: DecoderSizes): number {
   let capacity = minCapacity;
   while (capacity < tokens) capacity *= 2;
@@ -57,7 +57,7 @@ export function cacheCapacities(tokens: number, sizes: DecoderSizes): readonly n
   return capacities;
 }
 
-/** The number of sequences of the smallest program that decodes so many, which are at most as many as the largest program has. */
+/** The number of sequences of the smallest program that decodes this many, at most as many as the largest program has. */
 export function batchFor(sequences: number, { batches }: DecoderSizes): number {
   return batches.find((each) => each >= sequences) ?? sequences;
 }

@@ -1,11 +1,11 @@
 /**
  * Decoding with key-value caches: the executables that all sequences of one model share.
  *
- * Each executable has caches of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
- * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
- * carries its position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by
- * comparing its logits with those of runs without unused positions.
- * Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled, and the rest is read token by token.
+ * Each executable has caches of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and after
+ * the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already carries its
+ * position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by comparing its
+ * logits with logits of runs without unused positions. Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled,
+ * and the rest is read token by token.
  *
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
  * attention read one after the other. A model gets batches only if they give each sequence the logits that it gets alone: bit for bit, or within a tolerance
@@ -27,7 +27,7 @@ export interface DecoderRow {
   readonly length: number;
   /** Ids of the new tokens. */
   readonly tokens: readonly number[];
-  /** What the decoder reads of the sequence's source; undefined for decoders without one. */
+  /** States of the sequence's source; undefined for decoders without one. */
   readonly source: SourceStates | undefined;
 }
 
@@ -107,7 +107,7 @@ export class Decoder {
   }
 
   /**
-   * Compiles and verifies the executable that appends one token to a cache of this capacity, with a source of so many tokens, and returns the size of the
+   * Compiles and verifies the executable that appends one token to a cache of this capacity, with a source of this many tokens, and returns the size of the
    * vocabulary.
    */
   async prepare(capacity: number, source: number, signal: AbortSignal | undefined): Promise<number> {
@@ -123,9 +123,9 @@ export class Decoder {
   }
 
   /**
-   * Returns the number of token positions of the next run: 1 or one of the engine's chunks, or 8 for a few tokens whose logits are wanted (`areChecked`), as guesses of what comes
-   * next are. `remaining` is the number of tokens that are still to be appended, `room` the number of unused positions of the cache. Compiles and verifies
-   * the executable for that number.
+   * Returns the number of token positions of the next run: 1 or one of the engine's chunks, or 8 for a few tokens whose logits are wanted (`areChecked`), such
+   * as draft tokens. `remaining` is the number of tokens to append, `room` the number of unused positions of the cache. Compiles and verifies the executable
+   * for that number.
    */
   async chunkSize(
     { capacity, source }: Pick<DecodeSizes, "capacity" | "source">,
@@ -304,7 +304,7 @@ export class Decoder {
     }
   }
 
-  /** Frees what the engine keeps of a source. */
+  /** Frees the engine's states of a source. */
   releaseSource(source: SourceStates): void {
     this.#engine.releaseSource(source);
   }

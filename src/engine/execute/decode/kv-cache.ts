@@ -1,6 +1,6 @@
 /** The keys and values of a decoder, in one block of engine memory. */
-import { at, required } from "../../../contract/checked.ts";
-import { elementCount, type Tensor, type TensorMap, zeros } from "../../../contract/tensor.ts";
+import { at } from "../../../contract/checked.ts";
+import { elementCount } from "../../../contract/tensor.ts";
 import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
@@ -11,11 +11,6 @@ import { type PastInput, pastType } from "./decoder-inputs.ts";
 export function bytesPerToken(past: readonly PastInput[]): number {
   const types = past.map((each) => pastType(each, 1));
   return types.reduce((sum, { dataType, shape }) => sum + elementCount(shape) * storageBytes(dataType), 0);
-}
-
-/** The keys and values of no tokens, by the names of the states, as `KvCache.read` returns them. */
-export function noTokens(past: readonly PastInput[]): TensorMap {
-  return Object.fromEntries(past.map((each) => [each.info.name, zeros(each.info.dataType, pastType(each, 0).shape)]));
 }
 
 /** The rows of one key or value tensor: for each head a contiguous run of rows, `strideBytes` from head to head. */
@@ -78,35 +73,6 @@ export class KvCache implements DecoderCache {
         bytes.copyWithin(at, from, from + count * rowBytes);
       });
     }
-  }
-
-  /** Returns copies of the keys and values of the first `count` tokens, as tensors with batch size 1, by the names of the states. */
-  read(count: number): TensorMap {
-    const tensors = this.#rows.map((rows): [string, Tensor] => {
-      const tensor = zeros(rows.past.info.dataType, pastType(rows.past, count).shape);
-      this.#copy(rows, tensor, count, (own, given) => given.set(own));
-      return [rows.past.info.name, tensor];
-    });
-    return Object.fromEntries(tensors);
-  }
-
-  /** Sets the keys and values of the first `count` tokens to those that `read` returned. */
-  write(tensors: TensorMap, count: number): void {
-    for (const rows of this.#rows) {
-      const tensor = required(tensors[rows.past.info.name], `the state "${rows.past.info.name}"`);
-      this.#copy(rows, tensor, count, (own, given) => own.set(given));
-    }
-  }
-
-  /** Calls `visit` for every head with views of its first `count` rows in this cache and in the contiguous tensor. */
-  #copy(rows: Rows, tensor: Tensor, count: number, visit: (own: Uint8Array, given: Uint8Array) => void): void {
-    const data = tensor.data as Float32Array | Uint16Array;
-    let done = data.byteOffset;
-    const bytes = count * rows.rowBytes;
-    this.#each([rows], (_, at, memory) => {
-      visit(memory.subarray(at, at + bytes), new Uint8Array(data.buffer, done, bytes));
-      done += bytes;
-    });
   }
 
   /** Frees the block of the cache. */

@@ -2,14 +2,10 @@
 import type { Mutex } from "../../../concurrency/mutex.ts";
 import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { required } from "../../../contract/checked.ts";
-import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts";
 import type { Decoder, DecoderRow } from "./decoder.ts";
 import { capacityFor } from "./decoder-sizes.ts";
-import { sameShape } from "../../ir/tensor-type.ts";
-import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import type { DecoderCache, SourceStates } from "./decoder-engine.ts";
-import { bytesPerToken, noTokens } from "./kv-cache.ts";
+import { bytesPerToken } from "./kv-cache.ts";
 import { SequenceTable } from "../../../contract/sequence-table.ts";
 
 /** Tokens to append to one sequence. The caller has checked them. */
@@ -39,7 +35,7 @@ interface Sequence {
   readonly source: SourceStates | undefined;
 }
 
-/** A step on its way. */
+/** A step in progress. */
 interface Progress {
   readonly step: SequenceStep;
   readonly sequence: Sequence;
@@ -54,7 +50,7 @@ const minShrunkFactor = 4;
 /** Sources are padded to this many tokens, or to a power of two times it, so that few executables serve all of them. */
 const minSourceTokens = 32;
 
-/** The number of tokens to which a source of so many tokens is padded. */
+/** The length to which a source of this many tokens is padded. */
 export function paddedSourceTokens(tokens: number): number {
   let padded = minSourceTokens;
   while (padded < tokens) padded *= 2;
@@ -62,9 +58,9 @@ export function paddedSourceTokens(tokens: number): number {
 }
 
 /**
- * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
- * follow from the sequence's own steps alone, and with `fineSizes` from its length and the tokens of the step: so a sequence gets the same bits whatever else is
- * decoded, unless the compiler is not `isBatchExact`.
+ * The sequences of one model. Calls are serialized over all sequences. The capacity of a cache, and the runs that a step is divided into, depend only on the
+ * sequence's own steps, and with `fineSizes` on its length and the tokens of the step: so the results of a sequence are bit-identical whatever else is decoded,
+ * unless the compiler is not `isBatchExact`.
  */
 export class Sequences {
   /** Number of logits of each position. */
@@ -96,16 +92,6 @@ export class Sequences {
   /** Bytes of cache of one token of a sequence. */
   get bytesPerToken(): number {
     return bytesPerToken(this.#decoder.inputs.states);
-  }
-
-  /** The tensors of keys and values of each layer, as `save` returns them. */
-  get states(): readonly PastInput[] {
-    return this.#decoder.inputs.states;
-  }
-
-  /** Names, types and shapes of the tensors of a source, as `save` returns them. */
-  get sources(): readonly TensorInfo[] {
-    return this.#decoder.inputs.sources;
   }
 
   /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
@@ -159,45 +145,6 @@ export class Sequences {
       if (length === 0) this.#leave(sequence);
       else await this.#shrink(sequence);
     });
-  }
-
-  /** Returns the sequence's length, copies of its keys and values by the names of the states, and the tensors of its source. */
-  async save(id: number): Promise<{ readonly length: number; readonly tensors: TensorMap }> {
-    return await this.#exclusive(async () => {
-      const { shared, length, source } = this.#sequences.get(id);
-      const read = this.sources.map(({ name }): [string, Tensor] => [name, required(source?.tensors[name], name)]);
-      const own = shared?.cache.read(length) ?? noTokens(this.states);
-      return { length, tensors: { ...own, ...Object.fromEntries(read) } };
-    });
-  }
-
-  /** Creates a sequence from what `save` returned. */
-  async restore(length: number, tensors: TensorMap): Promise<number> {
-    return await this.#exclusive(async () => {
-      this.#checkLength(length);
-      const sequence: Sequence = { shared: undefined, length, source: this.#sourceIn(tensors) };
-      if (length > 0) {
-        const cache = await this.#ownCache(sequence, length, undefined);
-        try {
-          cache.write(tensors, length);
-        } catch (error) {
-          this.#leave(sequence);
-          throw error;
-        }
-        this.#extend(sequence, length);
-      }
-      return this.#add(sequence);
-    });
-  }
-
-  #sourceIn(tensors: TensorMap): SourceStates | undefined {
-    if (this.sources.length === 0) return undefined;
-    const own = this.sources.map((info) => ({ info, tensor: required(tensors[info.name], info.name) }));
-    const tokens = tensors[sourceMaskName]?.shape[1] ?? 0;
-    const fits = own.every(({ info, tensor }) => sameShape(tensor.shape, sourceType(info, tokens, 1).shape));
-    if (!fits || tokens !== paddedSourceTokens(tokens))
-      throw new InferyardError("INPUT_INVALID", "the tensors of the source do not belong together");
-    return { tokens, tensors: Object.fromEntries(own.map(({ info, tensor }) => [info.name, tensor])) };
   }
 
   /** Frees the sequence's cache. */

@@ -20,7 +20,7 @@ const nearZero = 1e-9;
  */
 export type AnswerTable = Readonly<Record<string, string>>;
 
-/** Names of what the interpreter computes for an operation, each with known answers of its own: "gather"; "elementwise" and "unary erf". */
+/** Names of the computations by which the interpreter evaluates an operation, each with known answers: "gather"; "elementwise" and "unary erf". */
 export function interpretedNames(operation: Operation): readonly string[] {
   if (operation.kind === "elementwise")
     return [operation.kind, ...operation.steps.flatMap((step) => interpretedNames(step.operation))];
@@ -53,7 +53,7 @@ export class InterpreterAnswers {
     return Object.keys(this.#table);
   }
 
-  /** What the interpreter computes wrong of an operation, as a message; undefined if its known answers are right, or there are none. */
+  /** The first wrong result of the interpreter for an operation, as a message; undefined if all known answers are reproduced, or there are none. */
   findProblem(name: string): string | undefined {
     const texts = Object.hasOwn(this.#table, name) ? this.#table[name] : undefined;
     for (const text of texts?.split("\n\n") ?? []) {

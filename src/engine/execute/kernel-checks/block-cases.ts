@@ -5,12 +5,11 @@ import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.t
 import { decodeBlocks } from "../../../formats/gguf/blocks/block-format.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
 import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
-import { multiplyScalar } from "../../../kernels/scalar-product.ts";
 import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { int64Literal, type Literal, toLiteral, literalWithStorage, toNumbers } from "../../ir/literal.ts";
 import type { Activation, LinearEpilogue } from "../../ir/operations.ts";
-import { type CaseInput, type CheckCase, single } from "./case-builder.ts";
+import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { indices, ordinary } from "./check-values.ts";
 
 /** Activations are rounded to 16 bits, or to 8 for ternary weights, which the interpreter does not do. The weights are small. */
@@ -144,7 +143,7 @@ export function blockLoweringCases(): readonly CheckCase[] {
   const encoded = encode("Q8_0", 11, 64);
   const table = (): CaseInput => ({ constant: literals(encoded).table });
   const reshaped = literals(encoded).table;
-  const scalar = { id: "matmul_Q8_0_Scalar", kind: "host", multiply: multiplyScalar } as const;
+  const scalar = { id: "matmul_Q8_0_Scalar", kind: "scalar" } as const;
   const whole = encode("Q8_0", 16, 64);
   const linear = (
     shape: readonly number[],
@@ -184,12 +183,18 @@ export function blockLoweringCases(): readonly CheckCase[] {
   ];
 }
 
-/** Rows of quantized tables. */
+/** Rows of quantized tables: of each format, from its known answers, and of tables with other columns. */
 export function blockGatherCases(): readonly CheckCase[] {
-  return (["Q8_0", "Q4_K"] as const).map((type) =>
-    single("gather-rows", { kind: "gather", axis: 0 }, [
-      { constant: literals(encode(type, 11, 256)).table },
-      int64Literal([3, 10, 0, -1]),
-    ]),
-  );
+  const known = Object.entries(answerTable.blocks).map(([type, { blocks: base64 }]): Encoded => {
+    const [rows, columns] = [2, answerTable.elements / 2];
+    const bytes = decodeBase64(base64);
+    const blocks = { type, format: required(blockFormats[type], type), rows, columns, read: () => bytes };
+    return { blocks, values: decodeTensor(type, bytes, answerTable.elements) };
+  });
+  const gather = (encoded: Encoded, indices: readonly number[], tolerance: number): CheckCase =>
+    single("gather-rows", { kind: "gather", axis: 0 }, [{ constant: literals(encoded).table }, int64Literal(indices)], tolerance);
+  return [
+    ...(["Q8_0", "Q4_K"] as const).map((type) => gather(encode(type, 11, 256), [3, 10, 0, -1], 0)),
+    ...known.map((encoded) => gather(encoded, [1, 0, -1], floatTolerance)),
+  ];
 }

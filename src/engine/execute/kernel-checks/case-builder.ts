@@ -15,7 +15,7 @@ export interface CheckCase {
   readonly inputs: ReadonlyMap<Value, Literal>;
   /** Maximum difference, relative to the larger of 1 and the right value. 0: equal. */
   readonly tolerance: number;
-  /** What the tolerance is a fraction of, for each element of the output. Default: the larger of 1 and the right value. */
+  /** Value that the tolerance of each output element is relative to. Default: the larger of 1 and the right value. */
   readonly magnitudes?: Float64Array;
   /** Computes the right outputs of the last node without the engine. Default: the interpreter's. */
   readonly expected?: () => readonly Literal[];

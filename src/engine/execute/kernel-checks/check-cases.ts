@@ -5,118 +5,72 @@ import { type Literal, toLiteral, toNumbers } from "../../ir/literal.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import type { ElementOperation, UnaryFunction } from "../../ir/operations.ts";
 import type { ElementwiseFunction } from "../../lower/kernel-functions.ts";
-import { blockGatherCases, blockProductCases } from "./block-cases.ts";
-import { type CheckCase, floatTolerance, single } from "./case-builder.ts";
-import { loweringCases } from "./lowering-cases.ts";
+import { blockGatherCases, blockLoweringCases, blockProductCases } from "./block-cases.ts";
+import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { checkedName, readCase } from "./case-text.ts";
+import { axisCases } from "./cases/axis-cases.ts";
+import { chainCases } from "./cases/chain-cases.ts";
+import { matmulCases } from "./cases/matmul-cases.ts";
+import { movementCases } from "./cases/movement-cases.ts";
+import { windowCases } from "./cases/window-cases.ts";
 import { castable, moderate, ordinary, special } from "./check-values.ts";
-import { batchedMatmulCases, convolutionCases, integerProductCases, linearCases, quantizationCases } from "./product-cases.ts";
-import {
-  batchedShapes,
-  blockGatherShapes,
-  convolutionShapes,
-  movementShapes,
-  normShapes,
-  poolingShapes,
-  reduceShapes,
-  scanShapes,
-  scatterShapes,
-  softmaxShapes,
-} from "./shape-cases.ts";
-import { movementCases, normCases, poolingCases, reduceCases, scanCases, scatterCases, softmaxCases } from "./row-cases.ts";
+import { integerProductCases, quantizedRowCases } from "./product-cases.ts";
+import { stateCases } from "./state-cases.ts";
 
-/** Chains with broadcast operands, of each width, and of more elements than one piece. */
-function chainCases(): readonly CheckCase[] {
-  const chain = (type: ElementType, one: readonly number[], other: readonly number[]): CheckCase => {
-    const steps = [
-      { operation: { kind: "binary", function: "add" }, operands: [0, 1] },
-      { operation: { kind: "binary", function: "mul" }, operands: [2, 0] },
-    ] as const;
-    const inputs = [ordinary(type, one), ordinary(type, other, 2)];
-    return single("elementwise", { kind: "elementwise", steps }, inputs, type.startsWith("float") ? floatTolerance : 0);
-  };
-  return [
-    ...(["float32", "float64", "int64", "int32", "int16", "uint8"] as const).flatMap((type) => [
-      chain(type, [3, 1, 7], [5, 1]),
-      chain(type, [2, 3, 5], [3, 1]),
-      chain(type, [2, 1], [2, 18]),
-    ]),
-    chain("float32", [], []),
-    chain("float32", [3, 3001], [3001]),
-    chain("int64", [9001], [9001]),
-    chain("uint8", [2, 1, 4100], [2, 3, 1]),
-  ];
-}
+/** The cases that are written as text, a line each. */
+const lines: readonly string[] = [chainCases, matmulCases, windowCases, axisCases, movementCases].flatMap((text) =>
+  text.split("\n"),
+);
 
 type MakeCases = () => readonly CheckCase[];
 
-const all =
-  (...makers: readonly MakeCases[]): MakeCases =>
-  () =>
-    makers.flatMap((make) => make());
-
-const batched = all(batchedMatmulCases, batchedShapes);
-const convolutions = all(convolutionCases, convolutionShapes);
-const pools = all(poolingCases, poolingShapes);
-const softmaxes = all(softmaxCases, softmaxShapes);
-const reductions = all(reduceCases, reduceShapes);
-const scans = all(scanCases, scanShapes);
-const movements = all(movementCases, movementShapes);
-const scatters = all(scatterCases, scatterShapes);
-
-/** Makes the cases of each kernel family, and of the functions within it. */
-const casesOfFamilies: Readonly<Record<string, MakeCases>> = {
-  elementwise: chainCases,
-  matmul: linearCases,
-  "batched-matmul": batched,
-  conv2d: convolutions,
-  depthwise: convolutions,
-  interleave: convolutions,
-  pool2d: pools,
-  softmax: softmaxes,
-  "softmax-columns": softmaxes,
-  norm: all(normCases, normShapes),
-  reduce: reductions,
-  "reduce-wide": reductions,
-  "arg-reduce": scans,
-  cumulative: scans,
-  "top-k": scans,
-  "strided-copy": movements,
-  gather: movements,
-  "gather-elements": movements,
-  "gather-blocks": movements,
-  "scatter-elements": scatters,
-  "scatter-blocks": scatters,
-  "quantization-range": quantizationCases,
-  quantize: quantizationCases,
-  "subtract-zero-point": quantizationCases,
-  "quantize-rows": quantizationCases,
-  "integer-matmul": integerProductCases,
-  "byte-matmul": integerProductCases,
-  "quantize-activation-bytes": blockProductCases,
-  "quantize-activations": blockProductCases,
-  "block-matmul": blockProductCases,
-  "gather-rows": all(blockGatherCases, blockGatherShapes),
+/** Makes the other cases of a kernel family, among them perhaps cases of other families. */
+const makers: Readonly<Record<string, readonly MakeCases[]>> = {
+  "batched-matmul": [stateCases],
+  "strided-copy": [stateCases],
+  pool2d: [poolPositions],
+  gather: [blockLoweringCases],
+  "quantize-rows": [quantizedRowCases],
+  "integer-matmul": [integerProductCases],
+  "byte-matmul": [integerProductCases],
+  "quantize-activation-bytes": [blockProductCases],
+  "quantize-activations": [blockProductCases],
+  "block-matmul": [blockProductCases, blockLoweringCases],
+  "gather-rows": [blockGatherCases, blockLoweringCases],
 };
 
-/** Names of the kernel families that have cases. */
-export const checkedFamilies: readonly string[] = Object.keys(casesOfFamilies);
+/** A max-pool whose positions are read, which no kernel computes. */
+function poolPositions(): readonly CheckCase[] {
+  const builder = new CaseBuilder();
+  const window = { kernel: [2, 2], strides: [1, 1], dilations: [1, 1], pads: [0, 0, 0, 0], ceil: false, columnMajor: false };
+  const [, positions] = builder.node({ kind: "max-pool", ...window }, [builder.input(ordinary("float32", [1, 2, 4, 5]))]);
+  builder.node({ kind: "arg", function: "max", axis: 3, last: false }, [required(positions, "the positions")]);
+  return [{ name: "pool2d max", nodes: builder.nodes, inputs: builder.inputs, tolerance: 0, isDeclined: true }];
+}
 
-/** The families that are checked even where all passed before: those that a transformer spends its time in. */
+/** Names of the kernel families that have cases. */
+export const checkedFamilies: readonly string[] = [
+  ...new Set([...lines.flatMap((line) => checkedName(line)?.split(" ", 1) ?? []), ...Object.keys(makers)]),
+];
+
+/** The families that are checked even if all passed before: the ones with the largest share of a transformer's time. */
 export const sampleFamilies: readonly string[] = ["elementwise", "matmul", "softmax", "norm"];
 
-/** Check cases by the function that creates them. Cached, since one function creates the cases of several families. */
-export type MadeCases = Map<() => readonly CheckCase[], readonly CheckCase[]>;
+/** Check cases by family, and by the function that creates cases of several families. */
+export type MadeCases = Map<string | MakeCases, readonly CheckCase[]>;
 
 /** The cases of a kernel family and of the functions within it, except the steps of elementwise chains, which `elementwiseCases` makes. `made` keeps what is made. */
 export function casesOfFamily(family: string, made: MadeCases = new Map()): readonly CheckCase[] {
-  const make = casesOfFamilies[family];
-  if (make === undefined) return [];
-  const all = [make, loweringCases].flatMap((each) => {
-    const cases = made.get(each) ?? each();
-    made.set(each, cases);
+  const once = (key: string | MakeCases, make: MakeCases): readonly CheckCase[] => {
+    const cases = made.get(key) ?? make();
+    made.set(key, cases);
     return cases;
-  });
-  return all.filter(({ name }) => name === family || name.startsWith(`${family} `));
+  };
+  const isOfFamily = (name: string | undefined): boolean => name?.split(" ", 1)[0] === family;
+  return once(family, () => [
+    ...lines.filter((line) => isOfFamily(checkedName(line))).map(readCase),
+    ...(makers[family] ?? []).flatMap((make) => once(make, make)).filter(({ name }) => isOfFamily(name)),
+  ]);
 }
 
 /** Functions whose results are approximations; those of all others are equal to the interpreter's. */

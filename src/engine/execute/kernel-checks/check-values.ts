@@ -63,7 +63,7 @@ export function castable(dataType: ElementType): Literal {
   return literal(dataType, [11], [0, 1, 2.5, 3.75, 7, 100, 126.99, 127, 0.5, 64, 31]);
 }
 
-/** A vector of special values, shifted by `shift`, so that two of them pair the values in different ways. Its length is no multiple of 4. */
+/** A vector of special values, rotated by `shift`, so that two of them pair the values in different ways. Its length is not a multiple of 4. */
 export function special(dataType: ElementType, shift: number = 0): Literal {
   const all = isFloat(dataType) ? specialFloats : specialIntegers;
   const length = specialFloats.length;

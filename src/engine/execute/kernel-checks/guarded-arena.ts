@@ -23,7 +23,7 @@ export class GuardedArena {
     this.#memory = memory;
   }
 
-  /** Assigns each buffer bytes of its own, whatever its lifetime. See `PlanSettings.assignOffsets`. */
+  /** Assigns each buffer separate bytes, without regard to lifetimes. See `PlanSettings.assignOffsets`. */
   assignOffsets(buffers: readonly Lifetime[]): ArenaLayout {
     let bytes = guardBytes;
     const offsets = buffers.map((buffer) => {

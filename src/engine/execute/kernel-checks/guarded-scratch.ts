@@ -19,7 +19,7 @@ export class GuardedScratch {
     this.#start = memory.pack({ source: toLiteral("uint8", [0], []), layout: "scratch", bytes, packStored: () => {} }, false);
   }
 
-  /** The offsets of a call, with the scratch memory in its place. */
+  /** The offsets of a call, with the offset of the guarded scratch memory. */
   place({ dynamicSizes, parameters, scratchBytes }: KernelCall, offsets: readonly number[]): readonly number[] {
     return scratchBytes > 0 ? offsets.with(dynamicSizes.length + parameters.length - 1, this.#start) : offsets;
   }

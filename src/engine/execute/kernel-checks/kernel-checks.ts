@@ -28,14 +28,14 @@ const stepsAtOnce = 40;
 export interface FailedKernelFunction {
   /** See `KernelFunction`. */
   readonly name: string;
-  /** What it computed, and what is right. */
+  /** The computed result and the right one. */
   readonly problem: string;
 }
 
 /** What names of interpreted operations begin with in the record of passed checks. */
 const interpreterPrefix = "interpreter: ";
 
-/** How `KernelChecks` checks. */
+/** Options of `KernelChecks`. */
 export interface KernelCheckOptions {
   /** Compiles the kernels to be checked; tests give one that breaks them. Default: `compileKernels`. */
   readonly compile?: typeof compileKernels;
@@ -47,7 +47,7 @@ export interface KernelCheckOptions {
   readonly passed?: PassedChecks | undefined;
 }
 
-/** The results of all checks so far. Each function is checked once. */
+/** The results of all checks. Each function is checked once. */
 export class KernelChecks {
   readonly #features: WasmFeatures;
   readonly #compile: typeof compileKernels | undefined;
@@ -90,7 +90,7 @@ export class KernelChecks {
     return this.#blockKernels;
   }
 
-  /** Results of the self-tests of kernels for quantized weights so far, by id. */
+  /** Results of the self-tests of kernels for quantized weights, by id. */
   get selfTests(): ReadonlyMap<string, KernelSelfTest> {
     return this.#selfTests;
   }
@@ -131,8 +131,8 @@ export class KernelChecks {
   }
 
   /**
-   * Holds what the interpreter computes for a model against its known answers: these operations, by `interpretedNames`, and what excluded functions of generated code
-   * were compared with, which may be right where the interpreter is wrong. Throws VERIFICATION_FAILED, which names the operation.
+   * Compares results of the interpreter for a model with known answers: these operations, by `interpretedNames`, and the computations that excluded functions
+   * of generated code were compared with, since the function may be right and the interpreter wrong. Throws VERIFICATION_FAILED, which names the operation.
    */
   async checkInterpreter(operations: Iterable<string>, excluded: Iterable<string>): Promise<void> {
     const compared = [...excluded].flatMap((name) => this.#comparedOperations.get(name) ?? []);
@@ -301,6 +301,5 @@ function machineWith({ simd, relaxedSimd }: WasmFeatures): KernelMachine {
     wasm: { simd, relaxedSimd },
     cuda: unknown,
     machineCode: unknown,
-    ggml: unknown,
   };
 }

@@ -12,14 +12,13 @@ const rowCounts: Readonly<Record<KernelEntry["implementation"]["kind"], readonly
   wasm: [1, 7],
   machine: [1, 6, 11],
   scalar: [1, 3],
-  ggml: [1, 6],
   llama: [],
   none: [],
 };
 /** Columns at least: several groups of activations. */
 const minColumns = 256;
 
-/** The self-test of a kernel for weights of a format. The right results are those of the reference decoder, summed in float64. */
+/** The self-test of a kernel for weights of a format. The expected results come from the reference decoder, summed in float64. */
 export function knownAnswerCases(
   { type, format }: Pick<QuantizedBlocks, "type" | "format">,
   { id, implementation, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,

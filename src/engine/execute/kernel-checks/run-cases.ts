@@ -18,7 +18,7 @@ import { GuardedArena } from "./guarded-arena.ts";
 import { GuardedScratch } from "./guarded-scratch.ts";
 import { allocateStates } from "./state-blocks.ts";
 
-/** How cases are run. */
+/** Options of running cases. */
 export interface RunCasesOptions {
   /** The features that kernels are generated with. */
   readonly features: WasmFeatures;
@@ -30,7 +30,7 @@ export interface RunCasesOptions {
   readonly isExcluded?: (name: string) => boolean;
 }
 
-/** Runs all cases as one graph, and returns for each what differs from the right result, as a message. Throws what a kernel throws. */
+/** Runs all cases as one graph, and returns for each a message about the difference from the right result. Throws errors of kernels. */
 export function runCases(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
   const accepted = cases.filter(({ isRefused }) => isRefused !== true);
   const problems = new Map(runAccepted(accepted, options).map((problem, index) => [at(accepted, index), problem]));

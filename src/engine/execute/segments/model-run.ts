@@ -53,7 +53,7 @@ export class ModelRun {
   readonly yieldPolicy: YieldPolicy;
   /** Limits of the run. */
   readonly limits: RunLimits;
-  /** Arrays that were allocated by this run and that nobody else refers to: they can be returned without copying. */
+  /** Arrays that this run allocated and that nothing else refers to: they can be returned without copying. */
   readonly ownedArrays: WeakSet<object> = new WeakSet();
   readonly #segments = new Set<ExecutedSegment>();
   #operations = 0;

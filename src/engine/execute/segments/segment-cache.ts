@@ -1,4 +1,4 @@
-/** A cache of the segments of a model, including those of loop bodies. */
+/** A cache of the segments of a model, including segments of loop bodies. */
 import type { Segment } from "./segment.ts";
 
 /** Upper bound on segments; the least recently used is evicted first. */

@@ -10,17 +10,17 @@ import { DataDependencyError } from "../../build/data-dependency-error.ts";
 import type { TraceLog } from "../../build/trace-log.ts";
 import { type TracedValue, tensorsIn } from "../../build/traced-value.ts";
 
-/** What a segment starts from: the model's inputs, the log of the trace that it continues, and the values that earlier segments computed. */
+/** The start of a segment: the model's inputs, the log of the trace that it continues, and the values that earlier segments computed. */
 export interface SegmentStart {
   /** The model's inputs, types only. */
   readonly inputs: ReadonlyMap<string, TracedValue>;
-  /** The log of the trace so far, up to and including the resolved data dependency. */
+  /** The log of the trace, up to and including the resolved data dependency. */
   readonly log: TraceLog;
   /** Values whose elements are available when the segment runs. */
   readonly liveIn: ReadonlySet<Value>;
   /** Values among `liveIn` that cannot be recomputed and stay live until the run ends. */
   readonly pinned: ReadonlySet<Value>;
-  /** The branch path of the segment: the values of the conditions on which the trace depended so far. */
+  /** The branch path of the segment: the values of the conditions on which the trace has depended. */
   readonly branchPath: string;
   /** The outputs of the interpreted operation that precedes the segment, types only. */
   readonly interpretedOutputs?: readonly TracedValue[];

@@ -44,14 +44,14 @@ export function inferArg({ axis }: OperationOf<"arg">, inputs: Types): Types {
   return [{ dataType: "int64", shape: x.shape.with(axis, 1) }];
 }
 
-/** Output type of `cumulative` (prefix sums and products): that of x. Throws Error if the axis is out of range. */
+/** Output type of `cumulative` (prefix sums and products): the type of x. Throws Error if the axis is out of range. */
 export function inferCumulative({ axis }: OperationOf<"cumulative">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkAxis(axis, x);
   return [x];
 }
 
-/** Output type of `softmax`: that of x. Throws Error if the mask does not broadcast to x. */
+/** Output type of `softmax`: the type of x. Throws Error if the mask does not broadcast to x. */
 export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types): Types {
   if (x === undefined) throw new Error("expected the input x, got none");
   checkAxis(axis, x);
@@ -61,7 +61,7 @@ export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types)
   return [x];
 }
 
-/** Output type of `layer-norm`: that of x. Throws Error if scale or shift do not broadcast to x. */
+/** Output type of `layer-norm`: the type of x. Throws Error if scale or shift do not broadcast to x. */
 export function inferLayerNorm({ axis }: OperationOf<"layer-norm">, inputs: Types): Types {
   const [x, ...others] = inputs;
   if (x === undefined || others.length > 2) throw new Error(`expected the inputs x, scale and shift, got ${inputs.length}`);

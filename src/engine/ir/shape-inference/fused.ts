@@ -7,7 +7,7 @@ import { inferMatmul } from "./products.ts";
 
 type Types = readonly TensorType[];
 
-/** Output type of `linear`: that of the matrix product x [..., k] by weights [k, n]. Throws Error if bias or residual do not fit it. */
+/** Output type of `linear`: the type of the matrix product x [..., k] by weights [k, n]. Throws Error if bias or residual do not fit it. */
 export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: Types): Types {
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined || others.length !== Number(bias) + Number(residual !== "none")) {
@@ -42,7 +42,7 @@ export function inferIntegerMatmul([x, weights]: Types, result: "int32" | "float
   return [{ dataType: result, shape: [...x.shape.slice(0, -1), columns] }];
 }
 
-/** Output type of `fused-matmul`: that of `matmul` on the permuted operands, with the axes of the product permuted. */
+/** Output type of `fused-matmul`: the type of `matmul` on the permuted operands, with the axes of the product permuted. */
 export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, inputs: Types): Types {
   const [one, other] = operands(inputs, "a", "b");
   const left = inferTranspose({ kind: "transpose", permutation: a }, [one]);
@@ -50,7 +50,7 @@ export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, 
   return inferTranspose({ kind: "transpose", permutation: result }, inferMatmul([...left, ...right]));
 }
 
-/** Output type of `elementwise`, a fused chain: that of its last step. `infer` returns the output types of one step. */
+/** Output type of `elementwise`, a fused chain: the type of its last step. `infer` returns the output types of one step. */
 export function inferElementwise(
   { steps }: OperationOf<"elementwise">,
   inputs: Types,

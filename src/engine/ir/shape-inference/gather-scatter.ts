@@ -39,7 +39,7 @@ export function inferGatherNd({ batchAxes }: OperationOf<"gather-nd">, inputs: T
 }
 
 /**
- * Output type of `scatter-elements` and `scatter-nd`: that of the data. Throws Error if the updates have another element type or the indices are not
+ * Output type of `scatter-elements` and `scatter-nd`: the type of the data. Throws Error if the updates have another element type or the indices are not
  * integers.
  */
 export function inferScatter(inputs: Types): Types {

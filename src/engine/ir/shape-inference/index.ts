@@ -73,7 +73,7 @@ const rules: Rules = {
   call: ({ types }) => types,
 };
 
-/** Infers the types of an operation's outputs from those of its inputs. Throws Error if the inputs do not fit the operation or each other. */
+/** Infers the types of an operation's outputs from the types of its inputs. Throws Error if the inputs do not fit the operation or each other. */
 export function inferTypes(operation: Operation, inputs: readonly TensorType[]): readonly TensorType[] {
   const rule = rules[operation.kind] as (operation: Operation, inputs: readonly TensorType[]) => readonly TensorType[];
   return rule(operation, inputs);

@@ -67,7 +67,7 @@ export function inferTranspose({ permutation }: OperationOf<"transpose">, inputs
   return [{ dataType: x.dataType, shape: permutation.map((axis) => at(x.shape, axis)) }];
 }
 
-/** Output type of `reshape`: the shape `shape`. Throws Error if its element count differs from that of x. */
+/** Output type of `reshape`: the shape `shape`. Throws Error if its element count differs from the element count of x. */
 export function inferReshape({ shape }: OperationOf<"reshape">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   if (shape.some((size) => !Number.isInteger(size) || size < 0) || elementCount(shape) !== elementCount(x.shape))

@@ -23,8 +23,8 @@ export interface Subgraphs {
 export interface SubgraphClosure extends Pick<InterpretedLoop, "body" | "captures"> {}
 
 /**
- * What a translation sees of its node. Methods that read an input or attribute throw Error if it is missing or of another kind, unless their name
- * ends with IfGiven or they take a default; the tracer adds the node's name to the message and makes it MODEL_UNSUPPORTED.
+ * A node's inputs, attributes and outputs, as its translation reads them. Methods that read an input or attribute throw Error if it is missing or of another
+ * kind, unless their name ends with IfGiven or they take a default; the tracer adds the node's name to the message and makes it MODEL_UNSUPPORTED.
  */
 export class OperatorCall extends TensorOps {
   readonly node: OnnxNode;
@@ -61,7 +61,7 @@ export class OperatorCall extends TensorOps {
     return this.#inputs[index];
   }
 
-  /** The number of inputs, those that are left out in between included. */
+  /** The number of inputs, including omitted ones before the last. */
   get inputCount(): number {
     return this.#inputs.length;
   }

@@ -3,7 +3,7 @@ import type { Value } from "../../ir/graph.ts";
 import type { TracedValue } from "../../build/traced-value.ts";
 import type { OperatorCall } from "./operator-call.ts";
 
-/** Adds the operations of one node to the graph, and returns its outputs, or its only output. Throws Error for what is not supported. */
+/** Adds the operations of one node to the graph, and returns its outputs, or its only output. Throws Error for unsupported nodes. */
 export type Translate = (call: OperatorCall) => readonly TracedValue[] | Value;
 
 /** The translation of an operator for a range of operator set versions. A translation adds the graph operations that compute one node. */
@@ -13,7 +13,7 @@ export interface OperatorRule {
   readonly translate: Translate;
 }
 
-/** Translations by operator: "Name" in the domain ai.onnx, "domain:Name" in others. Those of one operator are in ascending order of `since`. */
+/** Translations by operator: "Name" in the domain ai.onnx, "domain:Name" in others. Translations of one operator are in ascending order of `since`. */
 export type OperatorFamily = Readonly<Record<string, readonly OperatorRule[]>>;
 
 /** One translation for all versions from `version` on: the list for an operator all of whose definitions have the same translation. */

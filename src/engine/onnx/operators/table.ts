@@ -42,7 +42,7 @@ import { text } from "./tensor/text.ts";
 import { optimizers } from "./math/optimizers.ts";
 import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
 
-/** All operators that the engine translates, grouped by family. The order of the families is that of docs/reference/operators.md. */
+/** All operators that the engine translates, grouped by family. The families are in the order of docs/reference/operators.md. */
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
   activations,

@@ -2,9 +2,9 @@
  * NomicBERT (Nussbaum et al. 2024, https://arxiv.org/abs/2402.01613): a post-norm encoder with rotary position embedding and a gated feed-forward network
  * (SwiGLU, Shazeer 2020, https://arxiv.org/abs/2002.05202). Hugging Face class `NomicBertModel`, with the tensor names of nomic-ai's files.
  *
- * Reads from config.json the settings of transformers, or those of nomic-ai's files in brackets: hidden_size (n_embd), num_attention_heads (n_head),
- * num_hidden_layers (n_layer), intermediate_size (n_inner), hidden_act (activation_function), layer_norm_eps (layer_norm_epsilon), vocab_size,
- * type_vocab_size, rope_parameters or rope_theta (rotary_emb_base), qkv_proj_bias, mlp_fc1_bias, mlp_fc2_bias.
+ * Reads from config.json the settings of transformers, or (in brackets) of nomic-ai's files: hidden_size (n_embd), num_attention_heads (n_head),
+ * num_hidden_layers (n_layer), intermediate_size (n_inner), hidden_act (activation_function), layer_norm_eps (layer_norm_epsilon), vocab_size, type_vocab_size,
+ * rope_parameters or rope_theta (rotary_emb_base), qkv_proj_bias, mlp_fc1_bias, mlp_fc2_bias.
  */
 import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";

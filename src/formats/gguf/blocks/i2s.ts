@@ -46,7 +46,7 @@ export const i2s: BlockFormat = {
   },
 };
 
-/** A tensor as blocks of `i2s`. Its number of elements must be a multiple of those of a block. */
+/** A tensor as blocks of `i2s`. Its number of elements must be a multiple of the block size. */
 export function i2sBlocks(bytes: Uint8Array, shape: I2SShape): Uint8Array {
   const elements = shape.rows * shape.columns;
   const codes = shape.layout === "x86" ? bytes : reordered(bytes, shape);

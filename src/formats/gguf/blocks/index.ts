@@ -53,8 +53,8 @@ export function isDecodable(type: string): boolean {
 }
 
 /**
- * Decodes the `elements` elements of a tensor of a type for which `isDecodable` holds. `bytes`: those of the tensor, little-endian. Gives bit for bit the
- * values of gguf-py's `dequantize`.
+ * Decodes the `elements` elements of a tensor of a type for which `isDecodable` holds. `bytes`: the tensor's bytes, little-endian. The values are bit-identical
+ * with gguf-py's `dequantize`.
  */
 export function decodeTensor(type: string, bytes: Uint8Array, elements: number): Float32Array {
   const target = new Float32Array(elements);

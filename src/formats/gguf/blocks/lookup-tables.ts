@@ -33,8 +33,8 @@ export function usedCodeBytes(type: TableType, { rows, columns, tiles }: TiledSh
 }
 
 /**
- * The weights -1, 0 and 1 in row-major order. `bytes` has at least `usedCodeBytes`, and the shape no `tileProblem`. Throws Error for an index that no weights
- * have: the bytes are of another type then.
+ * The weights -1, 0 and 1 in row-major order. `bytes` has at least `usedCodeBytes`, and the shape no `tileProblem`. Throws Error for an index that represents
+ * no weights: the bytes have another type in this case.
  */
 export function unpackTables(type: TableType, bytes: Uint8Array, shape: TiledShape): Int8Array {
   return type === "TL1" ? unpackPairsOfTL1(bytes, shape) : unpackTL2(bytes, shape);

@@ -8,7 +8,10 @@ const base = { elements: 256, groupElements: 256, hasMins: false, codeBits: 2, s
 
 const powersOf3 = [1, 3, 9, 27, 81] as const;
 
-/** Five base-3 digits to a byte. A byte is the number divided by 3^5 and rounded up to 1/256, so that a digit is what 3 times the rest overflows by. */
+/**
+ * Five base-3 digits in one byte. The byte is the number divided by 3^5 and rounded up to 1/256; the digits are the successive integer parts when its fraction
+ * is multiplied by 3.
+ */
 export const tq10: BlockFormat = {
   ...base,
   bytes: 54,
@@ -45,7 +48,7 @@ export const tq20: BlockFormat = {
 };
 
 /**
- * Blocks that no file has, for matrices whose codes lie in an order of their own: four codes to a byte, the first one in the lowest bits, then the scale of the
+ * Blocks that occur in no file, for matrices whose codes have another order: four codes to a byte, the first one in the lowest bits, then the scale of the
  * matrix as float32.
  */
 export function ternaryFormat(elements: TernaryElements): BlockFormat {

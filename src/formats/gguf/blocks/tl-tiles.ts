@@ -66,7 +66,7 @@ export function publishedTiles(type: TableType, rows: number, columns: number): 
   return { rows: tileRows, columns: tileColumns, registerRows };
 }
 
-/** What keeps a matrix from being stored in these tiles; undefined if nothing does. The rules are those of the code generators. */
+/** Reason why a matrix cannot be stored in these tiles; undefined if it can. The rules are taken from the code generators. */
 export function tileProblem(type: TableType, { rows, columns, tiles }: TiledShape): string | undefined {
   const { rows: tileRows, columns: tileColumns, registerRows } = tiles;
   const allowed = type === "TL1" ? [32, 64] : [32];

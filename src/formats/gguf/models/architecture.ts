@@ -5,11 +5,11 @@ import type { GgufSettings } from "./settings.ts";
 /** A configuration in the form of config.json. */
 export type HuggingFaceConfig = Readonly<Record<string, unknown>>;
 
-/** How the tensors and the metadata of one architecture are translated. */
+/** Translation of the tensors and the metadata of one architecture. */
 export interface GgufArchitecture {
   /** Name of the family, to which the class names add "Model" or `generator`. */
   readonly family: string;
-  /** What the class names of language models end in. Undefined: the model does not write text. */
+  /** Suffix of the class names of its language models. Undefined: the model does not write text. */
   readonly generator?: string;
   /** Class without an output layer. Default: `family` and "Model". */
   readonly encoder?: string;

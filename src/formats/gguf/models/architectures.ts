@@ -20,12 +20,12 @@ export function ggufArchitecture({ architecture }: Pick<GgufModel, "architecture
   return Object.hasOwn(architectures, architecture) ? architectures[architecture] : undefined;
 }
 
-/** How the vectors of tokens become one, as `{architecture}.pooling_type` states it. Undefined: the file states nothing. */
+/** How the vectors of tokens are combined into one, as `{architecture}.pooling_type` states it. Undefined: the file states nothing. */
 export type GgufPooling = "none" | "mean" | "cls" | "last" | "rank";
 
 const poolings: readonly GgufPooling[] = ["none", "mean", "cls", "last", "rank"];
 
-/** The pooling that the metadata states. Throws MODEL_INVALID for a number without a meaning; -1 stands for none stated. */
+/** The pooling stated in the metadata. Throws MODEL_INVALID for an undefined number; -1 means that none is stated. */
 export function ggufPooling({ architecture, metadata }: Pick<GgufModel, "architecture" | "metadata">): GgufPooling | undefined {
   const key = `${architecture}.pooling_type`;
   const number = ggufNumber(metadata, key);

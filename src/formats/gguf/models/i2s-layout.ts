@@ -8,7 +8,7 @@ import type { GgufModel } from "./read-model.ts";
 /** Key under which `inferyard quantize` states the order. BitNet's own tools have none. */
 export const i2sLayoutKey = "inferyard.i2_s_layout";
 
-/** An order, and a sentence for the evidence that says where it is known from. */
+/** An order, and a sentence for the evidence about its source. */
 export interface I2SChoice {
   readonly layout: I2SLayout;
   readonly sentence: string;

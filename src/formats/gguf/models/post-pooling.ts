@@ -12,7 +12,7 @@ import { GgufSettings } from "./settings.ts";
 /** A linear layer: `${name}.weight`, `[outFeatures, inFeatures]`, and `${name}.bias`. */
 export interface GgufLinear {
   readonly name: string;
-  /** Path of the file that holds it: one of those of a model in parts. */
+  /** Path of the file that holds it, which is one of several for a model in parts. */
   readonly path: string;
   readonly inFeatures: number;
   readonly outFeatures: number;

@@ -3,7 +3,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { ggufBoolean, ggufNumber, ggufNumbers, ggufText } from "../gguf-metadata.ts";
 import type { GgufModel } from "./read-model.ts";
 
-/** The settings of one model: `key` stands for `{architecture}.{key}`. */
+/** The settings of one model: `key` is short for `{architecture}.{key}`. */
 export class GgufSettings {
   readonly #model: Pick<GgufModel, "architecture" | "metadata">;
 

@@ -29,8 +29,9 @@ export interface TableMatrices {
 const bitnetRemedy = "download the file again, or convert the model again";
 
 /**
- * The matrices in TL1 and TL2. `wanted`: `LoadSettings.tlTiles`; the tiles of other shapes are those that BitNet's `setup_env.py` generates kernels with. Throws
- * INPUT_INVALID for texts of another form, MODEL_UNSUPPORTED for a shape whose tiles are not known or do not fit, and MODEL_INVALID for a tensor that is too short.
+ * The matrices in TL1 and TL2. `wanted`: `LoadSettings.tlTiles`; other shapes have the tiles for which BitNet's `setup_env.py` generates kernels. Throws
+ * INPUT_INVALID for texts of another form, MODEL_UNSUPPORTED for a shape whose tiles are not known or do not fit, and MODEL_INVALID for a tensor that is too
+ * short.
  */
 export function tableMatrices({ tensors }: Pick<GgufModel, "tensors">, wanted: readonly string[] = []): TableMatrices {
   const given = givenTiles(wanted);

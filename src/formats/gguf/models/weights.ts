@@ -13,7 +13,7 @@ import type { GgufModel, GgufModelTensor } from "./read-model.ts";
 import { GgufSettings } from "./settings.ts";
 import { readTableMatrix, type TableMatrices, type TableMatrix } from "./table-weights.ts";
 
-/** A tensor of the model, and how its elements become those of the safetensors file. */
+/** A tensor of the model, and the conversion of its elements to the layout of safetensors files. */
 export interface GgufWeight {
   readonly tensor: GgufModelTensor;
   /** The outermost dimension first. */
@@ -30,7 +30,7 @@ export interface GgufWeight {
   readonly table: TableMatrix | undefined;
 }
 
-/** What the file of a model does not say of its weights. */
+/** Layouts of weights that the file of a model does not state. */
 export interface WeightLayouts {
   /** Order of the codes of I2_S tensors. Default: "x86". */
   readonly i2sLayout?: I2SLayout | undefined;

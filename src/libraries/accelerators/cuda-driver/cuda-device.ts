@@ -12,10 +12,10 @@ export interface CudaDevice {
 
 /** Memory that the threads of a block share, on the chip. Sizes in bytes. */
 export interface SharedMemory {
-  /** What every kernel may use. */
+  /** Shared memory that every kernel may use per block. */
   readonly perBlockBytes: number;
-  /** What a kernel may use that asks for it (cudaFuncAttributeMaxDynamicSharedMemorySize). */
+  /** Shared memory per block for kernels that request more (cudaFuncAttributeMaxDynamicSharedMemorySize). */
   readonly perBlockOptInBytes: number;
-  /** What the blocks that run on a multiprocessor share. */
+  /** Shared memory of all blocks on one multiprocessor. */
   readonly perMultiprocessorBytes: number;
 }

@@ -22,7 +22,7 @@ export const tags = {
   requiredVersionCount: 0x6fffffff,
 } as const;
 
-/** The entries of the dynamic segment, with what is needed to follow their addresses. */
+/** The entries of the dynamic segment, and a reader for their addresses. */
 export interface DynamicSegment {
   readonly addresses: AddressMap;
   readonly strings: NameTable;

@@ -126,7 +126,7 @@ export class AddressMap {
     this.#loaded = segments.filter(({ type }) => type === 1); // PT_LOAD
   }
 
-  /** Position in the file of an address that the file has bytes for. Throws DamagedBinary; `what` names what lies there. */
+  /** Position in the file of an address that the file has bytes for. Throws DamagedBinary; `what` names the content in the message. */
   position(address: number, what: string): number {
     const segment = this.#loaded.find((each) => address >= each.address && address < each.address + each.size);
     if (segment === undefined) throw new DamagedBinary(`${what} is at address 0x${address.toString(16)}, which no segment loads`);

@@ -1,6 +1,6 @@
 /** Symbol tables of ELF files: entries, and the number of dynamic symbols, which no dynamic entry states. */
 import { DamagedBinary } from "../binary-errors.ts";
-import type { BinarySymbol, SymbolBinding, SymbolType } from "../binary-file.ts";
+import { type BinarySymbol, type SymbolBinding, type SymbolType, makeSymbol } from "../binary-file.ts";
 import type { BinaryReader, Fields, NameTable, NumberLayout } from "../binary-reader.ts";
 import { type DynamicSegment, tags, getValue } from "./elf-dynamic.ts";
 import type { ElfHeader } from "./elf-header.ts";
@@ -97,16 +97,13 @@ function readSymbol(table: Fields, start: number, names: NameTable): BinarySymbo
   const visibility = table.uint8(start + offsets.other) & 3;
   const binding = bindings.get(info >> 4) ?? "global";
   const isImported = table.uint16(start + offsets.section) === undefinedSection;
-  return {
+  return makeSymbol({
     name: names.at(table.uint32(start)),
-    version: undefined,
-    isDefaultVersion: false,
     binding,
     type: types.get(info & 15) ?? "unknown",
     isImported,
     isExported: !isImported && binding !== "local" && (visibility === 0 || visibility === 3), // STV_DEFAULT, STV_PROTECTED
-    library: undefined,
-  };
+  });
 }
 
 function withVersion(symbol: BinarySymbol, index: number, { byIndex }: ElfVersions): BinarySymbol {

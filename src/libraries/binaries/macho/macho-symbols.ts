@@ -1,5 +1,5 @@
 /** Symbols of Mach-O files: entries of LC_SYMTAB (mach-o/nlist.h) in the ranges that LC_DYSYMTAB gives for exports and imports. */
-import type { BinaryKind, BinarySymbol } from "../binary-file.ts";
+import { type BinaryKind, type BinarySymbol, makeSymbol } from "../binary-file.ts";
 import type { BinaryReader, Fields, NameTable, NumberLayout } from "../binary-reader.ts";
 
 /** Where the symbols of a file are. */
@@ -42,14 +42,12 @@ function readSymbol(entries: Fields, start: number, type: number, { names, neede
   const isCommon = isUndefined && kind === "object" && entries.word(start + 8) !== 0; // the value of a common symbol is its size
   const isImported = isUndefined && !isCommon;
   const name = names.at(entries.uint32(start));
-  return {
+  return makeSymbol({
     name: name.startsWith("_") ? name.slice(1) : name,
-    version: undefined,
-    isDefaultVersion: false,
     binding: (description & (isImported ? 0x40 : 0x80)) === 0 ? "global" : "weak", // N_WEAK_REF, N_WEAK_DEF
     type: isCommon ? "common" : "unknown",
     isImported,
     isExported: !isImported && (kind === "object" || (type & privateExternal) === 0),
     library: isImported && kind !== "object" ? needed[(description >> 8) - 1] : undefined,
-  };
+  });
 }

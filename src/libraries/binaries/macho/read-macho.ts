@@ -3,7 +3,7 @@ import { DamagedBinary } from "../binary-errors.ts";
 import { type BinaryFile, type BinaryKind, emptyBinary } from "../binary-file.ts";
 import type { BinaryReader, Fields, NumberLayout } from "../binary-reader.ts";
 import { machoArchitecture } from "./macho-architectures.ts";
-import { readMachoSymbols } from "./macho-symbols.ts";
+import { type MachoSymbolTable, readMachoSymbols } from "./macho-symbols.ts";
 
 /** File types that are read. Bundles (MH_BUNDLE) are what Node.js loads as addons. */
 const kinds = new Map<number, BinaryKind>([
@@ -68,12 +68,10 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
   const kind = kinds.get(header.uint32(12));
   if (kind === undefined)
     throw new DamagedBinary(`its type is ${header.uint32(12)}, and may be 1 (object), 2 (executable), 6 (library) or 8 (bundle)`);
-  const what = "the load commands";
-  const bytes = await reader.bytes(headerBytes, header.uint32(20), what);
-  const table = await reader.fields(headerBytes, header.uint32(20), layout, what);
+  const table = await reader.fields(headerBytes, header.uint32(20), layout, "the load commands");
   const list = loadCommands(reader, table, header.uint32(16));
   const texts = (wanted: (command: number) => boolean): string[] =>
-    list.filter(({ command }) => wanted(command)).map((each) => toText(bytes, table, each));
+    list.filter(({ command }) => wanted(command)).map((each) => toText(table, each));
   const needed = texts((command) => libraryCommands.has(command));
   const uuid = list.find(({ command }) => command === commands.uuid);
   return {
@@ -87,8 +85,8 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
     name: texts((command) => command === commands.name)[0],
     needed,
     rpath: texts((command) => command === commands.rpath),
-    buildId: uuid === undefined ? undefined : bytes.toString("hex", uuid.start + 8, uuid.start + 24),
-    sections: list.flatMap((each) => getSections(reader, bytes, table, each)),
+    buildId: uuid === undefined ? undefined : table.bytes.toString("hex", uuid.start + 8, uuid.start + 24),
+    sections: list.flatMap((each) => getSections(reader, table, each)),
     symbols: withSymbols ? await getSymbols(reader, table, list, kind, needed) : [],
   };
 }
@@ -108,9 +106,9 @@ function loadCommands(reader: BinaryReader, table: Fields, count: number): LoadC
 }
 
 /** The text of a command whose first field is the offset of a text in it. */
-function toText(bytes: Buffer, table: Fields, { start, size }: LoadCommand): string {
+function toText(table: Fields, { start, size }: LoadCommand): string {
   const offset = table.uint32(start + 8);
-  const text = bytes.subarray(start + Math.min(offset, size), start + size);
+  const text = table.bytes.subarray(start + Math.min(offset, size), start + size);
   const end = text.indexOf(0);
   return text.toString("utf8", 0, end < 0 ? text.length : end);
 }
@@ -125,31 +123,20 @@ async function getSymbols(
   const symbols = list.find(({ command }) => command === commands.symbolTable);
   if (symbols === undefined) return [];
   const dynamic = list.find(({ command }) => command === commands.dynamicSymbolTable);
-  const ranges =
-    dynamic === undefined
-      ? undefined
-      : [16, 24].map((offset) => ({
-          first: table.uint32(dynamic.start + offset),
-          count: table.uint32(dynamic.start + offset + 4),
-        }));
-  const [position, count, stringsAt, stringBytes] = [8, 12, 16, 20].map((offset) => table.uint32(symbols.start + offset)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const number = (offset: number): number => table.uint32(symbols.start + offset);
+  const range = (at: number): MachoSymbolTable["ranges"][number] => ({ first: table.uint32(at), count: table.uint32(at + 4) });
   return await readMachoSymbols(reader, {
     layout: table.layout,
-    position,
-    ranges: ranges ?? [{ first: 0, count }],
-    names: await reader.names(stringsAt, stringBytes, "the string table"),
+    position: number(8),
+    ranges: dynamic === undefined ? [{ first: 0, count: number(12) }] : [range(dynamic.start + 16), range(dynamic.start + 24)],
+    names: await reader.names(number(16), number(20), "the string table"),
     needed,
     kind,
   });
 }
 
 /** The sections that a segment command lists, as "__TEXT,__text". */
-function getSections(reader: BinaryReader, bytes: Buffer, table: Fields, { command, start, size }: LoadCommand): string[] {
+function getSections(reader: BinaryReader, table: Fields, { command, start, size }: LoadCommand): string[] {
   if (command !== commands.segment && command !== commands.segment64) return [];
   const is64 = command === commands.segment64;
   const [headerBytes, sectionBytes] = is64 ? [72, 80] : [56, 68];
@@ -157,9 +144,8 @@ function getSections(reader: BinaryReader, bytes: Buffer, table: Fields, { comma
   if (headerBytes + count * sectionBytes > size)
     throw new DamagedBinary(`a segment claims ${count} sections, which do not fit into it`);
   reader.limits.countEntries(count);
-  const text = (position: number): string => bytes.toString("latin1", position, position + 16).replace(/\0.*$/s, "");
   return Array.from({ length: count }, (_section, index) => {
     const section = start + headerBytes + index * sectionBytes;
-    return `${text(section + 16)},${text(section)}`;
+    return `${table.text(section + 16, 16)},${table.text(section, 16)}`;
   });
 }

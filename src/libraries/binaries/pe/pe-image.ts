@@ -60,14 +60,12 @@ function getDirectories(optional: Fields, countAt: number): DataDirectory[] {
 }
 
 async function readSections(reader: BinaryReader, position: number, count: number): Promise<PeSection[]> {
-  const what = "the section table";
-  const bytes = await reader.bytes(position, count * 40, what);
-  const table = await reader.fields(position, count * 40, littleEndian, what);
+  const table = await reader.fields(position, count * 40, littleEndian, "the section table");
   reader.limits.countEntries(count);
   return Array.from({ length: count }, (_section, index) => {
     const start = index * 40;
     return {
-      name: bytes.toString("latin1", start, start + 8).replace(/\0.*$/s, ""),
+      name: table.text(start, 8),
       address: table.uint32(start + 12),
       position: table.uint32(start + 20),
       size: table.uint32(start + 16),
@@ -76,7 +74,7 @@ async function readSections(reader: BinaryReader, position: number, count: numbe
   });
 }
 
-/** The section that has bytes for an address. Throws DamagedBinary; `what` names what lies there. */
+/** The section that has bytes for an address. Throws DamagedBinary; `what` names the content in the message. */
 export function sectionAt({ sections }: PeImage, address: number, what: string): PeSection {
   const section = sections.find((each) => address >= each.address && address < each.address + each.size);
   if (section === undefined) throw new DamagedBinary(`${what} is at address 0x${address.toString(16)}, which is in no section`);

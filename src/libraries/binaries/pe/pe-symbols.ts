@@ -1,30 +1,19 @@
 /** Exports and imports of PE files (Microsoft's "PE Format", sections .edata, .idata and delay-load import tables). */
-import type { BinarySymbol } from "../binary-file.ts";
+import { type BinarySymbol, makeSymbol } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
 import { type PeImage, littleEndian, getPosition, sectionAt, textAt } from "./pe-image.ts";
 
-/** What a PE file offers: its own name, and its exports that have names. */
+/** Exports of a PE file: its own name, and its exports that have names. */
 export interface PeExports {
   readonly name: string | undefined;
   readonly symbols: readonly BinarySymbol[];
 }
 
-/** What a PE file needs: libraries, and the symbols it takes from each. */
+/** Imports of a PE file: libraries, and the symbols it takes from each. */
 export interface PeImports {
   readonly needed: readonly string[];
   readonly symbols: readonly BinarySymbol[];
 }
-
-const getSymbol = (fields: Partial<BinarySymbol> & { readonly name: string }): BinarySymbol => ({
-  version: undefined,
-  isDefaultVersion: false,
-  binding: "global",
-  type: "unknown",
-  isImported: false,
-  isExported: false,
-  library: undefined,
-  ...fields,
-});
 
 /** Reads the exports. Those that have a number only are left out. Throws DamagedBinary. */
 export async function readExports(reader: BinaryReader, image: PeImage, withSymbols: boolean): Promise<PeExports> {
@@ -53,7 +42,7 @@ export async function readExports(reader: BinaryReader, image: PeImage, withSymb
     const isForwarded = address >= directory.address && address < directory.address + directory.size;
     const isFunction = isForwarded || image.sections.some((each) => each.isCode && contains(each, address));
     symbols.push(
-      getSymbol({
+      makeSymbol({
         name: await textAt(reader, image, names.uint32(index * 4), "an exported name"),
         type: isFunction ? "function" : "object",
         isExported: true,
@@ -105,6 +94,6 @@ async function importsAt(reader: BinaryReader, image: PeImage, list: number, lib
     const name = isNumber
       ? `#${entry.uint16(0)}`
       : await textAt(reader, image, (entry.uint32(0) & 0x7fffffff) + 2, "an imported name"); // after a hint of two bytes
-    symbols.push(getSymbol({ name, isImported: true, library }));
+    symbols.push(makeSymbol({ name, isImported: true, library }));
   }
 }

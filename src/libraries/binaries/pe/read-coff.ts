@@ -1,5 +1,5 @@
 /** Reads COFF objects, and the short members of import libraries (Microsoft's "PE Format", "Import Library Format"). */
-import { type BinaryFile, type BinarySymbol, emptyBinary } from "../binary-file.ts";
+import { type BinaryFile, type BinarySymbol, emptyBinary, makeSymbol } from "../binary-file.ts";
 import type { BinaryReader, Fields } from "../binary-reader.ts";
 import { coffArchitecture, coffBits } from "./coff-machines.ts";
 import { littleEndian } from "./pe-image.ts";
@@ -48,16 +48,12 @@ async function readShortImport(reader: BinaryReader): Promise<BinarySymbol[]> {
   const name = names.at(0);
   const isCode = (header.uint16(18) & 3) === 0;
   return [
-    {
+    makeSymbol({
       name,
-      version: undefined,
-      isDefaultVersion: false,
-      binding: "global",
       type: isCode ? "function" : "object",
-      isImported: false,
       isExported: true,
       library: names.at(Buffer.byteLength(name) + 1),
-    },
+    }),
   ];
 }
 
@@ -67,9 +63,7 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
   const [position, count] = [header.uint32(tableAt), header.uint32(tableAt + 4)];
   if (position === 0 || count === 0) return [];
   reader.limits.countSymbols(count);
-  const what = "the symbol table";
-  const bytes = await reader.bytes(position, count * symbolBytes, what);
-  const table = await reader.fields(position, count * symbolBytes, littleEndian, what);
+  const table = await reader.fields(position, count * symbolBytes, littleEndian, "the symbol table");
   const stringsAt = position + count * symbolBytes;
   const size = await reader.fields(stringsAt, 4, littleEndian, "the string table");
   const names = await reader.names(stringsAt, size.uint32(0), "the string table");
@@ -78,17 +72,10 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
     const start = index * symbolBytes;
     const storage = table.uint8(start + symbolBytes - 2);
     // A long name is an offset in the string table after four zero bytes.
-    if (storage === externalClass || storage === weakClass)
-      symbols.push(
-        getSymbol(
-          table,
-          start,
-          form,
-          table.uint32(start) === 0
-            ? names.at(table.uint32(start + 4))
-            : bytes.toString("latin1", start, start + 8).replace(/\0.*$/s, ""),
-        ),
-      );
+    if (storage === externalClass || storage === weakClass) {
+      const name = table.uint32(start) === 0 ? names.at(table.uint32(start + 4)) : table.text(start, 8);
+      symbols.push(getSymbol(table, start, form, name));
+    }
     index += table.uint8(start + symbolBytes - 1); // auxiliary entries
   }
   return symbols;
@@ -99,14 +86,11 @@ function getSymbol(table: Fields, start: number, form: keyof typeof forms, name:
   const isUndefined = (form === "large" ? table.uint32(start + 12) : table.uint16(start + 12)) === 0;
   const isWeak = table.uint8(start + symbolBytes - 2) === weakClass;
   const isCommon = isUndefined && !isWeak && table.uint32(start + 8) !== 0; // the value of a common symbol is its size
-  return {
+  return makeSymbol({
     name,
-    version: undefined,
-    isDefaultVersion: false,
     binding: isWeak ? "weak" : "global",
     type: isCommon ? "common" : table.uint16(start + symbolBytes - 4) === 0x20 ? "function" : "unknown",
     isImported: isUndefined && !isCommon,
     isExported: !isUndefined || isCommon,
-    library: undefined,
-  };
+  });
 }

@@ -11,11 +11,11 @@ export interface CheckedLibrary {
   readonly contract: LibraryContract;
 }
 
-/** What a check found. Throws LIBRARY_INCOMPATIBLE instead where it refuses. */
+/** Result of a check. Throws LIBRARY_INCOMPATIBLE instead if the check fails. */
 export interface CheckOutcome {
   /** Default: "passed". */
   readonly verdict?: "not provable";
-  /** A sentence without a full stop. */
+  /** Description, as a sentence without a full stop. */
   readonly detail: string;
   readonly version?: string;
   readonly structs?: readonly ProvedStruct[];
@@ -34,7 +34,7 @@ export function statedText({ library }: CheckedLibrary, name: string): string | 
   return library.has(name) ? library.bind(name, { result: "string", parameters: [] })() : undefined;
 }
 
-/** The refusal of a step, with what the user can do. */
+/** The error of a failed step, with a remedy. */
 export function refuse(
   { library, contract }: CheckedLibrary,
   step: ValidationStepName,

@@ -15,7 +15,7 @@ const version: Check = {
   },
 };
 
-/** Types that every release since September 2024 has, but for those that were given up. */
+/** Types that every release since September 2024 has, except types removed since. */
 const firstTypes = 36;
 /** Types that later releases have, and forks under another name. */
 const laterTypes = 43;

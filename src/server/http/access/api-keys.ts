@@ -7,7 +7,7 @@ import type { ApiKey } from "../../server-settings.ts";
 export class KeyRing {
   readonly #keys: readonly { readonly key: ApiKey; readonly digest: Buffer }[];
 
-  /** Throws CONFIG_INVALID for a digest that is malformed or that of an empty key, and for a name or a digest that two keys share. */
+  /** Throws CONFIG_INVALID for a malformed digest, for the digest of an empty key, and for a name or a digest that two keys share. */
   constructor(keys: readonly ApiKey[]) {
     this.#keys = keys.map((key) => ({ key, digest: computeDigest(key) }));
     const names = keys.map(({ name }) => name);

@@ -5,7 +5,7 @@ import { type KeyRing, presentedKey } from "./api-keys.ts";
 import { parseHost, isLoopback } from "./origin.ts";
 import type { Role } from "../../server-settings.ts";
 
-/** Who makes a request, and what they may do. */
+/** The client of a request, and its permissions. */
 export interface Identity {
   /** Identifies the client: "key:NAME", or the address. */
   readonly client: string;
@@ -16,7 +16,7 @@ export interface Identity {
   readonly requestsPerMinute?: number;
 }
 
-/** What is known of a request before its body is read. */
+/** Facts about a request before its body is read. */
 export interface RequestFacts {
   /** Value of a header; undefined if the request does not have it. */
   readonly header: (name: string) => string | undefined;

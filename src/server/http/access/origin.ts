@@ -13,8 +13,8 @@ export interface ConnectionAddresses {
 }
 
 /**
- * Throws FORBIDDEN for a request of a web page whose origin is not in `cors`: on a server without keys, any page in a user's browser could use it
- * otherwise. Browsers send no Origin for images, scripts, forms and navigations with GET; for these Sec-Fetch-Site tells who caused the request.
+ * Throws FORBIDDEN for a request of a web page whose origin is not in `cors`: on a server without keys, any page in a user's browser could use it otherwise.
+ * Browsers send no Origin for images, scripts, forms and navigations with GET; Sec-Fetch-Site shows the initiator of these.
  */
 export function refuseCrossOrigin(header: Header, cors: readonly string[]): void {
   const origin = header("origin");

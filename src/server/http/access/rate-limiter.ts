@@ -23,10 +23,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /**
-   * Takes a token of the client. Throws RATE_LIMITED, with the time until the next token, if there is none. `what` names what is limited, for the
-   * message.
-   */
+  /** Takes a token of the client. Throws RATE_LIMITED, with the time until the next token, if there is none. `what` is the limited unit in the message. */
   take(client: string, perMinute: number, what = "requests"): void {
     const now = this.#now();
     const bucket = this.#buckets.get(client) ?? { tokens: perMinute, at: now };

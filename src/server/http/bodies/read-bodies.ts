@@ -19,8 +19,8 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
 }
 
 /**
- * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
- * content type. JSON is read at once, so that a body that is no JSON is refused here, with the errors of this file.
+ * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, for any content type. JSON
+ * is read immediately, so that an invalid body is refused here, with the errors of this file.
  */
 export function requestBodies(settings: ServerSettings, turns: ClientTurns): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);

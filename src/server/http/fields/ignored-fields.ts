@@ -4,7 +4,7 @@ import { requestLimits } from "../request-limits.ts";
 /** Name of the response header. */
 export const ignoredHeader = "x-inferyard-ignored";
 
-/** The fields of one request that were taken without effect. Their names are the client's, so that what is kept of them is bounded. */
+/** The ignored fields of one request. Their names come from the client, so their number and length are bounded. */
 export class IgnoredFields {
   readonly #pointers: string[] = [];
   #characters = 0;
@@ -29,8 +29,8 @@ export class IgnoredFields {
   }
 
   /**
-   * The first fields as JSON pointers (RFC 6901) with the escapes of a URI fragment, so that they hold no comma and no character that a header
-   * may not hold. A last element `+N` stands for N further fields.
+   * The first fields as JSON pointers (RFC 6901) with the escapes of a URI fragment, so that they contain no comma and only characters permitted in a header. A
+   * last element `+N` represents N further fields.
    */
   get names(): readonly string[] {
     return this.#unnamed === 0 ? this.#pointers : [...this.#pointers, `+${this.#unnamed}`];

@@ -1,13 +1,13 @@
 /**
  * Runs schemas of requests so that unknown fields are told apart from faults. zod reports unknown fields as issues that do not abort: the value is read
- * nevertheless, without them, and their paths are completed on the way to the root like those of faults.
+ * nevertheless, without them, and their paths are completed on the way to the root like paths of faults.
  */
 import type { z } from "@hono/zod-openapi";
 
 /** An issue whose message is not made yet. */
 export type Issue = z.core.$ZodRawIssue;
 
-/** What a schema made of a value. */
+/** Result of a schema for a value. */
 export interface SchemaRun {
   readonly value: unknown;
   readonly issues: readonly Issue[];
@@ -35,7 +35,7 @@ export function ignorableIssue(path: PropertyKey[], message: string): Issue {
   return { code: "custom", path, message, input: undefined, params: { ignorable: true }, continue: true };
 }
 
-/** The fields that an issue says are left out; undefined for a fault. */
+/** The fields that an issue reports as left out; undefined for a fault. */
 export function getIgnorable(issue: Issue): Ignorable | undefined {
   const { path = [] } = issue;
   const unnamed = (issue["unnamed"] as number | undefined) ?? 0;
@@ -64,7 +64,7 @@ export class ElementIssues {
     return false;
   }
 
-  /** All of them. */
+  /** The issues of all elements. */
   get issues(): readonly Issue[] {
     const [first, ...others] = this.#issues;
     if (first === undefined || this.#unnamed === 0) return this.#issues;

@@ -1,12 +1,13 @@
 /** Reads requests by their schemas: fields that a schema does not know are left out and named, or refused where fields are strict. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { issueMessage } from "../../../models/validation/issue-message.ts";
 import type { Env } from "../context.ts";
 import { invalidRequest } from "../validation.ts";
 import { ignoredHeader } from "./ignored-fields.ts";
 import { getIgnorable, runSchema } from "./schema-run.ts";
 
-/** How a request is read. */
+/** Options of reading a request. */
 export interface FieldOptions {
   /** Whether fields that the schema does not know make the request invalid. Default: as the server is set. */
   readonly strict?: boolean;
@@ -30,7 +31,7 @@ export function takeFields<Schema extends z.ZodType>(
   const faults = strict ? issues : issues.filter((issue) => getIgnorable(issue) === undefined);
   if (faults.length > 0) {
     const finalized = faults.map((issue) =>
-      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, undefined, z.core.config()),
+      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, { error: issueMessage }, z.core.config()),
     );
     throw invalidRequest(finalized, remedy);
   }
@@ -44,7 +45,7 @@ export function takeFields<Schema extends z.ZodType>(
   return value as z.infer<Schema>;
 }
 
-/** Takes a part of a request without effect: its path, and what is not done with it. */
+/** Records a part of a request as ignored: its path, and which effect it does not have. */
 export type IgnorePart = (path: readonly PropertyKey[], problem: string) => void;
 
 /** The function for the parts of one request. It throws INPUT_INVALID with the problem where fields are strict. */

@@ -123,7 +123,7 @@ export class Connections {
     this.#idle.add(connection);
   }
 
-  /** Closes all connections, also those in a handshake. */
+  /** Closes all connections, including connections in a handshake. */
   destroyAll(): void {
     for (const connection of [...this.#all, ...this.#refusing.keys()]) connection.destroy();
   }
@@ -151,7 +151,7 @@ export class Connections {
     return this.#refusing.size < maxRefusing && own.length < maxRefusingPerClient;
   }
 
-  /** Closes the connection that is idle for longest among those that match. False if none could be closed. */
+  /** Closes the matching connection that is idle for longest. False if none could be closed. */
   #closeIdle(fits: (connection: Connection) => boolean): boolean {
     const before = performance.now() - idleMs;
     for (const connection of this.#idle) {

@@ -4,11 +4,11 @@
  */
 import type { Server } from "node:http";
 
-/** What is needed of a response that is not complete. */
+/** Members of an incomplete response that this module uses. */
 export interface OpenResponse {
   readonly req: { readonly httpVersion: string };
   readonly headersSent: boolean;
-  /** Whether the body is a stream of events, which goes on until one side ends it. */
+  /** Whether the body is a stream of events, which continues until one side ends it. */
   readonly isEventStream?: boolean;
   /** Writes the interim answer "100 Continue". */
   writeContinue(): void;
@@ -27,9 +27,9 @@ export function keepHalfClosed(server: Server): void {
 }
 
 /**
- * Finds out whether a client that has ended its side has left: a write fails then, and the connection closes. `current`: the response in
- * progress; undefined if there is none. Returns a function that stops the attempts, or undefined where the client counts as having left: those
- * of HTTP/1.0, which know no interim answers, and readers of event streams, which never end.
+ * Finds out whether a client that has ended its side has left: then a write fails, and the connection closes. `current`: the response in progress; undefined if
+ * there is none. Returns a function that stops the attempts. Undefined if the client counts as having left: clients of HTTP/1.0, which know no interim
+ * responses, and readers of event streams, which never end.
  */
 export function probeClient(current: () => OpenResponse | undefined): (() => void) | undefined {
   const response = current();

@@ -2,9 +2,9 @@
 
 /** A connection that responses are written to. */
 export interface Reader {
-  /** Key of the client that reads: readers with the same key share what one client may leave unread. */
+  /** Key of the client that reads: readers with the same key share its limit of unread bytes. */
   readonly client: string;
-  /** Closes the connection; what it has not taken is dropped. */
+  /** Closes the connection; unsent data is dropped. */
   destroy(): void;
 }
 
@@ -92,7 +92,7 @@ export class UnreadResponses {
     return true;
   }
 
-  /** Bytes that were reserved have been handed to the operating system. */
+  /** Records that reserved bytes have been passed to the operating system. */
   sent(reader: Reader, bytes: number): void {
     const backlog = this.#backlogs.get(reader);
     if (backlog === undefined) return;
@@ -104,7 +104,7 @@ export class UnreadResponses {
     if (backlog.bytes === 0) this.#backlogs.delete(reader);
   }
 
-  /** The connection is closed, and what it had not taken is dropped. */
+  /** Records that the connection is closed, and that its unsent data is dropped. */
   forget(reader: Reader): void {
     this.#add(reader.client, -(this.#backlogs.get(reader)?.bytes ?? 0));
     this.#backlogs.delete(reader);

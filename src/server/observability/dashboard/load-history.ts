@@ -41,7 +41,7 @@ export class LoadRecorder {
     this.#spread(call.texts === undefined ? (call.tokens ?? 0) : written, now - call.inferenceMs, now);
   }
 
-  /** The sums so far. */
+  /** The sums until now. */
   history(): LoadHistory {
     this.#advance();
     const ordered = (sums: Float64Array): number[] =>

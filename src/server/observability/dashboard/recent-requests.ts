@@ -21,7 +21,7 @@ export interface RequestSummary {
 }
 
 const windowMs = 60_000;
-/** Maximum number of requests kept; beyond it, the figures are those of the newest. */
+/** Maximum number of requests kept; beyond it, the figures cover the newest. */
 const maxKept = 10_000;
 
 /** Keeps the requests of the last minute. */

@@ -9,7 +9,7 @@ export interface Ranked {
   readonly score: number;
 }
 
-/** What a response is made from. */
+/** Data of a response. */
 export interface RerankOutcome {
   readonly id: string;
   readonly model: string;
@@ -62,8 +62,8 @@ export const rerankResponse: z.ZodType = z
   .openapi("RerankResponse");
 
 /**
- * The response that the request's client reads. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by
- * Jina's, `data` by Voyage's, which do not always say whose they are, and Mixedbread's.
+ * The response for the client of the request. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by Jina's, `data`
+ * by Voyage's, which do not always identify themselves, and Mixedbread's.
  */
 export function responseBody(request: RerankRequest, outcome: RerankOutcome): object {
   const { id, model, version, object, ranked, documents, texts, tokens } = outcome;

@@ -51,7 +51,7 @@ export function toConstraint(request: ConstraintRequest): ConstraintOptions {
   return { ...statedConstraint(request), ...(typeof unlistedMembers === "boolean" ? { unlistedMembers } : {}) };
 }
 
-/** Options of generation that say what a text must be. */
+/** Options of generation that constrain the text. */
 export type ConstraintOptions = Pick<GenerationOptions, "constraint" | "unlistedMembers">;
 
 function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "constraint"> {
@@ -76,7 +76,7 @@ function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "
   return first?.[1] === undefined ? {} : { constraint: first[1] };
 }
 
-/** Those of vLLM that say what the text must be, or how white space is written, which grammars decide here. */
+/** Fields of vLLM that constrain the text, or its white space, which grammars decide here. */
 const structuredFields: ReadonlySet<string> = new Set([
   "json",
   "regex",

@@ -1,5 +1,6 @@
 /** Calls of language models that answer while they run. */
 import type { Context } from "hono";
+import { deferred } from "../../../concurrency/deferred.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -36,7 +37,7 @@ export interface OpenedCall<Result, Event> {
   readonly stream: GenerationStream<Result, Event>;
   /** The outcome, once the stream was read to its end. */
   readonly outcome: Promise<ModelCallResult<Result>>;
-  /** The model's name as the client wrote it, or that of the default model. */
+  /** The model's name as the client wrote it, or the name of the default model. */
   readonly model: string;
   /** Undefined unless the call shows tokens. */
   readonly tokenizer: Tokenizer | undefined;
@@ -54,21 +55,21 @@ export async function openStream<Result, Event>(
 ): Promise<OpenedCall<Result, Event>> {
   const caller = getCaller(context);
   const model = await service.names.resolve(caller, written);
-  const opened = await new Promise<OpenedCall<Result, Event>>((resolve, reject) => {
-    const call = { model, texts, runsLanguageModel: true };
-    const outcome = service.calls.run(caller, call, async (handle, signal, extend) => {
-      const tokenizer = showsTokens ? await service.runtime.tokenizer(handle) : undefined;
-      const stream = await start({ model: handle, signal }, tokenizer);
-      stream.onRead = extend;
-      const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
-      for (const [header, value] of Object.entries(placement)) context.header(header, value);
-      context.set("streaming", outcome);
-      await service.turns.wait(caller.client); // many streams may begin at once
-      resolve({ stream, outcome, model: model.name, tokenizer });
-      return stream.result;
-    });
-    outcome.catch(reject);
+  const opened = deferred<OpenedCall<Result, Event>>();
+  const call = { model, texts, runsLanguageModel: true };
+  const outcome = service.calls.run(caller, call, async (handle, signal, extend) => {
+    const tokenizer = showsTokens ? await service.runtime.tokenizer(handle) : undefined;
+    const stream = await start({ model: handle, signal }, tokenizer);
+    stream.onRead = extend;
+    const placement = placementHeaders({ target: handle.target, decision: handle.decision.id });
+    for (const [header, value] of Object.entries(placement)) context.header(header, value);
+    context.set("streaming", outcome);
+    await service.turns.wait(caller.client); // many streams may begin at once
+    opened.resolve({ stream, outcome, model: model.name, tokenizer });
+    return stream.result;
   });
+  outcome.catch(opened.reject);
+  const answered = await opened.promise;
   await applyKeepAlive(service, context, asLanguageModel(model), keepAlive);
-  return opened;
+  return answered;
 }

@@ -1,7 +1,7 @@
 /** What the protocols of language models ask for and this version does not do. */
 import { InferyardError } from "../../../contract/errors.ts";
 
-/** INPUT_INVALID for a field that asks for what this version does not do. Clients repeat requests that get a 5xx, so it is no NOT_BUILT. */
+/** INPUT_INVALID for a field that requests an unsupported feature. Clients repeat requests that get a 5xx, so it is not NOT_BUILT. */
 export function unsupportedField(path: string, what: string, remedy: string): InferyardError {
   return invalidField(path, `${what} is not supported`, remedy);
 }

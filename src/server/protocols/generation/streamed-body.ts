@@ -24,7 +24,7 @@ export function serverSentEvent(data: unknown, name?: string): string {
 }
 
 /**
- * A body of parts that are asked for when the client has taken the ones before. `heartbeat`: what is written when no part was ready for a while; default:
+ * A body of parts, each requested when the client has taken the ones before. `heartbeat`: text that is written when no part was ready for a while; default:
  * nothing. When the client is gone, `parts.return` is called.
  */
 export function streamedBody(parts: AsyncGenerator<string, void>, heartbeat?: string): ReadableStream<Uint8Array> {

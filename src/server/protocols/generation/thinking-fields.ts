@@ -33,7 +33,7 @@ export const thinkingFields: { readonly [Name in keyof ThinkingRequest]-?: z.Zod
   chat_template_kwargs: members().optional().openapi({ description: "As vLLM: further variables of the model's chat template" }),
 };
 
-/** The variables of the chat template that the fields set; what `chat_template_kwargs` says holds before all others. */
+/** The variables of the chat template that the fields set; `chat_template_kwargs` takes precedence over all others. */
 export function thinkingVariables(request: ThinkingRequest): { readonly templateVariables?: Readonly<Record<string, unknown>> } {
   const { reasoning_effort: stated, reasoning, thinking, enable_thinking: enabled, chat_template_kwargs: others } = request;
   const effort = stated ?? reasoning?.effort;

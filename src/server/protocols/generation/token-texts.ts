@@ -4,7 +4,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /** A token as text, and its bytes, which may be a part of a character. */
 export interface ShownToken {
-  /** The bytes as UTF-8, with U+FFFD for what is no whole character. */
+  /** The bytes as UTF-8, with U+FFFD for incomplete characters. */
   readonly text: string;
   readonly bytes: Uint8Array;
   /** Whether it is a special token, which is shown as the vocabulary has it. */

@@ -10,8 +10,8 @@ import { listOf, members, oneOf } from "../../http/field-schemas.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A list of tools whose kind selects one of the schemas. Tools of other kinds are run by a provider's server and not here: they are left out where there
- * are tools of the known kinds beside them, and refused where there are none. `getKind`: the kind of a tool with this type. Default: the type.
+ * A list of tools whose kind selects one of the schemas. Tools of other kinds are run by a provider's server and not here: they are left out if the list also
+ * has tools of the known kinds, and refused otherwise. `kindOf`: the kind of a tool with this type. Default: the type.
  */
 export function toolList<Field>(
   kinds: Readonly<Record<string, z.ZodType<Field>>>,

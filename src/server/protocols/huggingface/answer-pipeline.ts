@@ -10,7 +10,7 @@ import type { Service } from "../../serving/service.ts";
 import { headerModel, runTask } from "../run-task.ts";
 import { type PipelineTask, pipelineRequests } from "./pipeline-requests.ts";
 
-/** The response to a request of a task. `model`: the model that the path names. Default: that of the header, or the default model. */
+/** The response to a request of a task. `model`: the model in the path. Default: the model in the header, or the default model. */
 export async function answerPipeline(
   service: Service,
   context: Context<Env>,

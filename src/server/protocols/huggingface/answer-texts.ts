@@ -7,7 +7,7 @@ import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GeneratedText, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Env } from "../../http/context.ts";
 import { partIgnorer, takeFields } from "../../http/fields/take-fields.ts";
 import type { Service } from "../../serving/service.ts";
@@ -22,7 +22,7 @@ import { type TextsCall, generationForm } from "./generation-request.ts";
 /** A task that writes texts. */
 export type GenerationTask = "text-generation" | "text2text-generation" | "summarization" | "translation";
 
-/** How texts are answered. */
+/** How generated texts are returned. */
 export interface TextsAnswer {
   readonly task: GenerationTask;
   /** The task as the path names it, such as "translation_en_to_fr". */
@@ -31,9 +31,9 @@ export interface TextsAnswer {
   readonly model?: string | undefined;
   /** Whether one text is an object, as on /generate, and not a list of one. Default: false. */
   readonly isSingle?: boolean;
-  /** Whether the prompt stands before its text if the request does not say. Default: false. */
+  /** Whether each text begins with its prompt if the request does not say. Default: false. */
   readonly fullText?: boolean;
-  /** Whether the answer is a stream. Default: as the request says. */
+  /** Whether the answer is a stream. Default: as in the request. */
   readonly isStreamed?: boolean;
 }
 
@@ -56,7 +56,7 @@ interface Texts {
   readonly results: readonly GeneratedText[];
 }
 
-/** The response to a request. Throws what validation, loading and generation throw. */
+/** The response to a request. Throws errors of validation, loading and generation. */
 export async function answerTexts(
   service: Service,
   context: Context<Env>,

@@ -11,7 +11,7 @@ import { serverSentEvent } from "../generation/streamed-body.ts";
 import type { TokenTexts } from "../generation/token-texts.ts";
 import type { TextsCall } from "./generation-request.ts";
 
-/** How tokens are shown. */
+/** Tokens in the form of a protocol. */
 export interface ShownTokens {
   readonly texts: TokenTexts;
   /** What stands before the text of each prompt. */

@@ -1,7 +1,7 @@
 /**
- * Hugging Face's inference API: POST /models/{name}, /pipeline/{task}/{name}, /models/{name}/pipeline/{task}, and the same below /hf-inference. The task
- * is that of the path, else the one that the shape of the request names, else that of the model. Below /models/{name} are OpenAI's /v1/completions and
- * /v1/chat/completions too, which the newer of these clients use for texts.
+ * Hugging Face's inference API: POST /models/{name}, /pipeline/{task}/{name}, /models/{name}/pipeline/{task}, and the same below /hf-inference. The task in the
+ * path, else the one that follows from the form of the request, else the model's. Below /models/{name} are OpenAI's /v1/completions and /v1/chat/completions
+ * too, which the newer of these clients use for texts.
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";

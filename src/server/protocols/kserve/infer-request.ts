@@ -50,7 +50,7 @@ export const inferRequest: z.ZodType<InferHead> = requestObject({
 export interface InferRequest {
   readonly id?: string;
   readonly inputs: TensorMap;
-  /** Requested outputs in their order, each as JSON or as binary data. Default: all outputs, in the form that `binary` says. */
+  /** Requested outputs in their order, each as JSON or as binary data. Default: all outputs, in the form of `binary`. */
   readonly outputs?: readonly { readonly name: string; readonly binary: boolean }[];
   /** Whether outputs are binary data by default. */
   readonly binary: boolean;
@@ -59,7 +59,7 @@ export interface InferRequest {
 /** Supported parameters. Any other is refused, since it would be ignored. */
 const known = { request: ["binary_data_output"], input: ["binary_data_size"], output: ["binary_data"] } as const;
 
-/** How the body of an inference request is read: the length of its JSON part, and limits. */
+/** Options of reading the body of an inference request: the length of its JSON part, and limits. */
 export interface InferOptions {
   /**
    * Value of the header Inference-Header-Content-Length: the length of the JSON, after which the binary data begins. Undefined: there is no

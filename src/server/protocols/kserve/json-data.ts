@@ -115,7 +115,7 @@ export function tensorToJson(name: string, { dataType, data }: Tensor): readonly
   });
 }
 
-/** What to do about an invalid request. */
+/** Remedy of errors for invalid requests. */
 export const metadataRemedy = "GET the model's metadata for what it takes";
 
 /** The error for an invalid request. */

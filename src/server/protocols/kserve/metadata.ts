@@ -62,7 +62,7 @@ function toMetadata(name: string, version: string, { manifest, platform, tensors
   };
 }
 
-/** The error MODEL_LOADING. `reason`: why the model cannot be described before it is loaded. `progress`: of the load under way. */
+/** The error MODEL_LOADING. `reason`: why the model cannot be described before it is loaded. `progress`: progress of the load. */
 export function notLoaded(
   name: string,
   { reason, progress }: { readonly reason?: string; readonly progress?: LoadProgress | undefined } = {},

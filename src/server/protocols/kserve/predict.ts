@@ -1,6 +1,6 @@
 /**
- * POST /v1/models/{model}:predict: KServe's V1 protocol, which is that of TensorFlow Serving. A row of the request is a text (for a ranking model: a
- * pair of query and document), or the values of the model's own inputs by name; a row of the response is what the model makes of it.
+ * POST /v1/models/{model}:predict: KServe's V1 protocol, which TensorFlow Serving has as well. A row of the request is a text (for a ranking model: a pair of
+ * query and document), or the values of the model's own inputs by name; a row of the response is what the model makes of it.
  */
 import { z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";

@@ -8,7 +8,7 @@ import { invalid } from "./json-data.ts";
 /** Name of the text input. */
 export const textInput = "text";
 
-/** What a model does with texts. */
+/** Task of a model of texts. */
 export type TextTask = "embedding" | "ranking" | "classification";
 
 /** What the model does with texts; undefined if it takes none, if it has an input of that name itself, or if its files do not say. */
@@ -22,9 +22,7 @@ export function getTextTask({ manifest, inputs }: Pick<ModelHandle, "manifest" |
   return undefined;
 }
 
-/**
- * As `getTextTask`, for one request: where the model's files do not say, the requested outputs decide. Throws INPUT_INVALID if they do not either.
- */
+/** The task for one request: if the model's files do not state it, the requested outputs decide. Throws INPUT_INVALID if they do not either. */
 export function requestedTask(model: Pick<ModelHandle, "manifest" | "inputs">, outputs: readonly string[]): TextTask | undefined {
   const known = getTextTask(model);
   if (known !== undefined || !takesTexts(model)) return known;

@@ -91,7 +91,7 @@ export function tritonRoutes(service: Service): Route[] {
   ];
 }
 
-/** Triton's names of types are those of the protocol behind "TYPE_", but for texts. */
+/** Triton's names of types are "TYPE_" and the protocol's name, except for texts. */
 function getTensorConfig({ name, datatype, shape }: TensorMetadata): z.infer<typeof tensorConfig> {
   return { name, data_type: datatype === "BYTES" ? "TYPE_STRING" : `TYPE_${datatype}`, dims: shape };
 }

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/request-form.ts";

@@ -2,7 +2,7 @@
 import type { GenerateRequest } from "../../../api/task-requests.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Service } from "../../serving/service.ts";
 import type { StartedCall } from "../generation/open-stream.ts";
 import { invalidField } from "../generation/request-errors.ts";

@@ -222,7 +222,7 @@ function toSampling(request: SharedFields): GenerationOptions {
   };
 }
 
-/** The options, with those that clients write beside them. */
+/** The options, including the ones that clients write outside of `options`. */
 function toOptions({ options, ...fields }: SharedFields): Readonly<Record<string, unknown>> {
   const { max_tokens: limit, max_output_tokens: outputLimit = limit, ...beside } = fields;
   const written = Object.fromEntries(Object.keys(optionsBeside).map((name) => [name, beside[name as keyof typeof beside]]));

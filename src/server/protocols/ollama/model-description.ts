@@ -9,7 +9,7 @@ import { type Capability, getCapabilities } from "../model-capabilities.ts";
 /** Ollama's words for what models can do; others are ours. */
 const words: Readonly<Partial<Record<Capability, string>>> = { embed: "embedding", generate: "completion" };
 
-/** What the model can do. `tokenizer`: undefined if it has none that can be read. */
+/** Ollama's capabilities of the model. `tokenizer`: undefined if it has none that can be read. */
 export function ollamaCapabilities(manifest: Manifest, tokenizer: Tokenizer | undefined): string[] {
   const able: string[] = getCapabilities(manifest).map((one) => words[one] ?? one);
   if (!able.includes("completion")) return able;
@@ -54,7 +54,7 @@ const parameterNames: Readonly<Record<string, string>> = {
   repeat_penalty: "repetition_penalty",
 };
 
-/** What the model's files say of sampling, one parameter a line; undefined if they say nothing. */
+/** Sampling parameters in the model's files, one a line; undefined if there are none. */
 export function samplingParameters({ generation = {} }: Manifest): string | undefined {
   const lines = Object.entries(parameterNames).flatMap(([name, key]) => {
     const value = generation[key];

@@ -62,7 +62,7 @@ const options = z
   });
 
 function optionsProblem(value: unknown): string | undefined {
-  if (!isObject(value)) return "Invalid input: expected an object";
+  if (!isObject(value)) return "must be an object";
   const length = value["num_ctx"] ?? 1;
   return Number.isSafeInteger(length) && Number(length) > 0 ? undefined : "num_ctx must be a positive integer";
 }
@@ -89,7 +89,7 @@ export function withoutLatest(model: string | undefined): string | undefined {
   return model?.replace(/:latest$/, "");
 }
 
-/** Fields of a response that say how long it took and what was read, in Ollama's units: nanoseconds, and tokens. */
+/** Response fields with durations and token counts, in Ollama's units: nanoseconds, and tokens. */
 export const timingSchemas: {
   readonly total_duration: z.ZodNumber;
   readonly load_duration: z.ZodNumber;

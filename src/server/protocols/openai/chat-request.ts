@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest, GenerateRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import { getMembers, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
@@ -28,7 +28,7 @@ const samplingFields = {
   typ_p: z.number().min(0).max(1).optional().openapi({ description: "As llama.cpp: `typical_p`" }),
   seed: z
     .number()
-    .refine(Number.isInteger, "Invalid input: expected an integer")
+    .refine(Number.isInteger, "must be a whole number")
     .optional()
     .openapi({ type: "integer", description: "-1: none, as without one" }),
   presence_penalty: z.number().optional(),
@@ -79,7 +79,7 @@ export const streamOptions: z.ZodType<{ readonly include_usage?: boolean | undef
   include_obfuscation: z.boolean().optional(),
 });
 
-/** A maximum number of tokens: -1, and -2 as llama.cpp has it, are none. */
+/** A maximum number of tokens: -1, and -2 as in llama.cpp, mean no limit. */
 export const tokenLimit: z.ZodInt = z.int().min(-2);
 
 /** Fields of vLLM about the prompt that the chat template makes. */

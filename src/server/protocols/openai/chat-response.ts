@@ -11,7 +11,7 @@ import type { ChatCompletionsCall } from "./chat-request.ts";
 import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
 import { openAiErrorBody } from "./errors.ts";
 
-/** What a response says of its request. */
+/** Fields of the response that come from its request. */
 export interface ChatCompletion {
   readonly id: string;
   readonly created: number;
@@ -78,7 +78,7 @@ function chatCompletion(model: string, results: readonly ChatAnswer[], form: Cal
   };
 }
 
-/** The chunks of a stream, from the first to the one before the end mark. Throws what ends the stream before its end. */
+/** The chunks of a stream, from the first to the one before the end mark. Throws the error that ends the stream early. */
 async function* chatChunks(
   stream: GenerationStream<ChatResult, ChatEvent>,
   model: string,

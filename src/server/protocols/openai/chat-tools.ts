@@ -59,11 +59,11 @@ export const toolFields: { readonly [Name in keyof ToolsRequest]-?: z.ZodType<To
   function_call: z.unknown().optional().openapi({ description: "The older form of `tool_choice`" }),
 };
 
-/** How the calls of an answer are written. */
+/** Form of the tool calls in an answer. */
 export interface CallForm {
   /** Names of the tools that take free text. */
   readonly custom: ReadonlySet<string>;
-  /** Whether a call is the older field `function_call`, of which a message has one. */
+  /** Whether a call is written as the older field `function_call`; a message has at most one. */
   readonly isOlder: boolean;
 }
 

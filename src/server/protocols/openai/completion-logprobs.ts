@@ -14,7 +14,7 @@ export interface LogprobLists {
   readonly text_offset: readonly number[];
 }
 
-/** What the tokens of a text follow, and what the text has of them. */
+/** Position of tokens in a text. */
 export interface CompletionPlace {
   /** Whether the first token begins the text: the text has its prompt, or there is none. SentencePiece then leaves out its leading space. */
   readonly startsText: boolean;

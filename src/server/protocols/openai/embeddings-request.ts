@@ -1,4 +1,4 @@
-/** The request of /v1/embeddings: OpenAI's fields, and those that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
+/** The request of /v1/embeddings: OpenAI's fields, and fields that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";

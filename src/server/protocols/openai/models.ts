@@ -1,6 +1,6 @@
 /**
- * GET /v1/models and /v1/models/{model}: the names that requests may use. One response serves the clients of OpenAI, which read `data`, and those of
- * Cohere, which read `models`; one model has the fields of both, and `ready`, which those of KServe's V1 protocol read.
+ * GET /v1/models and /v1/models/{model}: the names that requests may use. One response serves the clients of OpenAI, which read `data`, and clients of Cohere,
+ * which read `models`; one model has the fields of both, and `ready`, which those of KServe's V1 protocol read.
  */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";

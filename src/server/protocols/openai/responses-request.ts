@@ -50,21 +50,22 @@ const schema = requestObject({
 
 type Request = z.infer<typeof schema>;
 
+/** Fields of a request that the response repeats. */
+export interface RepeatedFields {
+  readonly instructions?: string | undefined;
+  readonly max_output_tokens?: number | undefined;
+  readonly parallel_tool_calls?: boolean | undefined;
+  readonly reasoning?: { readonly effort?: string | undefined } | undefined;
+  readonly temperature?: number | undefined;
+  readonly tool_choice?: unknown;
+  readonly top_p?: number | undefined;
+  readonly metadata?: unknown;
+}
+
 /** A request for a response. */
 export interface ResponsesCall extends ChatCall {
   readonly tools: CallableTools;
-  /** Fields that the response repeats. */
-  readonly repeated: Pick<
-    Request,
-    | "instructions"
-    | "max_output_tokens"
-    | "parallel_tool_calls"
-    | "reasoning"
-    | "temperature"
-    | "tool_choice"
-    | "top_p"
-    | "metadata"
-  >;
+  readonly repeated: RepeatedFields;
 }
 
 /** Requests for a response. Parts without effect are given to `ignore`. */

@@ -14,7 +14,7 @@ interface NamedTool {
 
 type SingleTool = NamedTool & ({ readonly type: "function"; readonly parameters?: unknown } | { readonly type: "custom" });
 
-/** A tool of a request, with its fields beside the type. */
+/** A tool of a request, with its fields in addition to the type. */
 export type ResponseTool = SingleTool | (NamedTool & { readonly type: "namespace"; readonly tools: readonly SingleTool[] });
 
 const described = { name: z.string(), description: z.string().optional() };

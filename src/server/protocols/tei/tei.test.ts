@@ -135,7 +135,7 @@ describe("POST / and /invocations", () => {
 
   it.each([
     [{}, "inputs"],
-    [[1], "expected object"],
+    [[1], "must be an object"],
   ])("refuses %j by name", async (body, name) => {
     expect(await ask("/", body)).toMatchObject({ status: 422, body: { error: expect.stringContaining(name) } });
   });

@@ -4,7 +4,7 @@ import type { CallForm } from "./forms/call-form.ts";
 import { channelForm, channelMarkers, hasChannels } from "./forms/channels.ts";
 import { getCallForm } from "./forms/known-forms.ts";
 
-/** Thoughts stand between these. */
+/** The tags around thoughts. */
 export interface ReasoningTags {
   readonly open: string;
   readonly close: string;
@@ -12,7 +12,7 @@ export interface ReasoningTags {
   readonly markers?: readonly string[];
 }
 
-/** What is marked up in the answers of a model. */
+/** Markup in the answers of a model. */
 export interface AnswerFormat {
   /** Undefined: there are no thoughts apart. */
   readonly reasoning?: ReasoningTags;
@@ -36,7 +36,7 @@ const reasoningTags: readonly ReasoningTags[] = [
   { open: "Here are my reasoning steps:", close: "[BEGIN FINAL RESPONSE]" },
 ];
 
-/** What is known of the vocabulary of a model: whether a text is one of its tokens. */
+/** Whether a text is a token of the model's vocabulary. */
 export type HasToken = (text: string) => boolean;
 
 /** The format of a model with this chat template. */

@@ -14,17 +14,17 @@ import type { Tool } from "./messages.ts";
 /** A form whose calls can be written by a grammar. */
 export type ForcedForm = Pick<CallForm, "syntax"> & { readonly written: WrittenCall };
 
-/** What is compiled where a tool must be called. */
+/** Source of the grammar for an answer that must call a tool. */
 export interface CallSpecification {
   readonly kind: "call";
   readonly form: ForcedForm;
-  /** What precedes the arguments, where the answer's beginning has the name of the only tool. */
+  /** Text before the arguments, if the answer's beginning has the name of the only tool. */
   readonly beforeArguments?: string | undefined;
   readonly tools: readonly Tool[];
   readonly settings: SchemaSettings;
 }
 
-/** What is compiled where an answer fits a constraint or calls a tool. */
+/** Source of the grammar for an answer that fits a constraint or calls a tool. */
 export interface AnswerSpecification {
   readonly kind: "answer";
   readonly constraint: TextConstraint;

@@ -14,21 +14,21 @@ export type AnswerPart =
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "toolCall"; readonly call: ToolCall };
 
-/** What an answer is read with. */
+/** Options of reading an answer. */
 export interface AnswerReaderOptions {
   readonly format: AnswerFormat;
   /** Empty: calls are not looked for. */
   readonly tools: readonly Tool[];
   /** Whether the prompt ends inside of the thoughts. */
   readonly startsInReasoning: boolean;
-  /** Whether what is no call fits a constraint: it is then passed on as it is, whatever it looks like. Default: false. */
+  /** Whether text outside of calls fits a constraint: it is then passed on unchanged, even if it looks like a call. Default: false. */
   readonly isConstrained?: boolean;
 }
 
 /** A call without anything before it, in a form whose calls have something: models write it now and then. */
 const bareJson = { kind: "json", closes: [], isBare: true } as const;
 
-/** Reads one answer. White space around thoughts and calls belongs to neither. */
+/** Reads one answer. White space around thoughts and calls is dropped. */
 export class AnswerReader {
   readonly #options: AnswerReaderOptions;
   readonly #cursor = new TextCursor();
@@ -55,7 +55,7 @@ export class AnswerReader {
     return this.#continue();
   }
 
-  /** The rest, once no text follows. `isCut`: the limit of tokens ended the answer, so that a call that is open is none. Default: false. */
+  /** The remaining events, when no text follows. `isCut`: the limit of tokens ended the answer, so that an incomplete call is not a call. Default: false. */
   end(isCut = false): readonly AnswerPart[] {
     this.#cursor.finish(isCut);
     const parts = [...this.#continue()];

@@ -11,8 +11,8 @@ export function newCallId(): string {
 }
 
 /**
- * The messages with ids of calls in the form that a template expects, whatever their form in a client's protocol. A result without an id is that of the next call
- * without a result, of its name if it has one.
+ * The messages with ids of calls in the form that a template expects, for any form in a client's protocol. A result without an id gets the id of the next call
+ * without a result, with its name if it has one.
  */
 export function withTemplateIds(messages: readonly ChatMessage[], ids: CallForm["ids"]): readonly ChatMessage[] {
   if (ids === undefined) return messages;

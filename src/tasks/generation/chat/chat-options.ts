@@ -9,8 +9,8 @@ export interface ChatOptions extends Omit<GenerationOptions, "skipSpecialTokens"
   /** Tools that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
   /**
-   * Whether the model calls tools: "auto" leaves it to the model, "none" hides them from it, "required" makes it call one, and a name that one. A call that
-   * is asked for fits the schema of its tool, the model does not think before it, and `constraint` has no text to apply to. Default: "auto".
+   * Whether the model calls tools: "auto" leaves it to the model, "none" hides them from it, "required" makes it call one, and a name that one. A required call
+   * fits the schema of its tool, the model does not think before it, and `constraint` has no text to apply to. Default: "auto".
    */
   readonly toolChoice?: ToolChoice;
   /** Further variables of the model's chat template, such as `{ enable_thinking: false }`. */

@@ -18,11 +18,11 @@ export interface Conversation {
   readonly tools: readonly Tool[];
   /** Further variables of the template, such as `enable_thinking`. */
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** The moment that `strftime_now` tells, in milliseconds since 1970. Default: now. */
+  /** Time that `strftime_now` returns, in milliseconds since 1970. Default: the current time. */
   readonly now?: number | undefined;
 }
 
-/** Where templates run. Undefined: in the calling thread, with what they may take counted and without a deadline. */
+/** Threads that run templates. Undefined: the calling thread, with limits on steps and memory and without a deadline. */
 export type TemplateWorkers = Pick<TextWorkers, "render" | "prepareRender"> | undefined;
 
 /** Milliseconds in which a template that ran out of time or memory is refused without being tried again. */
@@ -61,7 +61,7 @@ export class ChatTemplate {
   }
 
   /**
-   * The prompt, up to where the model's answer begins. Throws TEMPLATE_REFUSED for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
+   * The prompt, up to the beginning of the model's answer. Throws TEMPLATE_REFUSED for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
    * the template has no place for them, and MODEL_INVALID for a template that fails or goes beyond a bound.
    */
   async render({ messages, tools, variables = {}, now }: Conversation): Promise<string> {
@@ -92,8 +92,8 @@ export class ChatTemplate {
   }
 
   /**
-   * The prompt, up to the end of the last message's content, which the model goes on with. Throws as `render` does, and INPUT_INVALID where the template writes the
-   * content otherwise.
+   * The prompt, up to the end of the last message's content, which the model continues. Throws as `render` does, and INPUT_INVALID if the template changes the
+   * content.
    */
   async renderToContinue({ variables = {}, ...conversation }: Conversation): Promise<string> {
     const prompt = await this.render({ ...conversation, variables: { ...variables, add_generation_prompt: false } });
@@ -114,8 +114,8 @@ export class ChatTemplate {
   }
 
   /**
-   * What the template writes behind the content of an answer, where the conversation ends with it or else before the user's next message. Empty where it writes
-   * nothing, or does not render such a conversation.
+   * Text that the template writes after the content of an answer, either if the conversation ends with it or else before the user's next message. Empty if it
+   * writes nothing, or does not render such a conversation.
    */
   async turnEnding(hasTools: boolean): Promise<string> {
     const name = this.#nameFor(hasTools);
@@ -215,7 +215,7 @@ function isSystem({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
+/** The messages with the system's text put before the first user's, for models without a system role. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
   const text = messages.filter(isSystem).map(getText).join("\n\n");
   if (text === "") return undefined;

@@ -32,7 +32,7 @@ export interface ChatAnswer extends Omit<GeneratedText, "text" | "finishReason">
   readonly finishReason: GeneratedText["finishReason"] | "toolCalls";
 }
 
-/** What an answer consists of while it is generated. `index`: position of the answer in the results. */
+/** One part of an answer while it is generated. `index`: position of the answer in the results. */
 export type ChatEvent = (
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
@@ -40,7 +40,7 @@ export type ChatEvent = (
   | { readonly type: "finish"; readonly result: ChatAnswer }
 ) & {
   readonly index: number;
-  /** Log probabilities of the tokens since the last event, if they were asked for. */
+  /** Log probabilities of the tokens since the last event, if they were requested. */
   readonly logprobs?: readonly GeneratedLogprob[];
 };
 
@@ -186,7 +186,7 @@ class Answer {
     this.#events(reader.push(opening));
   }
 
-  /** Adds an event of the text, and returns those of the answer. */
+  /** Adds an event of the text, and returns the events of the answer. */
   take(event: GenerationEvent): readonly object[] {
     if (event.type === "text") {
       if (event.logprob !== undefined) this.#logprobs.push(event.logprob);

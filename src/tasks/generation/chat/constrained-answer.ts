@@ -81,7 +81,7 @@ export interface ConstrainedForm {
   readonly kept: ReadonlySet<string>;
   /** Whether thoughts precede the answer, and white space behind them. */
   readonly thinks: boolean;
-  /** How schemas are compiled. */
+  /** Settings of compiling schemas. */
   readonly settings: SchemaSettings;
 }
 

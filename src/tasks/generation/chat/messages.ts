@@ -1,5 +1,6 @@
 /** Messages of a conversation, and the tools that a model may call. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 
 /** Who a message is from. "developer" counts as "system". */
 export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool";
@@ -17,8 +18,8 @@ export interface ToolCall {
   /** Name of the tool. */
   readonly name: string;
   /**
-   * The arguments as JSON text: an object. One that was cut, since the answer was, may be sent back as it is: the chat template is given what of it is whole, and a text that is no
-   * beginning of an object as a text.
+   * The arguments as JSON text: an object. Truncated arguments of a truncated answer may be sent back unchanged: the chat template gets their complete members,
+   * or the text itself if it is not the beginning of an object.
    */
   readonly arguments: string;
 }
@@ -28,7 +29,7 @@ export interface ChatMessage {
   readonly role: ChatRole;
   /** Text, or parts of it. Default: none, for messages that only call tools. */
   readonly content?: string | readonly TextPart[];
-  /** What the model thought before its answer. Only for "assistant". */
+  /** The model's thoughts before its answer. Only for "assistant". */
   readonly reasoning?: string;
   /** Calls of tools. Only for "assistant". */
   readonly toolCalls?: readonly ToolCall[];
@@ -41,7 +42,7 @@ export interface ChatMessage {
 /** A tool that a model may call. */
 export interface Tool {
   readonly name: string;
-  /** What it does, for the model. */
+  /** Description of the tool for the model. */
   readonly description?: string;
   /** JSON Schema of its arguments. Default: it has none. */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -49,7 +50,7 @@ export interface Tool {
 
 const roles: ReadonlySet<unknown> = new Set<ChatRole>(["system", "developer", "user", "assistant", "tool"]);
 
-/** Throws INPUT_INVALID for the first message or tool that is not as its type says, with its position. */
+/** Throws INPUT_INVALID for the first message or tool that does not conform to its type, with its position. */
 export function checkConversation(messages: readonly ChatMessage[], tools: readonly Tool[]): void {
   if (!Array.isArray(messages) || messages.length === 0)
     throw new InferyardError("INPUT_INVALID", "messages must be a list of at least one message");
@@ -111,11 +112,6 @@ function isParts(content: unknown): boolean {
     Array.isArray(content) &&
     content.every((part) => isObject(part) && part["type"] === "text" && typeof part["text"] === "string")
   );
-}
-
-/** Whether a value is an object that is no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(place: string, problem: string): InferyardError {

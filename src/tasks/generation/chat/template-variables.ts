@@ -4,7 +4,7 @@ import { completedObject } from "../../../formats/json/complete-json.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "./messages.ts";
 
-/** What a template is given. */
+/** Variables of a template. */
 export interface TemplateVariables {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];

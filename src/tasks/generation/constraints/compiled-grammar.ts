@@ -18,9 +18,9 @@ export interface GrammarState {
   readonly isDone: boolean;
   /** Where the host has the state. State 0, the empty text, is in every home. */
   address: { readonly home: number; readonly state: number };
-  /** The tokens that may follow. Undefined: not asked for. */
+  /** The tokens that may follow. Undefined: not requested. */
   mask: Promise<Uint32Array> | undefined;
-  /** By token: the next state, as far as it was asked for. */
+  /** By token: the next state, for tokens that were requested. */
   readonly next: Map<number, GrammarState>;
 }
 
@@ -56,7 +56,7 @@ export class CompiledGrammar {
     return this.#grammar.vocabulary.words;
   }
 
-  /** Estimated memory in bytes, of the host and of what is known here. */
+  /** Estimated memory in bytes, of the host and of the results kept here. */
   get estimatedBytes(): number {
     return this.#facts.bytes + this.#grammar.text.length + this.#stateBytes;
   }

@@ -8,7 +8,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 export interface ConstraintLimits {
   /** States of automata, and parts of grammars. */
   readonly states: number;
-  /** Estimated bytes of what the computation makes and keeps. */
+  /** Estimated bytes that the computation allocates and keeps. */
   readonly bytes: number;
   /** Units of work, such as transitions of automata that are looked at. A million takes about 50 ms. */
   readonly steps: number;
@@ -57,7 +57,7 @@ function runWith<Result>(budget: ConstraintBudget, compute: () => Result): Resul
   }
 }
 
-/** Counts what one computation takes. */
+/** Counts the steps and bytes of one computation. */
 export class ConstraintBudget {
   readonly limits: ConstraintLimits;
   readonly #clock: () => number;
@@ -73,12 +73,12 @@ export class ConstraintBudget {
     this.#started = clock();
   }
 
-  /** What was charged so far. */
+  /** Amount charged until now. */
   get used(): Readonly<Pick<ConstraintLimits, "states" | "bytes" | "steps">> {
     return { ...this.#used };
   }
 
-  /** What `compute` returns. What it does is charged to this budget, and to no other. */
+  /** Runs `compute` and charges its work to this budget, and to no other. What it does is charged to this budget, and to no other. */
   run<Result>(compute: () => Result): Result {
     return runWith(this, compute);
   }
@@ -90,7 +90,7 @@ export class ConstraintBudget {
     if (unit === "steps" && this.#used.steps >= this.#nextLook) this.#look();
   }
 
-  /** What `compute` returns. What it exceeds is said to be at a place, unless an inner one is known. */
+  /** Runs `compute`. If it exceeds the budget, the error names this place, unless an inner one is known. */
   at<Result>(place: ConstraintPlace, compute: () => Result): Result {
     const before = this.#place;
     this.#place = place;
@@ -123,7 +123,7 @@ export function getName({ keyword, pointer, line }: ConstraintPlace = {}): strin
   return keyword === undefined ? `the schema at "${pointer}"` : `the schema at "${pointer}", keyword "${keyword}"`;
 }
 
-/** What `compute` returns, charged to the budget in force; where none is, to a new one with the default limits. */
+/** Runs `compute` and charges its work to the budget in force; if there is none, to a new one with the default limits. */
 export function withinBudget<Result>(compute: () => Result): Result {
   return current === undefined ? new ConstraintBudget().run(compute) : compute();
 }
@@ -143,7 +143,7 @@ export function chargeSteps(steps: number): void {
   current?.charge("steps", steps);
 }
 
-/** What `compute` returns. What exceeds the budget in force meanwhile is said to be at a place. */
+/** Runs `compute`. If it exceeds the budget in force, the error names this place. */
 export function atPlace<Result>(place: ConstraintPlace, compute: () => Result): Result {
   return current === undefined ? compute() : current.at(place, compute);
 }

@@ -10,7 +10,7 @@ import type { VocabularyTables } from "./token-vocabulary.ts";
 /** Memory for the grammars of one model, in bytes. */
 export const defaultGrammarCacheBytes: number = 2 ** 25;
 
-/** What a cache is made of. */
+/** Constructor arguments of a cache. */
 export interface GrammarCacheParts {
   readonly host: GrammarHost;
   /** Undefined if the model has none. */
@@ -21,7 +21,7 @@ export interface GrammarCacheParts {
   readonly maxBytes: number;
 }
 
-/** Compiles grammars for one model. What is refused is not kept, and calls for the same grammar wait for the first. */
+/** Compiles grammars for one model. Failures are not kept, and calls for the same grammar wait for the first. */
 export class GrammarCache {
   readonly #parts: GrammarCacheParts;
   readonly #vocabularies = new Map<string, Promise<VocabularyTables>>();
@@ -43,7 +43,7 @@ export class GrammarCache {
     return this.#grammars.size;
   }
 
-  /** The compiled grammar. Throws INPUT_INVALID if the model has no tokenizer, and what compiling throws. */
+  /** The compiled grammar. Throws INPUT_INVALID if the model has no tokenizer, and errors of compiling. */
   async get({ text, kept = new Set() }: GrammarSource, call: HostCall): Promise<CompiledGrammar> {
     const { tokenizer } = this.#parts;
     if (tokenizer === undefined) {

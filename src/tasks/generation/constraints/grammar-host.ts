@@ -9,7 +9,7 @@ import {
   readVocabulary,
 } from "./token-vocabulary.ts";
 
-/** The tokenizer of a model, and what another thread loads it from. */
+/** The tokenizer of a model, and the source from which another thread loads it. */
 export interface HostTokenizer {
   readonly tokenizer: TokenSource;
   readonly settings: TextSettings | undefined;
@@ -22,7 +22,7 @@ export interface HostedGrammar {
   readonly vocabulary: VocabularyTables;
 }
 
-/** What a host says of a grammar that it has compiled. */
+/** Facts about a compiled grammar. */
 export interface CompiledFacts {
   /** Estimated memory in bytes. */
   readonly bytes: number;
@@ -58,7 +58,7 @@ export interface GrammarHost {
     args: GrammarOperations[Name]["args"],
     call: HostCall & { readonly home?: number | undefined },
   ): Promise<Housed<GrammarOperations[Name]["result"] | undefined>>;
-  /** Frees what a grammar holds. */
+  /** Frees the resources of a grammar. */
   drop(grammar: HostedGrammar): void;
 }
 

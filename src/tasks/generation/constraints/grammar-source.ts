@@ -4,7 +4,7 @@ import { refusingDepth } from "./refusal.ts";
 
 /** A grammar before it is compiled. */
 export interface GrammarSource {
-  /** What is compiled, as JSON. Equal texts are equal grammars. */
+  /** Source of the grammar, as JSON. Equal texts are equal grammars. */
   readonly text: string;
   /** Special tokens that stay in the text. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;

@@ -3,8 +3,9 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { compileSource } from "../chat/answer-grammar.ts";
 import { ConstraintBudget, type ConstraintLimits, defaultConstraintLimits } from "./constraint-budget.ts";
 import type { MachineState } from "./grammar/machine-state.ts";
-import { TokenGrammar } from "./token-grammar.ts";
-import type { TokenVocabulary } from "./token-vocabulary.ts";
+import { PushdownMachine } from "./grammar/pushdown-machine.ts";
+import { refusingDepth } from "./refusal.ts";
+import { type TokenTree, type TokenVocabulary, clearBit, setBit } from "./token-vocabulary.ts";
 
 /** A state of a text. */
 export interface StateFacts {
@@ -16,10 +17,10 @@ export interface StateFacts {
   readonly isDone: boolean;
 }
 
-/** Where a constrained text begins: with the first token, or with the rest of the token that ended what precedes it. */
+/** Where a constrained text begins: with the first token, or with the remainder of the token that ended the text before it. */
 export type TextStart = { readonly rest?: string };
 
-/** What is done with a loaded grammar. A result of undefined: the state is not known any more, and is found again with `open`. */
+/** Operations on a loaded grammar. A result of undefined: the state has been dropped, and is computed again with `open`. */
 export interface GrammarOperations {
   /** The state behind some tokens. */
   readonly open: {
@@ -43,16 +44,25 @@ const maxStates = 20_000;
 
 /** A compiled grammar. */
 export class LoadedGrammar {
-  readonly #grammar: TokenGrammar;
+  readonly #machine: PushdownMachine;
+  readonly #vocabulary: TokenVocabulary;
+  readonly #compiledBytes: number;
   readonly #states = new Map<number, MachineState>();
   readonly #numbers = new Map<MachineState, number>();
   readonly #stepLimits: ConstraintLimits;
   #lastNumber = 0;
   #generation = 0;
 
-  /** Compiles the text of a `GrammarSource`. Throws INPUT_INVALID for a constraint that is invalid, not supported or above a limit. */
+  /**
+   * Compiles the text of a `GrammarSource`. Throws INPUT_INVALID for a constraint that is invalid, not supported or above a limit, if no text fits the grammar, and if a
+   * rule begins with itself.
+   */
   constructor(text: string, vocabulary: TokenVocabulary, limits: ConstraintLimits = defaultConstraintLimits) {
-    this.#grammar = TokenGrammar.compile(() => compileSource(text), vocabulary, new ConstraintBudget(limits));
+    const budget = new ConstraintBudget(limits);
+    const root = budget.run(() => refusingDepth(() => compileSource(text)));
+    this.#compiledBytes = budget.used.bytes;
+    this.#machine = budget.run(() => refusingDepth(() => new PushdownMachine(root)));
+    this.#vocabulary = vocabulary;
     const { POSITIVE_INFINITY: unlimited } = Number;
     this.#stepLimits = {
       states: unlimited,
@@ -62,14 +72,14 @@ export class LoadedGrammar {
     };
   }
 
-  /** Estimated memory in bytes. */
+  /** Estimated memory in bytes of the grammar and of what it has computed; it grows with the texts that are generated. */
   get estimatedBytes(): number {
-    return this.#grammar.estimatedBytes;
+    return this.#compiledBytes + this.#machine.keptBytes;
   }
 
   /** The state of the empty text. */
   get start(): StateFacts {
-    return { ...getFacts(this.#grammar.machine.start), state: 0 };
+    return { ...getFacts(this.#machine.start), state: 0 };
   }
 
   /** Performs an operation. Throws RUN_FAILED for a token that may not follow, and INPUT_INVALID if it takes longer than compiling may. */
@@ -89,14 +99,14 @@ export class LoadedGrammar {
       return state === undefined ? undefined : this.#numbered(this.#step(state, token, number === 0));
     },
     mask: ({ state: number }) => {
-      if (number === 0) return this.#grammar.firstMask();
+      if (number === 0) return this.#firstMask();
       const state = this.#getState(number);
-      return state === undefined ? undefined : this.#grammar.mask(state);
+      return state === undefined ? undefined : this.#mask(state);
     },
   };
 
   #open({ rest }: TextStart, tokens: readonly number[]): StateFacts {
-    const first = this.#grammar.machine.start;
+    const first = this.#machine.start;
     if (rest === undefined && tokens.length === 0) return this.start;
     let state = rest === undefined ? first : this.#behind(rest);
     for (const [index, token] of tokens.entries()) state = this.#step(state, token, rest === undefined && index === 0);
@@ -105,18 +115,18 @@ export class LoadedGrammar {
 
   /** The state behind a text that ends what precedes: white space that does not fit belongs to that. A text that does not fit counts as none. */
   #behind(rest: string): MachineState {
-    const { start } = this.#grammar.machine;
+    const { start } = this.#machine;
     const encoder = new TextEncoder();
     for (const text of [rest, rest.trimStart()]) {
-      const state = this.#grammar.stepThrough(start, encoder.encode(text));
+      const state = this.#stepThrough(start, encoder.encode(text));
       if (state !== undefined) return state;
     }
     return start;
   }
 
   #step(state: MachineState, token: number, isFirst: boolean): MachineState {
-    const bytes = this.#grammar.vocabulary.getBytes(token, isFirst);
-    const next = bytes.length === 0 ? undefined : this.#grammar.stepThrough(state, bytes);
+    const bytes = this.#vocabulary.getBytes(token, isFirst);
+    const next = bytes.length === 0 ? undefined : this.#stepThrough(state, bytes);
     if (next !== undefined) return next;
     throw new InferyardError("RUN_FAILED", `the token ${token} was chosen, which the constraint does not allow`, {
       remedy: "report this",
@@ -124,11 +134,11 @@ export class LoadedGrammar {
   }
 
   #getState(number: number): MachineState | undefined {
-    return number === 0 ? this.#grammar.machine.start : this.#states.get(number);
+    return number === 0 ? this.#machine.start : this.#states.get(number);
   }
 
   #numbered(state: MachineState): StateFacts {
-    const { generation } = this.#grammar.machine;
+    const { generation } = this.#machine;
     if (this.#generation !== generation || this.#states.size >= maxStates) {
       this.#states.clear(); // the machine has forgotten its own
       this.#numbers.clear();
@@ -140,6 +150,59 @@ export class LoadedGrammar {
     this.#states.set(number, state);
     this.#numbers.set(state, number);
     return { ...getFacts(state), state: number };
+  }
+
+  /** The tokens that a text may begin with. */
+  #firstMask(): Uint32Array<ArrayBuffer> {
+    const mask = this.#mask(this.#machine.start);
+    for (const token of this.#vocabulary.firstTokens) {
+      clearBit(mask, token);
+      const bytes = this.#vocabulary.getBytes(token, true);
+      if (bytes.length > 0 && this.#stepThrough(this.#machine.start, bytes) !== undefined) setBit(mask, token);
+    }
+    return mask;
+  }
+
+  /** The state behind some bytes; undefined if they may not follow. */
+  #stepThrough(start: MachineState, bytes: Uint8Array): MachineState | undefined {
+    let state: MachineState | undefined = start;
+    for (const byte of bytes) {
+      state = this.#machine.step(state, byte);
+      if (state === undefined) return undefined;
+    }
+    return state;
+  }
+
+  /** The tokens that may follow, a bit for each; end tokens are not among them. */
+  #mask(state: MachineState): Uint32Array<ArrayBuffer> {
+    const free = state.positions.reduce(
+      (most, { automaton, state: place }) => Math.max(most, automaton.freeCharacters?.(place) ?? 0),
+      0,
+    );
+    const { mask: plain, isComplete } = this.#vocabulary.plainTokens(free);
+    // A single reading takes no longer plain token; otherwise another one may.
+    const isSettled = free > 0 && (isComplete || state.positions.length === 1);
+    const mask = new Uint32Array(this.#vocabulary.words);
+    if (free > 0) mask.set(plain);
+    this.#walk(state, this.#vocabulary.tree(!isSettled), mask);
+    return mask;
+  }
+
+  #walk(start: MachineState, { bytes, depths, ends, tokens, maxDepth }: TokenTree, mask: Uint32Array): void {
+    const states: MachineState[] = Array.from({ length: maxDepth + 1 }, () => start);
+    const { items, starts } = tokens;
+    for (let node = 0; node < bytes.length;) {
+      const depth = depths[node] as number;
+      const next = this.#machine.step(states[depth - 1] as MachineState, bytes[node] as number);
+      if (next === undefined) {
+        node = ends[node] as number;
+        continue;
+      }
+      states[depth] = next;
+      const end = starts[node + 1] as number;
+      for (let index = starts[node] as number; index < end; index += 1) setBit(mask, items[index] as number);
+      node += 1;
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { type ConstraintPlace, getName } from "./constraint-budget.ts";
 
-/** What `compile` returns. Throws INPUT_INVALID if it runs out of stack, since parts are nested too deeply. */
+/** Runs `compile`. Throws INPUT_INVALID if it runs out of stack, since parts are nested too deeply. */
 export function refusingDepth<Result>(compile: () => Result): Result {
   try {
     return compile();

@@ -10,7 +10,7 @@ import { isLark, parseLark } from "./grammar/lark.ts";
 import { refusal } from "./refusal.ts";
 import { type SchemaSettings, anyJson, compileSchema } from "./schema/compile-schema.ts";
 
-/** What a generated text must be. */
+/** Constraint on a generated text. */
 export type TextConstraint =
   /** JSON: an object, or any value. */
   | { readonly type: "json"; readonly value?: "any" | "object" }
@@ -28,7 +28,7 @@ export function constraintSource(constraint: TextConstraint, settings: SchemaSet
   return { text: sourceText({ kind: "text", constraint, settings } satisfies TextSpecification) };
 }
 
-/** What is compiled where a text fits a constraint. */
+/** Source of the grammar for a text that fits a constraint. */
 export interface TextSpecification {
   readonly kind: "text";
   readonly constraint: TextConstraint;

@@ -3,10 +3,10 @@ import type { CompiledGrammar, GrammarState } from "./compiled-grammar.ts";
 import type { TextStart } from "./loaded-grammar.ts";
 import { clearBit, setBit } from "./token-vocabulary.ts";
 
-/** What a text must be, and from where on. */
+/** A constraint, and the place in the text from which it applies. */
 export interface ConstrainedPart {
   readonly grammar: CompiledGrammar;
-  /** The text that ends what precedes the constrained part. Default: all of the text is constrained. */
+  /** The text that precedes the constrained part. Default: all of the text is constrained. */
   readonly after?: string;
   /** Identifies the client that the text is generated for. */
   readonly client: string;

@@ -1,8 +1,8 @@
-/** The tokens of a vocabulary as bytes, in tables in which a constraint finds those that fit. */
+/** The tokens of a vocabulary as bytes, in tables that a constraint searches for permitted tokens. */
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { TokenBytes, commonTokens } from "../../../tokenizers/token-bytes.ts";
 
-/** What is needed of a tokenizer. */
+/** Members of a tokenizer that this module uses. */
 export type TokenSource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken" | "vocabularySize">;
 
 /** Typed arrays over memory that threads share, or over their own. */
@@ -15,7 +15,7 @@ interface Lists<Items> {
   readonly starts: Integers;
 }
 
-/** The tokens in the order of their bytes, as a tree: tokens that begin alike share a node. */
+/** The tokens in the order of their bytes, as a tree: tokens with the same first bytes share nodes. */
 export interface TokenTree {
   /** The byte of each node, its depth from 1, and the number of the node behind all below it. Nodes are in the order of a walk. */
   readonly bytes: Bytes;
@@ -38,7 +38,7 @@ export interface VocabularyTables {
   readonly all: TokenTree;
   /** Without plain tokens. */
   readonly others: TokenTree;
-  /** By number of code points: a mask of the plain tokens of at most that many. A plain token is what may stand in a string of JSON as it is. */
+  /** By number of code points: a mask of the plain tokens of at most that many. A plain token may appear in a string of JSON without escapes. */
   readonly plain: Uint32Array;
 }
 
@@ -48,7 +48,7 @@ export interface VocabularyOptions {
   readonly size?: number;
   /** Special tokens that stay in the text. Default: none. */
   readonly kept?: ReadonlySet<string>;
-  /** Whether the tables lie in memory that threads share. Default: false. */
+  /** Whether the tables are in memory that threads share. Default: false. */
   readonly isShared?: boolean;
 }
 
@@ -124,7 +124,7 @@ export class TokenVocabulary {
     return { mask: plain.subarray(start, start + words), isComplete: length >= last };
   }
 
-  /** All tokens, or those that are not plain. */
+  /** All tokens, or the tokens that are not plain. */
   tree(withPlain: boolean): TokenTree {
     return withPlain ? this.#tables.all : this.#tables.others;
   }

@@ -4,13 +4,13 @@ import { type GenerationOptions, generationOptions } from "../sampling/generatio
 
 /** Options of `rewrite`. */
 export interface RewriteOptions extends Omit<GenerationOptions, "draftTokens" | "unlistedMembers" | "promptLogprobs"> {
-  /** What is done, by a name of `task_specific_params` in config.json, such as "summarization" or "translation_en_to_de" (T5). Default: what the model does. */
+  /** Task, by a name of `task_specific_params` in config.json, such as "summarization" or "translation_en_to_de" (T5). Default: the model's own task. */
   readonly task?: string;
-  /** Text before each text, as the model was trained with. Default: that of the task, otherwise none. */
+  /** Text before each text, as in the model's training. Default: the prefix of the task, otherwise none. */
   readonly prefix?: string;
   /** Language of the texts, as the model's vocabulary names it ("eng_Latn", "en"). Only for models with tokens of languages. */
   readonly sourceLanguage?: string;
-  /** Language to translate into, named likewise. */
+  /** Language to translate into, named in the same way. */
   readonly targetLanguage?: string;
   /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the texts. */
   readonly stream?: boolean;

@@ -19,7 +19,7 @@ export interface BeamSettings {
 
 /** A text of the search. */
 export interface Beam {
-  /** The decoder's tokens: the prompt and what was generated. */
+  /** The decoder's tokens: the prompt's and the generated ones. */
   readonly tokens: readonly number[];
   /** Sum of the log probabilities; divided by the length penalty once the text is finished. */
   readonly score: number;
@@ -67,7 +67,7 @@ export class BeamSearch {
     }));
   }
 
-  /** The running beams: what the next logits are needed for, in this order. */
+  /** The running beams, which need logits, in this order. */
   get running(): readonly Beam[] {
     return this.#running;
   }
@@ -78,8 +78,8 @@ export class BeamSearch {
   }
 
   /**
-   * Takes the logits of each running beam, which it overwrites, and returns the beams of the next step: which of the present beams each continues, and
-   * with what token. Undefined when the search has ended.
+   * Takes the logits of each running beam, which it overwrites, and returns the beams of the next step: the index of the beam that each continues, and its
+   * token. Undefined when the search has ended.
    */
   advance(logits: readonly Float32Array[]): readonly BeamStep[] | undefined {
     const { numBeams, earlyStopping } = this.#settings;

@@ -4,7 +4,7 @@
  */
 import type { Manifest } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { isObject } from "../chat/messages.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { type GenerationConfig, readGenerationConfig } from "./generation-config.ts";
 
 /** Reads tokens and their ids. */
@@ -29,13 +29,13 @@ export function getGenerationConfig(manifest: Manifest, tokenizer: TokenReader |
   return { ...config, endTokens };
 }
 
-/** What ends a turn besides the tokens of the model's files: a token, or the text of one that the vocabulary does not have. */
+/** End of a turn in addition to the tokens in the model's files: a token, or a text that is not a token of the vocabulary. */
 export interface TurnEnd {
   readonly endTokens?: readonly number[];
   readonly stop?: readonly string[];
 }
 
-/** The end of a turn by what a chat template writes there: its first token, or else its first word if that looks like a token. */
+/** The end of a turn according to the text that a chat template writes there: its first token, or else its first word if that looks like a token. */
 export function getTurnEnd(written: string, tokenizer: TokenReader): TurnEnd {
   const text = written.trimStart().slice(0, 64);
   const [first] = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: 32 }).ids;

@@ -57,7 +57,7 @@ function removeBelow(logits: Float32Array, threshold: number): void {
   for (let id = 0; id < logits.length; id += 1) if (at(logits, id) < threshold) logits[id] = Number.NEGATIVE_INFINITY;
 }
 
-/** Removes the least probable tokens that have a probability of at most 1 - p together. Of equal ones those with lower ids are removed first. */
+/** Removes the least probable tokens that have a probability of at most 1 - p together. Of equal ones the lower ids are removed first. */
 function keepTopP(logits: Float32Array, p: number): void {
   const highest = highestLogit(logits);
   const probabilities = Float64Array.from(logits, (logit) => exponential(logit - highest));

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import type { SequenceBias } from "./sampling-settings.ts";
 
-/** Settings that generation_config.json states; what it leaves out is absent. */
+/** Settings that generation_config.json states; omitted ones are absent. */
 export interface GenerationConfig {
   readonly doSample?: boolean;
   readonly temperature?: number;

@@ -11,17 +11,17 @@ import {
 } from "../../definition/task-option.ts";
 
 /**
- * How text is generated. What is left out is as generation_config.json of the model says, and otherwise as stated here. Names are those of transformers in
- * camel case, and of OpenAI's API for what transformers lacks.
+ * Options of generation. Omitted ones have the values of the model's generation_config.json, and otherwise the defaults stated here. Names are transformers' in
+ * camel case, and OpenAI's for options that transformers lacks.
  */
 export interface GenerationOptions {
-  /** Tokens to generate at most, for each text; 0: none, where only `promptLogprobs` are wanted. Default: as the model's files say, otherwise 256. */
+  /** Maximum number of tokens to generate for each text; 0: none, for `promptLogprobs` alone. Default: as the model's files say, otherwise 256. */
   readonly maxNewTokens?: number;
   /** Tokens before which a text does not end. Default: 0. */
   readonly minNewTokens?: number;
   /**
-   * Whether tokens are drawn at random by their probabilities. Default: true if one of `temperature` (above 0), `topK`, `topP`, `minP`, `typicalP` is
-   * given, otherwise as the model's files say, otherwise false: the most probable token is chosen.
+   * Whether tokens are drawn at random by their probabilities. Default: true if one of `temperature` (above 0), `topK`, `topP`, `minP`, `typicalP` is given,
+   * otherwise as the model's files say, otherwise false: the most probable token is chosen.
    */
   readonly doSample?: boolean;
   /** Divides the logits: below 1 probable tokens become more probable. 0: the most probable token is chosen. Default: 1. */
@@ -44,7 +44,7 @@ export interface GenerationOptions {
   readonly presencePenalty?: number;
   /** No sequence of this many tokens occurs twice, the prompt included; 0: no limit. Default: 0. */
   readonly noRepeatNgramSize?: number;
-  /** What is added to the logits of tokens, by token id: -100 bans one, 100 all others. Default: nothing. */
+  /** Values added to the logits of tokens, by token id: -100 excludes a token, 100 all other tokens. Default: none. */
   readonly logitBias?: Readonly<Record<number, number>>;
   /** Texts that are not generated; each is banned as the tokens that it is made of, with and without a space before it. Default: none. */
   readonly badWords?: readonly string[];
@@ -52,7 +52,7 @@ export interface GenerationOptions {
   readonly suppressTokens?: readonly number[];
   /** A text ends before the first of these strings, wherever tokens begin and end. Default: none. */
   readonly stop?: string | readonly string[];
-  /** Tokens that end a text, beside those of the model. Default: none. */
+  /** Tokens that end a text, in addition to the model's. Default: none. */
   readonly stopTokens?: readonly number[];
   /** Whether the model's own end tokens do not end a text. Default: false. */
   readonly ignoreEndTokens?: boolean;
@@ -67,18 +67,19 @@ export interface GenerationOptions {
   /** Whether each token is given with its log probability, and this many most probable alternatives; 0: no alternatives. Default: neither. */
   readonly logprobs?: number;
   /**
-   * Whether each token of the prompt is given with its log probability, and this many most probable alternatives; 0: no alternatives. The whole prompt is then
-   * computed, also what earlier prompts have in common with it. Not for models with an encoder. Default: neither.
+   * Number of most probable alternatives to return for each token of the prompt, together with its own log probability; 0: no alternatives. The whole prompt is
+   * then computed, including a prefix shared with earlier prompts. Not for models with an encoder. Default: no log probabilities.
    */
   readonly promptLogprobs?: number;
   /**
-   * Prompt look-up: where the last tokens occurred before, in the prompt too, the model reads up to this many of those that followed in one call, and they
-   * are kept as far as it chooses the same. The text does not change; quotations, code and corrections come faster. 0: none. Default: 0.
+   * Prompt look-up: if the last tokens occurred earlier in the text or the prompt, the model reads up to this many of the tokens that followed them in one
+   * call, and they are kept as long as it chooses the same ones. The text does not change; quotations, code and corrections are generated faster. 0: none.
+   * Default: 0.
    */
   readonly promptLookup?: number;
   /** Tokens that the draft model (`draftModel`) drafts before the model reads them in one call, at most. Only with a draft model. Default: 4. */
   readonly draftTokens?: number;
-  /** What the text must be: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: anything. */
+  /** Constraint on the text: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: none. */
   readonly constraint?: TextConstraint;
   /**
    * Whether objects by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows where

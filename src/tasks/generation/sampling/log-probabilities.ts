@@ -16,8 +16,8 @@ export interface ChoiceLogprobs {
 }
 
 /**
- * Log probabilities by the model's own logits, before settings change them: of the chosen token, and of the `count` most probable ones; of equal ones
- * those with lower ids.
+ * Log probabilities by the model's own logits, before settings change them: of the chosen token, and of the `count` most probable ones; equal ones are in the
+ * order of their ids.
  */
 export function choiceLogprobs(logits: Float32Array, chosen: number, count: number): ChoiceLogprobs {
   const highest = highestLogit(logits);

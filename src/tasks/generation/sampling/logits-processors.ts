@@ -7,7 +7,7 @@ import type { SamplingSettings, TextSoFar } from "./sampling-settings.ts";
 /** Changes the logits of the next token in place. */
 export type LogitsProcessor = (logits: Float32Array, text: TextSoFar) => void;
 
-/** Creates the processors whose settings are not neutral. Those of random sampling are in filters.ts. */
+/** Creates the processors whose settings are not neutral. The processors of random sampling are in filters.ts. */
 export function createLogitsProcessors(settings: SamplingSettings): readonly LogitsProcessor[] {
   const { repetitionPenalty, frequencyPenalty, presencePenalty, noRepeatNgramSize, encoderNoRepeatNgramSize } = settings;
   const { endTokens, minLength, minNewTokens, forcedFirstToken, forcedEndTokens, suppressTokens, beginSuppressTokens } = settings;

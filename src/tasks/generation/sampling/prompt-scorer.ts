@@ -25,7 +25,7 @@ export class PromptScorer {
     this.#alternatives = alternatives;
   }
 
-  /** Appends the tokens of a prompt, at least one, to an empty sequence. Rejects with what `DecodeScheduler.append` rejects with. */
+  /** Appends one or more tokens of a prompt to an empty sequence. Rejects with the errors of `DecodeScheduler.append`. */
   async read(sequence: SequenceId, tokens: readonly number[], signal: AbortSignal | undefined): Promise<ScoredPrompt> {
     const logprobs: PromptLogprob[] = [{ token: at(tokens, 0), logprob: null, top: [] }];
     const { chunkTokens } = this.#scheduler;

@@ -41,17 +41,17 @@ export interface GenerationSettings {
   readonly draftTokens: number;
 }
 
-/** What the settings are resolved for. */
+/** Sources of the settings. */
 export interface SettingsSources {
   readonly config: GenerationConfig;
   /** Undefined if the model has none: options that need words are then refused. */
   readonly tokenizer?: Pick<Tokenizer, "encode" | "tokenToId">;
   readonly vocabulary: number;
-  /** Tokens to generate at most if nothing else says. */
+  /** Default maximum number of tokens to generate. */
   readonly maxNewTokens?: number;
 }
 
-/** Throws INPUT_INVALID for options whose values are not possible, whatever the model is. */
+/** Throws INPUT_INVALID for options whose values are invalid for every model. */
 export function checkGenerationOptions(options: GenerationOptions): void {
   checkOptions(generationOptions, options);
   requireRange("temperature", options.temperature, 0, 100);

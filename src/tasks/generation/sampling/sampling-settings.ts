@@ -1,6 +1,6 @@
 /** How tokens are chosen from logits: every setting with its value. */
 
-/** Settings of the choice of tokens, after the model's own settings and those of the request were merged. */
+/** Settings of the choice of tokens, after merging the settings of the model and of the request. */
 export interface SamplingSettings {
   /** false: the token with the highest logit is chosen; of equal ones that with the lowest id. */
   readonly doSample: boolean;
@@ -24,7 +24,7 @@ export interface SamplingSettings {
   readonly noRepeatNgramSize: number;
   /** No sequence of this many tokens of the encoder's input occurs; 0: no limit. */
   readonly encoderNoRepeatNgramSize: number;
-  /** What is added to the logit of the last token of each sequence where the others precede it. */
+  /** Value added to the logit of the last token of each sequence if its other tokens precede. */
   readonly sequenceBias: readonly SequenceBias[];
   /** Sequences of tokens that do not occur. */
   readonly badWords: readonly (readonly number[])[];
@@ -52,9 +52,9 @@ export interface SequenceBias {
   readonly bias: number;
 }
 
-/** What is known of a text besides the logits of its next token. */
+/** State of a text besides the logits of its next token. */
 export interface TextSoFar {
-  /** The decoder's tokens: the prompt and what was generated. */
+  /** The decoder's tokens: the prompt's and the generated ones. */
   readonly tokens: readonly number[];
   /** Number of leading `tokens` that are the prompt. */
   readonly promptLength: number;

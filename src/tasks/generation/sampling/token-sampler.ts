@@ -33,7 +33,7 @@ export class TokenSampler {
     return this.#choose(logits, { text, allowed, draw: () => this.#random.uniform() });
   }
 
-  /** The same choice again, from logits that were computed anew: with the same random number. */
+  /** Repeats the choice with recomputed logits and the same random number. */
   chooseAgain(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
     return this.#choose(logits, { text, allowed, draw: () => this.#uniform });
   }

@@ -49,7 +49,7 @@ export class CachedSequence {
     return { tokens: this.#tokens.slice(this.#cached, this.#cached + tokens), logits };
   }
 
-  /** The model's number of the sequence, which it creates if it has none. Throws what `createSequence` throws. */
+  /** The model's number of the sequence, which is created if necessary. Throws errors of `createSequence`. */
   async open(signal: AbortSignal | undefined): Promise<SequenceId> {
     if (this.#id !== undefined) return this.#id;
     const id = await this.#model.createSequence(omitUndefined({ source: this.#source, signal }));

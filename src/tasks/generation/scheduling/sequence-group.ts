@@ -37,7 +37,7 @@ export function clientKey({ client, priority }: Client): string {
 /** "waiting": it has not begun. "running": its sequences have slots, and the model's next calls may compute their tokens. "parked": it has begun, and waits for slots. */
 export type GroupState = "waiting" | "running" | "parked";
 
-/** How large a group is. */
+/** Size of a group. */
 export type GroupSize = Pick<SequenceGroup, "count" | "promptTokens">;
 
 /** A group of sequences. */

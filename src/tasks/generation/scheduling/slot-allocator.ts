@@ -7,7 +7,7 @@
  * - A client without texts does not wait for the end of a turn: reserved slots, which others use meanwhile, are its own for the first turn of a text.
  * - A group whose reader does not read loses its slots first.
  *
- * A group that loses its slots is parked. Parked groups of a client are before those that have not begun, and take turns with those that run.
+ * A group that loses its slots is parked. Parked groups of a client precede groups that have not begun, and take turns with running ones.
  */
 import { type Client, type ClientGroups, type GroupSize, SequenceGroup, clientGroups, clientKey } from "./sequence-group.ts";
 import { TokenCounters } from "./token-counters.ts";
@@ -44,7 +44,7 @@ export class SlotAllocator {
     this.#limits = limits;
   }
 
-  /** How often a group lost its slots to another one, so far. */
+  /** How often a group lost its slots to another one. */
   get preemptions(): number {
     return this.#preemptions;
   }
@@ -105,7 +105,7 @@ export class SlotAllocator {
     this.#counters.prune([...this.#clients.keys()]);
   }
 
-  /** A group wants a call of the model. A client that had no text but such as nobody read begins to ask anew. */
+  /** Records that a group requests a call of the model. The counter of a client without waiting texts is lifted, unless nobody reads its texts. */
   want(group: SequenceGroup): void {
     const { owner } = group;
     const isIdle = group.state === "parked" && owner.slots === 0 && owner.waiting.size === 0;

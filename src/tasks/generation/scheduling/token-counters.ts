@@ -1,7 +1,7 @@
 /**
- * Virtual token counters (Sheng et al. 2024, "Fairness in Serving Large Language Models"): the tokens that a model has computed for each client, divided by the
- * client's weight. The client with the lowest counter is served next. A client that begins to ask is lifted to the lowest counter of those who ask already, so
- * that nobody saves up credit while idle.
+ * Virtual token counters (Sheng et al. 2024, "Fairness in Serving Large Language Models"): the number of tokens that a model has computed for each client,
+ * divided by the client's weight. The client with the lowest counter is served next. The counter of a client that becomes active is lifted to the lowest
+ * counter of the active clients, so that clients gain no credit while idle.
  */
 export class TokenCounters {
   readonly #tokens = new Map<string, number>();
@@ -21,12 +21,12 @@ export class TokenCounters {
     this.#tokens.set(client, this.of(client) + tokens / weight);
   }
 
-  /** Called when a client begins to ask. `active`: the clients that ask already. */
+  /** Called when a client becomes active. `active`: the clients that are active already. */
   lift(client: string, active: readonly string[]): void {
     this.#tokens.set(client, Math.max(this.of(client), this.#lowest(active)));
   }
 
-  /** Forgets the clients that a lift would give the same counter to: those that do not ask, up to the lowest counter of `active`, the clients that ask. */
+  /** Discards counters that a lift would reproduce: counters of inactive clients, up to the lowest counter of `active`, the active clients. */
   prune(active: readonly string[]): void {
     const lowest = active.length === 0 ? Number.POSITIVE_INFINITY : this.#lowest(active);
     for (const [client, tokens] of this.#tokens) if (tokens <= lowest && !active.includes(client)) this.#tokens.delete(client);

@@ -1,11 +1,14 @@
-/** Prompt look-up (Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding): where the last tokens of a text occurred before, those that followed are drafted again. */
+/**
+ * Prompt look-up (Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding): if the last tokens of a text occurred before, the tokens that followed
+ * are drafted again.
+ */
 import { at } from "../../../contract/checked.ts";
 import type { Drafter } from "./speculation.ts";
 
 /** Lengths of the ends of a text that are looked for, longest first. A single token occurs too often. */
 const endLengths = [4, 3, 2] as const;
 
-/** Drafts what followed the last tokens of a text where they occurred before. */
+/** Drafts the tokens that followed an earlier occurrence of the last tokens of a text. */
 export class PromptLookup implements Drafter {
   readonly longest: number;
   readonly #source: readonly number[];

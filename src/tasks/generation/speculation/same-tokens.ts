@@ -3,14 +3,14 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { DecodingModel } from "../decode-scheduler.ts";
 
-/** What is compared of a model. */
+/** Facts about a model's tokens for the comparison. */
 export interface TokensOfModel {
   readonly limits: DecodingModel["limits"];
   /** Undefined if the model has none: its tokens are then known by their number alone. */
   readonly tokenizer: Tokenizer | undefined;
 }
 
-/** Throws INPUT_INVALID unless the draft model's tokens are those of the model, and neither has an encoder. */
+/** Throws INPUT_INVALID unless both models have the same tokens and neither has an encoder. */
 export function requireSameTokens(draft: TokensOfModel, model: TokensOfModel): void {
   if (draft.limits.hasEncoder || model.limits.hasEncoder) {
     throw new InferyardError("INPUT_INVALID", "a draft model is given, and models with an encoder have none", {
@@ -34,7 +34,7 @@ function firstDifference(draft: TokensOfModel, model: TokensOfModel): string | u
   return different && `${different} of the model`;
 }
 
-/** The first of `size` ids that is another token of the other tokenizer: "token 7 is "a", and "b"". Undefined if there is none. */
+/** The first of `size` ids that is a different token in the other tokenizer: "token 7 is "a", and "b"". Undefined if there is none. */
 export function firstTokenDifference(ours: Tokenizer, theirs: Tokenizer, size: number): string | undefined {
   for (let id = 0; id < size; id += 1) {
     const [token, other] = [ours.idToToken(id), theirs.idToToken(id)];

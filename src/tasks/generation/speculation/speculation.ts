@@ -1,12 +1,12 @@
 /**
  * Speculative decoding (Leviathan et al. 2023): tokens that may come next are drafted, the model reads them in one call, and they are kept as far as it would have
- * chosen the same. The text is that of plain decoding.
+ * chosen the same. The text is the same as with plain decoding.
  */
 import type { SequenceId } from "../../../contract/backend.ts";
 import { at } from "../../../contract/checked.ts";
 import type { DecodeScheduler } from "../decode-scheduler.ts";
 
-/** Logits are compared with those of a single token where the lead of a choice is below so many times the known rounding. */
+/** A choice is verified by a single-token call if its lead is below this multiple of the known rounding error. */
 const safety = 16;
 const smallestRounding = 1e-7;
 /** After drafts of which no token was kept, the next is made after twice as many tokens, at most this many. */
@@ -85,7 +85,7 @@ export class Speculation {
     this.#sources = parts.drafters.map((drafter) => new Source(drafter));
   }
 
-  /** How the drafts of one drafter went so far. */
+  /** Counts of drafted and accepted tokens of one drafter. */
   getCounts(drafter: Drafter): DraftCounts {
     const source = this.#sources.find((each) => each.drafter === drafter);
     const { drafted = 0, accepted = 0 } = source ?? {};
@@ -94,8 +94,8 @@ export class Speculation {
   }
 
   /**
-   * Whether a token with this lead (`TokenSampler.lead`) might not be the one of a call with a single token: the logits that were given last are of a call
-   * with several, in which engines round otherwise. The first such call of a text is always compared with one of a single token, to learn by how much.
+   * Whether a single-token call might choose a different token than the last call, given the lead of the choice (`TokenSampler.lead`): engines round
+   * differently in calls with several tokens. The first such call of a text is always compared with a single-token call, to measure the difference.
    */
   isUnsure(lead: number): boolean {
     return this.#rows.length > 1 && (this.#rounding === undefined || lead < safety * this.#rounding);

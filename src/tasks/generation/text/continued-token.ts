@@ -2,8 +2,8 @@
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /**
- * The last token of a prompt that is text by itself: neither a special token that is left out of texts, nor a part of a character. What is generated is decoded behind it, since
- * decoders leave out the space of the first token of a text. Undefined if the prompt has no such token: then the generated text is the first.
+ * The last token of a prompt that is text by itself: neither a special token that is left out of texts, nor a part of a character. Generated tokens are decoded
+ * after it, since decoders leave out the space of the first token of a text. Undefined if the prompt has no such token: then the generated text is the first.
  */
 export function continuedToken(
   prompt: readonly number[],

@@ -47,8 +47,8 @@ export interface FillInMiddle {
 }
 
 /**
- * The tokens as tokenizer_config.json names them (`prefix_token`, `suffix_token`, `middle_token`; of a GGUF file its metadata), else by known names of the
- * vocabulary. Undefined: the model was not trained to fill in, as far as its files say.
+ * The tokens named in tokenizer_config.json (`prefix_token`, `suffix_token`, `middle_token`; in the metadata of a GGUF file), else by known names in the
+ * vocabulary. Undefined: according to its files the model was not trained to fill in.
  */
 export function fillInMiddleTokens(
   tokenizer: Pick<Tokenizer, "tokenToId">,

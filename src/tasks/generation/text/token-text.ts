@@ -5,8 +5,8 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 const byteToken = /^<0x[0-9A-F]{2}>$/;
 
 /**
- * The text of a growing list of tokens. The parts together are what the tokenizer decodes of the whole list: a part is passed on once later tokens cannot
- * change it, so that no incomplete character is, and of a run of byte tokens nothing before its end.
+ * The text of a growing list of tokens. The parts together are equal to the tokenizer's decoding of the whole list: a part is returned when later tokens cannot
+ * change it, so never an incomplete character, and nothing of a run of byte tokens before its end.
  */
 export class TokenText {
   readonly #tokenizer: Pick<Tokenizer, "decode" | "idToToken">;
@@ -14,7 +14,7 @@ export class TokenText {
   readonly #kept: ReadonlySet<string> | undefined;
   /** Tokens since a point where the text was complete; decoders treat the first token of a text in their own way, so one such part precedes the new ones. */
   #tokens: number[] = [];
-  /** Number of the first of these whose text was passed on. */
+  /** Index of the first token whose text was passed on. */
   #shown = 0;
   /** Their text. */
   #shownText = "";

@@ -21,7 +21,7 @@ export interface GlinerOptions extends TextTaskOptions {
   readonly labels: readonly string[];
   /** Minimum score of an entity, from 0 to below 1. Default: 0.5. */
   readonly threshold?: number;
-  /** Whether an entity may lie inside another. Default: false. */
+  /** Whether entities may be nested. Default: false. */
   readonly nested?: boolean;
   /** Whether one span may have several labels. Default: false. */
   readonly multiLabel?: boolean;

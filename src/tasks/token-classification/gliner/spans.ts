@@ -42,7 +42,7 @@ export function scoredSpans(
 
 /** Which of the selected spans may overlap. */
 export interface SpanOverlapRules {
-  /** Whether a span may lie inside another. */
+  /** Whether spans may be nested. */
   readonly nested: boolean;
   /** Whether one span may have several labels. */
   readonly multiLabel: boolean;

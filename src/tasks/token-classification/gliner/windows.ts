@@ -1,13 +1,14 @@
 /** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
 import { at } from "../../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
+import { quoteOption } from "../../../contract/remedy-options.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { encodeText } from "../../encoding/encode-texts.ts";
 import { createYielder } from "../../encoding/yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
-/** Settings of gliner_config.json; defaults are those of the GLiNER library. */
+/** Settings of gliner_config.json, with the defaults of the GLiNER library. */
 export interface GlinerConfig {
   /** `max_width`: maximum length of a span in words. */
   readonly maxWidth: number;
@@ -162,7 +163,7 @@ function noRoom(tokens: number, limit: number): InferyardError {
 
 function tooLong(index: number, limit: number): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `text ${index} and the labels take more than ${limit} tokens`, {
-    remedy: "shorten it, or let it be read in windows: --truncate cut",
+    remedy: `shorten it, or let it be read in windows: ${quoteOption("truncate", "cut")}`,
     data: { text: index, limit },
   });
 }

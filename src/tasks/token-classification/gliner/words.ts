@@ -11,7 +11,7 @@ export interface Word {
 /** Runs of letters, digits and underscores, hyphens allowed inside; any other character except white space is a word of its own. */
 const word = /[\p{L}\p{N}_]+(?:[-_][\p{L}\p{N}_]+)*|\S/gu;
 
-/** Splits a text into words, in order. White space belongs to none. */
+/** Splits a text into words, in order. White space is left out. */
 export function splitWords(text: string): Word[] {
   return Array.from(text.matchAll(word), ({ 0: found, index }) => ({ text: found, start: index, end: index + found.length }));
 }

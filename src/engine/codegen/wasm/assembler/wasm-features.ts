@@ -5,8 +5,8 @@ export interface WasmFeatures {
   /** Relaxed SIMD, which provides multiply-add in one instruction. */
   readonly relaxedSimd: boolean;
   /**
-   * How i16x8.relaxed_dot_i8x16_i7x16_s takes a second operand above 127, which the specification leaves to the machine; "none" where the
-   * instruction is missing or does neither. x64 has it unsigned, arm64 signed.
+   * How i16x8.relaxed_dot_i8x16_i7x16_s treats a second operand above 127, which the specification leaves to the machine: unsigned on x64, signed on arm64;
+   * "none" if the instruction is missing or does neither.
    */
   readonly byteDot: "unsigned" | "signed" | "none";
 }

@@ -13,7 +13,7 @@ import type { TensorOps } from "../../../build/tensor-ops.ts";
 export interface AttentionOperands {
   /** [N, heads, L, D]. */
   readonly query: Value;
-  /** [N, key heads, S, D]. The number of query heads is a multiple of that of key heads: groups of them share one. */
+  /** [N, key heads, S, D]. The number of query heads is a multiple of the number of key heads: groups of query heads share one key head. */
   readonly key: Value;
   /** [N, key heads, S, Dv]. */
   readonly value: Value;
@@ -23,7 +23,7 @@ export interface AttentionOperands {
   readonly softcap: number;
   /** Added to the scores; broadcasts to [N, heads, L, S]. Minus infinity masks a key. */
   readonly bias: Value | undefined;
-  /** The type of the softmax, if wider than that of the operands. */
+  /** The type of the softmax, if wider than the type of the operands. */
   readonly softmaxType?: ElementType | undefined;
   /** An attention sink: a score [1, heads, 1, 1] that takes part in the softmax but has no value, so that probabilities may sum to less than 1. */
   readonly sink?: Value | undefined;
@@ -98,7 +98,7 @@ export function sumBiases(call: TensorOps, ...biases: readonly (Value | undefine
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
-/** Concatenates the keys or values of previous calls with those of this call along axis 2, the sequence. Returns `current` if `past` is undefined. */
+/** Concatenates the keys or values of previous calls with the ones of this call along axis 2, the sequence. Returns `current` if `past` is undefined. */
 export function appendToCache(call: TensorOps, past: Value | undefined, current: Value): Value {
   return past === undefined ? current : call.add({ kind: "concat", axis: 2 }, past, current);
 }

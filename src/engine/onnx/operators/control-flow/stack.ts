@@ -14,7 +14,7 @@ export function stack(call: OperatorCall, values: readonly Value[], axis: number
 }
 
 /**
- * What a loop without iterations stacks: a tensor with a first axis of size 0, of the type that the body declares for its output. Unknown dimensions
+ * Stacked output of a loop without iterations: a tensor with a first axis of size 0, of the type that the body declares for its output. Unknown dimensions
  * become 0. Throws MODEL_UNSUPPORTED if the body declares no tensor type.
  */
 export function emptyStack(declared: OnnxType | undefined): Literal {

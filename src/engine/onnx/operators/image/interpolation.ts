@@ -5,7 +5,7 @@ import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
-/** The value of a pixel outside of the image: 0 ("zeros"), or that of the nearest pixel ("edge"). */
+/** The value of a pixel outside of the image: 0 ("zeros"), or the value of the nearest pixel ("edge"). */
 export type Padding = "zeros" | "edge";
 
 /** Pixels [N, C, P] of x [N, C, ...] at integer coordinates, one tensor [N, P] for each spatial axis. */

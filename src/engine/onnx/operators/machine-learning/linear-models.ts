@@ -26,7 +26,7 @@ function regressor(call: OperatorCall): Value {
   return applyPostTransform(call, scores, getPostTransform(call));
 }
 
-/** LinearClassifier. Outputs: labels and scores. With one row of coefficients for two classes, the score is that of the second class. */
+/** LinearClassifier. Outputs: labels and scores. With one row of coefficients for two classes, the score belongs to the second class. */
 function classifier(call: OperatorCall): readonly Value[] {
   const x = asMatrix(call, call.tensor(0));
   call.ignore("multi_class");

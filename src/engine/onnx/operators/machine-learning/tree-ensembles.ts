@@ -119,7 +119,7 @@ function regressor(call: OperatorCall): Value {
   return call.cast(applyPostTransform(call, sums, transform), "float32");
 }
 
-/** TreeEnsembleClassifier. Outputs: labels and scores. If the leaves of two classes refer to one only, the score is that of the second class. */
+/** TreeEnsembleClassifier. Outputs: labels and scores. If the leaves of two classes refer to only one, the score belongs to the second class. */
 function classifier(call: OperatorCall): readonly Value[] {
   const x = getFeatures(call);
   const labels = classLabels(call, "classlabels_strings", "classlabels_int64s");

@@ -1,6 +1,6 @@
 /**
- * Random number generation. With a seed the numbers are the same in every run, so they are folded into a constant; without one the graph keeps the
- * call, and every run draws new numbers. They are not those of other ONNX implementations.
+ * Random number generation. With a seed the numbers are the same in every run, so they are folded into a constant; without one the graph keeps the call, and
+ * every run draws new numbers. They differ from other ONNX implementations.
  */
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";

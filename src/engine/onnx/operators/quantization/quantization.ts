@@ -77,7 +77,7 @@ export function perColumn(call: OperatorCall, values: Value): Value {
   return values.type.shape.length === 1 && values.type.shape[0] === 1 ? call.reshape(values, []) : values;
 }
 
-/** The matrix product in int32 of two operands with their zero points subtracted. `inputs`: numbers of the inputs that hold them. */
+/** The matrix product in int32 of two operands with their zero points subtracted. `inputs`: indices of the node's inputs for operands and zero points. */
 export function integerMatmul(call: OperatorCall, inputs: readonly [a: number, aZero: number, b: number, bZero: number]): Value {
   const [aInput, aZero, bInput, bZero] = inputs;
   const zeroA = call.tensorIfGiven(aZero);

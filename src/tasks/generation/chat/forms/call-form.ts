@@ -1,6 +1,6 @@
 /** The forms in which models write calls of tools. They are plain data, so that a form can be sent to another thread. */
 
-/** How calls are read. */
+/** Syntax of calls, for reading. */
 export type CallSyntax =
   /** Objects with a name and arguments, one after another or in lists. `isBare`: without anything before them, so that only the names of tools tell calls from text. */
   | { readonly kind: "json"; readonly closes: readonly string[]; readonly isBare: boolean }
@@ -20,7 +20,7 @@ export interface NamedSyntax {
   readonly kind: "named";
   /** Texts that begin each call of a block. Empty: blocks have one call. */
   readonly call: readonly string[];
-  /** What may stand behind the name. What stands between a separator and the object is the name if `hasTypes`, and else an id. */
+  /** Texts that may follow the name. Text between a separator and the object is the name if `hasTypes`, and otherwise an id. */
   readonly separators: readonly string[];
   readonly hasTypes: boolean;
   readonly callCloses: readonly string[];
@@ -37,10 +37,10 @@ export interface TaggedSyntax {
   readonly opens: readonly string[];
   /** Behind the arguments. */
   readonly callClose: string;
-  /** Around the name of an argument; what stands behind it are words parted by white space. */
+  /** Delimiters of the name of an argument; further words, separated by white space, may follow them. */
   readonly key: readonly [before: string, ...after: readonly string[]];
   readonly valueClose: string;
-  /** Line ends that belong to the tags: "both" one on each side of a value, "pair" those of a value that begins with one, "none". */
+  /** Line ends that belong to the tags: "both": one on each side of a value; "pair": one on each side if the value begins with one; "none". */
   readonly lines: "both" | "pair" | "none";
   /** Texts that end the calls of one block. None: there are no blocks. */
   readonly closes: readonly string[];
@@ -48,13 +48,13 @@ export interface TaggedSyntax {
   readonly hasCdata?: boolean;
 }
 
-/** How a call is written, where one is asked for. Tagged arguments are written as their syntax says, others as an object of JSON. */
+/** Syntax of a required call, for writing. Tagged arguments are written according to their syntax, others as an object of JSON. */
 export interface WrittenCall {
-  /** What the answer begins with. */
+  /** Beginning of the answer. */
   readonly open: string;
   /** Behind the last call. */
   readonly close: string;
-  /** What stands before, between and behind the name and the arguments. */
+  /** Texts before, between and after the name and the arguments. */
   readonly name: readonly [before: string, after: string];
   readonly afterArguments: string;
   /** Whether the name is a string of JSON, whose quotes are part of `name`. */

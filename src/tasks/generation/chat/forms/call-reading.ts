@@ -14,11 +14,11 @@ export interface CallReading {
   readonly add: (call: CallText) => void;
 }
 
-/** How calls are begun. */
+/** Beginnings of calls. */
 export interface CallStart {
   /** Text that began the calls, and was read. Empty: the calls begin without any. */
   readonly open: string;
-  /** Whether a text that its form does not end where it should is read as far as it goes. Only for texts that have ended. */
+  /** Whether a call that is not properly ended is read as far as possible. Only for texts that have ended. */
   readonly isLenient: boolean;
 }
 

@@ -15,7 +15,7 @@ export const channelMarkers: readonly string[] = [
   "<|return|>",
 ];
 
-/** Text that ends what precedes the answer itself. */
+/** Text that precedes the final answer. */
 export const finalChannel = "<|channel|>final<|message|>";
 
 /** Calls in the format: a message to a function, whose body is the arguments. */
@@ -42,10 +42,10 @@ export function hasChannels(template: string, hasToken: (text: string) => boolea
 const headerStarts = ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", " to=", "to="];
 const bodyEnds = ["<|end|>", "<|call|>", "<|return|>", "<|start|>"];
 
-/** Where what a message says goes. */
+/** Destinations of a message's text. */
 export interface ChannelReading extends CallReading {
   readonly show: (type: "text" | "reasoning", text: string) => void;
-  /** Whether the last message fits a constraint, and is passed on whatever it contains. */
+  /** Whether the last message fits a constraint, and is passed on unchanged. */
   readonly isConstrained: boolean;
 }
 

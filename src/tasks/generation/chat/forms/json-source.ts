@@ -9,7 +9,7 @@ const closing: ReadonlyMap<string, string> = new Map([
 ]);
 const closers: ReadonlySet<string> = new Set(closing.values());
 
-/** Reads an object or a list to its closing bracket, whatever its strings contain. Undefined if nothing like it is next, or if the text ends before. */
+/** Reads an object or a list to its closing bracket; brackets in strings are skipped. Undefined if neither is next, or if the text ends before. */
 export function* readBracketed(cursor: TextCursor): Reading<string | undefined> {
   const open: string[] = [];
   let quote = "";
@@ -47,8 +47,8 @@ function* readCharacter(cursor: TextCursor): Reading<string> {
 }
 
 /**
- * JSON without white space between its parts. Line ends and tabs in strings, which models write and JSON forbids, become escapes, and literals of Python those of
- * JSON. Undefined for what is neither.
+ * JSON without white space between its parts. Line ends and tabs in strings, which models write and JSON forbids, become escapes, and literals of Python become
+ * JSON's. Undefined for other texts.
  */
 export function compactJson(text: string): string | undefined {
   const compact = text.replace(
@@ -58,7 +58,7 @@ export function compactJson(text: string): string | undefined {
   return isJson(compact) ? compact : jsonOfPython(text);
 }
 
-/** The members of an object by name, each as its text. Undefined for what is no object. `json`: as `compactJson` gives it. */
+/** The members of an object by name, each as its text. Undefined for other values. `json`: a result of `compactJson`. */
 export function getMembers(json: string): ReadonlyMap<string, string> | undefined {
   if (!json.startsWith("{")) return undefined;
   const members = getParts(json).map((part): readonly [string, string] => {
@@ -68,7 +68,7 @@ export function getMembers(json: string): ReadonlyMap<string, string> | undefine
   return new Map(members);
 }
 
-/** The items of a list, each as its text. Undefined for what is no list. */
+/** The items of a list, each as its text. Undefined for other values. */
 export function getItems(json: string): readonly string[] | undefined {
   return json.startsWith("[") ? getParts(json) : undefined;
 }

@@ -311,7 +311,7 @@ const knownForms: readonly KnownForm[] = [
 /** All forms but harmony, in which calls are messages on channels. */
 export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
-/** The form of the calls that a template teaches. Undefined if it is none of the table. */
+/** The form of the calls that a template describes. Undefined if it is not in the table. */
 export function getCallForm(template: string): CallForm | undefined {
   // In a string of the template quotes may be escaped.
   const text = template.replaceAll('\\"', '"').replaceAll("\\'", "'");

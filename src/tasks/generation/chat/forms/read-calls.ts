@@ -8,7 +8,7 @@ import { readElements } from "./read-elements.ts";
 import { readTagged } from "./read-tagged.ts";
 import type { Reading } from "./text-cursor.ts";
 
-/** Reads the calls behind a text that begins them. Returns whether what was read since the last call belongs to calls; otherwise it is text. */
+/** Reads the calls after a text that begins them. Returns whether the text read since the last call belongs to calls; otherwise it is plain text. */
 export function* readCalls({ syntax }: CallForm, start: CallStart, reading: CallReading): Reading<boolean> {
   switch (syntax.kind) {
     case "json":

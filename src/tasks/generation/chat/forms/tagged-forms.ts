@@ -83,7 +83,7 @@ export const minimaxM2: CallForm = {
   markers: ["<minimax:tool_call>", "</minimax:tool_call>"],
 };
 
-/** DeepSeek V3.2: the tags say which values are strings. */
+/** DeepSeek V3.2: the tags mark which values are strings. */
 export const deepseekV32: CallForm = {
   name: "deepseek-v3.2",
   opens: [`<${dsml}function_calls>`, `<${dsml}tool_calls>`],

@@ -1,6 +1,7 @@
 /** A text that arrives in parts, read by generators that pause where they need more of it. */
+import { findDelimiter, getHeldLength } from "../../text/delimiters.ts";
 
-/** Reads from a cursor; yields where the text so far does not decide. */
+/** Reads from a cursor; yields when more text is needed to decide. */
 export type Reading<Result> = Generator<undefined, Result, undefined>;
 
 /** A text that was read up to a delimiter. */
@@ -10,7 +11,7 @@ export interface Delimited {
   readonly delimiter: string | undefined;
 }
 
-/** A position in a text that grows. What was read since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
+/** A position in a growing text. The text since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
 export class TextCursor {
   /** What is not read yet. */
   #rest = "";
@@ -24,7 +25,7 @@ export class TextCursor {
     this.#rest += text;
   }
 
-  /** Says that no text follows. `isCut`: the limit of tokens ended it, so that what is open is incomplete. */
+  /** Marks the end of the text. `isCut`: the limit of tokens ended it, so that open parts are incomplete. */
   finish(isCut: boolean): void {
     this.#hasEnded = true;
     this.#isCut = isCut;
@@ -130,7 +131,7 @@ export class TextCursor {
       show?.(part);
     };
     for (;;) {
-      const found = this.#find(delimiters);
+      const found = findDelimiter(this.#rest, delimiters);
       if (found !== undefined) {
         read(found.start);
         this.#take(found.delimiter.length);
@@ -140,7 +141,7 @@ export class TextCursor {
         read(this.#rest.length);
         return { text, delimiter: undefined };
       }
-      read(this.#rest.length - this.#heldLength(delimiters));
+      read(this.#rest.length - getHeldLength(this.#rest, delimiters));
       yield;
     }
   }
@@ -170,27 +171,5 @@ export class TextCursor {
       at += word.length;
     }
     return true;
-  }
-
-  /** The delimiter that ends first; of those that end together the longest. */
-  #find(delimiters: readonly string[]): { readonly start: number; readonly delimiter: string } | undefined {
-    let found: { readonly start: number; readonly end: number; readonly delimiter: string } | undefined;
-    for (const delimiter of delimiters) {
-      const start = this.#rest.indexOf(delimiter);
-      if (start === -1) continue;
-      const end = start + delimiter.length;
-      if (found === undefined || end < found.end || (end === found.end && start < found.start)) found = { start, end, delimiter };
-    }
-    return found;
-  }
-
-  /** Length of the longest end of the text that begins a delimiter. */
-  #heldLength(delimiters: readonly string[]): number {
-    const longest = Math.max(0, ...delimiters.map(({ length }) => length));
-    for (let length = Math.min(this.#rest.length, longest - 1); length > 0; length -= 1) {
-      const end = this.#rest.slice(this.#rest.length - length);
-      if (delimiters.some((delimiter) => delimiter.startsWith(end))) return length;
-    }
-    return 0;
   }
 }

@@ -1,4 +1,5 @@
 /** Values that models write as plain text, typed by the schema of the tool. */
+import { isObject } from "../../../../contract/shapes/shape.ts";
 import type { Tool } from "../messages.ts";
 import { compactJson } from "./json-source.ts";
 
@@ -140,8 +141,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { getClasses, commonClasses, getCount, everyByte, getRepresentatives } from "./byte-classes.ts";
 import { stepUtf8, utf8Classes, utf8States } from "./utf8.ts";
 
-/** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */
+/** Reads a text byte by byte. States are numbers from 0; -1 means that the text does not fit. From every state an accepted text can be reached. */
 export interface Automaton {
   readonly start: number;
   /** The state after a byte; -1 if none. */
@@ -12,8 +12,8 @@ export interface Automaton {
   accepts(state: number): boolean;
   /** Whether another byte may follow. */
   continues(state: number): boolean;
-  /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. 0: it depends on them. */
-  freeCharacters(state: number): number;
+  /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. Default: 0, it depends on them. */
+  freeCharacters?(state: number): number;
   /** The automaton of a text within so many objects and lists of JSON. Default: this one. */
   atDepth?(depth: number): Automaton;
 }
@@ -58,7 +58,7 @@ export class Dfa implements Automaton {
     }
   }
 
-  /** A byte of each class that neither the automaton nor UTF-8 tells apart. */
+  /** One byte of each class of bytes that neither the automaton nor UTF-8 distinguishes. */
   get representatives(): readonly number[] {
     return getRepresentatives(commonClasses(this.classes, utf8Classes));
   }
@@ -139,7 +139,7 @@ export class Dfa implements Automaton {
 /** Work of any table, beside its states and transitions: finding the classes of bytes, and an example of each. */
 const tableSteps = 300;
 
-/** Makes the table of an automaton, of the states from which a text that fits can be reached. Throws what the budget in force throws. */
+/** Makes the table of an automaton, with the states from which an accepted text can be reached. Throws errors of the budget in force. */
 export function explore<State>(rules: Rules<State>): Dfa {
   const { classes = everyByte } = rules;
   const representatives = getRepresentatives(classes);

@@ -1,6 +1,6 @@
 /** Classes of bytes that an automaton does not tell apart: by byte, the number of its class. */
 
-/** Classes of bytes that ranges do not tell apart. */
+/** Classes of bytes that ranges do not distinguish. */
 export function getClasses(ranges: readonly (readonly [first: number, last: number])[]): Uint8Array {
   const borders = new Uint8Array(257);
   for (const [first, last] of ranges) {
@@ -29,7 +29,7 @@ export function getRepresentatives(classes: Uint8Array): readonly number[] {
   return bytes;
 }
 
-/** Classes of bytes that none of two automata tells apart. */
+/** Classes of bytes that neither of two automata distinguishes. */
 export function commonClasses(left: Uint8Array, right: Uint8Array): Uint8Array {
   const numbers = new Map<number, number>();
   return left.map((kind, byte) => {

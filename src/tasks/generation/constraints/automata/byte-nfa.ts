@@ -69,7 +69,7 @@ export class ByteNfa {
     return state;
   }
 
-  /** As `anyBefore`, for the end: a text that reaches it fits, whatever follows. */
+  /** As `anyBefore`, for the end: a text that reaches it is accepted with any continuation. */
   final(): number {
     this.#final = this.anyBefore();
     return this.#final;

@@ -41,7 +41,7 @@ const propertySteps = 500_000;
 /** A part of an expression that reads one character. */
 export type CharacterElement = AST.Character | AST.CharacterSet | AST.CharacterClass | AST.ExpressionCharacterClass;
 
-/** What the flags of an expression say of its characters. */
+/** Flags of an expression that concern its characters. */
 export interface CharacterSettings {
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
@@ -159,7 +159,7 @@ function withCases(ranges: readonly CodePointRange[]): readonly CodePointRange[]
 type ByteSequence = readonly ByteRange[];
 type ByteRange = readonly [first: number, last: number];
 
-/** Ranges of bytes, and what follows each; nothing does behind the last byte of a character. What is equal is one object. */
+/** Ranges of bytes, each with its successor; the last byte of a character has none. Equal trees are the same object. */
 export type ByteTree = readonly { readonly first: number; readonly last: number; readonly next: ByteTree }[];
 
 const trees = new WeakMap<readonly CodePointRange[], ByteTree>();

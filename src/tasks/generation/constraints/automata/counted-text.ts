@@ -2,7 +2,10 @@
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import type { Automaton, Dfa } from "./automaton.ts";
 
-/** Texts of UTF-8 that fit an automaton and have at most `max` code points. States are those of the automaton, and the number of code points times their count. */
+/**
+ * UTF-8 texts that an automaton accepts and that have at most `max` code points. A state is the automaton's state plus the number of code points times the
+ * number of the automaton's states.
+ */
 export class CountedText implements Automaton {
   readonly start = 0;
   readonly #content: Dfa;

@@ -1,6 +1,6 @@
 /** Decimal numbers of any length, as text: what is written in a schema, which a double may not hold. */
 
-/** A decimal number in the one notation that equal numbers share: digits without zeros at the ends that say nothing, and an exponent if it has many digits. */
+/** A decimal number in a canonical notation: digits without insignificant zeros at the ends, and an exponent if there are many digits. */
 export type Decimal = string;
 
 interface Parts {

@@ -49,10 +49,6 @@ export class DelimitedText implements Automaton {
   continues(state: number): boolean {
     return !this.accepts(state);
   }
-
-  freeCharacters(): number {
-    return 0;
-  }
 }
 
 /** Texts that do not contain a word. */

@@ -68,7 +68,7 @@ export class JsonString implements Automaton {
   }
 
   freeCharacters(state: number): number {
-    return (state & 15) === 0 ? this.#content.freeCharacters(getContent(state)) : 0;
+    return (state & 15) === 0 ? (this.#content.freeCharacters?.(getContent(state)) ?? 0) : 0;
   }
 
   /** The state of the text behind the closing quote; -1 before it. */
@@ -151,7 +151,7 @@ export class JsonString implements Automaton {
   /** Whether one of these code points may follow. */
   #anyIn(content: number, first: number, last: number): boolean {
     if (first > last || !this.#content.continues(content)) return false;
-    if (this.#content.freeCharacters(content) > 0) return true;
+    if ((this.#content.freeCharacters?.(content) ?? 0) > 0) return true;
     return codePointRanges.some(([from, to]) => {
       const [start, end] = [Math.max(first, from), Math.min(last, to)];
       return start <= end && this.#anyBetween(content, encodeUtf8(start), encodeUtf8(end));

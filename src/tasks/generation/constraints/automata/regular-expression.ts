@@ -1,4 +1,7 @@
-/** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
+/**
+ * Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. Not those of src/regular-expressions/, which search
+ * texts: these are intersected and complemented, and say of every state whether a text that fits can be reached.
+ */
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";
@@ -16,7 +19,7 @@ export interface RegularExpressionOptions {
 }
 
 /**
- * The texts that a regular expression matches. Throws INPUT_INVALID for an invalid one, and for what is not regular or not supported: references to
+ * The texts that a regular expression matches. Throws INPUT_INVALID for an invalid one, and for constructs that are not regular or not supported: references to
  * groups, lookbehind, word boundaries, lookahead other than at the start.
  */
 export function regularExpressionDfa(source: string, options: RegularExpressionOptions = {}): Dfa {

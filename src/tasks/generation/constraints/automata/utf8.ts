@@ -35,5 +35,5 @@ export function stepUtf8(state: number, byte: number): number {
   return utf8Table[state * 256 + byte] ?? -1;
 }
 
-/** Classes of bytes that UTF-8 does not tell apart. */
+/** Classes of bytes that UTF-8 does not distinguish. */
 export const utf8Classes: Uint8Array = getClasses(utf8Rows.flat().map(([first, last]) => [first, last] as const));

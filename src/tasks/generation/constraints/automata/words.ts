@@ -31,15 +31,11 @@ export class Literal implements Automaton {
   continues(state: number): boolean {
     return state < this.bytes.length;
   }
-
-  freeCharacters(): number {
-    return 0;
-  }
 }
 
 /**
- * A trie of texts. Its nodes are numbered in the order of a walk, parents before their children, and the texts in the order in which the walk meets them: the texts that
- * begin with the bytes of a node have consecutive numbers.
+ * A trie of texts. Nodes are numbered in the order of a walk, parents before their children, and texts in the order in which the walk meets them: the texts
+ * that begin with the bytes of a node have consecutive numbers.
  */
 export class WordTrie implements Automaton {
   readonly start = 0;
@@ -52,7 +48,7 @@ export class WordTrie implements Automaton {
   /** By node: number of texts that end at nodes before it. One more element than nodes. */
   readonly #firstWords: Int32Array;
 
-  /** The bytes of texts, without duplicates, those that begin alike beside each other. */
+  /** The bytes of texts, without duplicates; texts with the same first bytes are adjacent. */
   constructor(words: readonly Uint8Array[]) {
     const most = words.reduce((sum, word) => sum + word.length, 1);
     chargeStates(Math.ceil(most / 16), most * bytesPerNode + 300);
@@ -107,10 +103,6 @@ export class WordTrie implements Automaton {
     return (this.#ends[node] ?? 0) > node + 1;
   }
 
-  freeCharacters(): number {
-    return 0;
-  }
-
   /** The number of the text that ends at a node; -1: none. */
   wordAt(node: number): number {
     const word = this.#firstWords[node] ?? 0;
@@ -134,7 +126,7 @@ export class WordTrie implements Automaton {
   }
 }
 
-/** Texts without duplicates, in an order in which those that begin with the same bytes are beside each other. */
+/** Texts without duplicates, sorted so that texts with the same first bytes are adjacent. */
 export function sortedWords(words: readonly string[]): readonly string[] {
   chargeSteps(words.length * (10 + Math.ceil(Math.log2(words.length + 2))));
   // What JavaScript has and UTF-8 has not is the replacement character there.

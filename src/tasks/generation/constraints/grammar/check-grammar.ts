@@ -3,7 +3,7 @@ import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type GrammarNode, type ObjectNode, getChildren } from "./grammar.ts";
 
-/** What is known of the parts of a grammar. */
+/** Facts about the parts of a grammar. */
 export interface GrammarFacts {
   /** Parts that no text fits. */
   readonly dead: ReadonlySet<GrammarNode>;

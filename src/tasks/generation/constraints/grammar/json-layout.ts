@@ -46,10 +46,6 @@ class LineBreak implements Automaton {
     return [0x20, 0x09, 0x0a].some((byte) => this.step(state, byte) >= 0);
   }
 
-  freeCharacters(): number {
-    return 0;
-  }
-
   atDepth(depth: number): Automaton {
     return byLevel[Math.min(depth, maxLevels)] as Automaton;
   }

@@ -51,7 +51,7 @@ export function isLark(source: string): boolean {
   return !source.includes("::=") && /^[?!]?_?[A-Za-z]\w*(?:\.\d+)?\s*:/m.test(source);
 }
 
-/** The rule `start` of a grammar. Throws INPUT_INVALID for an invalid grammar, and for what is not supported. */
+/** The rule `start` of a grammar. Throws INPUT_INVALID for an invalid grammar, and for unsupported constructs. */
 export function parseLark(source: string): GrammarNode {
   return new Parser(source).parse();
 }

@@ -20,7 +20,7 @@ export class LeftFactoring {
     this.#dead = dead;
   }
 
-  /** Parts one of which is read where the choice is. */
+  /** Alternatives, one of which is read. */
   options(node: Choice): readonly GrammarNode[] {
     const known = this.#factored.get(node);
     if (known !== undefined) return known;

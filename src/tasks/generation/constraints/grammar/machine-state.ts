@@ -3,7 +3,7 @@ import type { Automaton } from "../automata/automaton.ts";
 import type { GrammarNode, ObjectNode } from "./grammar.ts";
 import type { MemberSet } from "./member-set.ts";
 
-/** What follows a position: a linked list, each link of which exists once. */
+/** The parts that follow a position: a linked list. Equal lists are the same object. */
 export interface Stack {
   readonly number: number;
   readonly part: StackPart;
@@ -24,7 +24,7 @@ export type StackPart =
   | { readonly kind: "switch"; readonly node: Extract<GrammarNode, { kind: "switch" }> }
   | ObjectPart;
 
-/** Behind `{` or a member; before a name of another member, or behind one, whose automaton says which it is. */
+/** After `{` or a member: before the name of another member, or after a name, which the state of the automaton identifies. */
 export interface ObjectPart {
   readonly kind: "object";
   readonly place: "member" | "name" | "property";
@@ -34,7 +34,7 @@ export interface ObjectPart {
   readonly count: number;
 }
 
-/** An automaton that is read, and what follows it. */
+/** The automaton being read, and the stack that follows it. */
 export interface Thread {
   readonly automaton: Automaton;
   readonly stack: Stack | undefined;
@@ -63,7 +63,7 @@ export interface MachineState {
   readonly next: (MachineState | null | undefined)[];
 }
 
-/** What tells parts of one kind and node from each other. */
+/** Distinguishes parts of one kind and node. */
 export function getDetail(part: StackPart): string | number {
   switch (part.kind) {
     case "node":

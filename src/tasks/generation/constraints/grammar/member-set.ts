@@ -10,7 +10,7 @@ const leafSize = 32;
 /** A set, or a part of one. */
 export interface MemberSet {
   readonly id: number;
-  /** Count of its numbers, and of those that are required. */
+  /** Number of its members, and of required ones. */
   readonly count: number;
   readonly required: number;
   /** Of a leaf: a bit for each number. */
@@ -55,7 +55,7 @@ export class MemberSets {
     return this.#remove(set, 0, this.#span, number);
   }
 
-  /** Drops what can be computed again. Sets that are made later are no longer the same object as equal ones from before. */
+  /** Discards results that can be computed again. Sets made later are no longer the same object as equal ones from before. */
   forget(): void {
     this.#known.clear();
   }

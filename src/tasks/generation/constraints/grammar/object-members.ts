@@ -5,7 +5,7 @@ import type { WordTrie } from "../automata/words.ts";
 import { type GrammarNode, type ObjectNode, type ObjectProperty, type OtherMember } from "./grammar.ts";
 import { type MemberSet, MemberSets } from "./member-set.ts";
 
-/** What is known of one object. */
+/** Facts about the members of one object. */
 export class ObjectMembers {
   /** The properties that have a value. */
   readonly all: MemberSet;
@@ -28,7 +28,7 @@ export class ObjectMembers {
     this.others = node.others.filter(({ value }) => !dead.has(value));
   }
 
-  /** The names of the properties of a set, or of those that are required, with quotes. */
+  /** The names of the properties of a set, or of its required ones, with quotes. */
   names(set: MemberSet, required: boolean): JsonString {
     const key = set.id * 2 + (required ? 1 : 0);
     const known = this.#names.get(key);
@@ -44,7 +44,7 @@ export class ObjectMembers {
     return { property: this.#node.properties[number] as ObjectProperty, rest: this.#sets.without(set, number) };
   }
 
-  /** Drops what can be computed again. */
+  /** Discards results that can be computed again. */
   forget(): void {
     this.#names.clear();
     this.#sets.forget();
@@ -79,10 +79,6 @@ class RemainingNames implements Automaton {
   continues(node: number): boolean {
     const [first, end] = this.#words.wordsFrom(node);
     return this.#hasAny(this.#words.wordAt(node) < 0 ? first : first + 1, end);
-  }
-
-  freeCharacters(): number {
-    return 0;
   }
 
   #hasAny(first: number, end: number): boolean {

@@ -66,7 +66,7 @@ export class PushdownMachine {
     return this.#keptBytes;
   }
 
-  /** Number of times that all states were dropped but the first, and those that are in use. */
+  /** Number of times that all states were dropped, except the first and the ones in use. */
   get generation(): number {
     return this.#generation;
   }

@@ -12,24 +12,24 @@ import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef, ge
 import { ParameterCompiler, type ParameterTags } from "./compile-parameters.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
-/** How schemas are compiled. */
+/** Settings of compiling schemas. */
 export interface SchemaSettings {
   /**
-   * Whether objects whose members are listed (`properties`) may have others where the schema does not say what they are, which it allows by the specification. Models then
-   * write members that nobody asked for. Default: false.
+   * Whether objects with listed members (`properties`) may have further ones where the schema is silent, which JSON Schema allows. Models then write members
+   * that were not requested. Default: false.
    */
   readonly unlistedMembers?: boolean;
 }
 
 /**
- * Compiles a JSON schema to the grammar of the texts whose value is valid, or of those without members that are not listed. Throws INPUT_INVALID for an invalid schema, and
- * for what is not supported.
+ * Compiles a JSON schema to the grammar of the texts whose value is valid, or of such texts without unlisted members. Throws INPUT_INVALID for an invalid
+ * schema, and for unsupported constructs.
  */
 export function compileSchema(schema: unknown, settings: SchemaSettings = {}): GrammarNode {
   return new SchemasCompiler(settings).compile(schema);
 }
 
-/** Compiles several schemas, which share what they have in common. */
+/** Compiles several schemas, which share equal parts. */
 export class SchemasCompiler {
   readonly #unlistedMembers: boolean;
   readonly #cache = new SchemaCache();

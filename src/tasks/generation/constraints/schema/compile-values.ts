@@ -61,7 +61,7 @@ const quick: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** Keywords that say what a string is. */
+/** Keywords that constrain strings. */
 export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
 
 /** Compiles schemas without references and choices. */
@@ -271,7 +271,7 @@ function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown
   throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", getPlace(part, "not"));
 }
 
-/** The values that all `enum` and `const` list; undefined if there is none of them. */
+/** The values that all `enum` and `const` list; undefined if there is none of these keywords. */
 export function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
   const lists = parts.flatMap((part) => [
     ...("const" in part.keywords ? [[part.keywords["const"]]] : []),

@@ -18,7 +18,7 @@ import {
 } from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
-/** What comparing schemas needs. */
+/** Services for comparing schemas. */
 export interface DisjointContext {
   readonly schemas: SchemaContext;
   readonly strings: StringContext;

@@ -15,7 +15,7 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["divisibleBy", "keywords of draft 3 are not supported"],
 ]);
 
-/** Throws INPUT_INVALID for a keyword that says something and is not supported. Words that are no keywords are annotations, as JSON Schema has it. */
+/** Throws INPUT_INVALID for a keyword with a meaning that is not supported. Other words are annotations, as in JSON Schema. */
 export function refuseUnsupported(part: SchemaPart): void {
   const { keywords } = part;
   for (const [keyword, why] of refused) {
@@ -107,13 +107,13 @@ export function lowest(parts: readonly SchemaPart[], keyword: string): number {
   return parts.reduce((least, part) => Math.min(least, getNumber(part, keyword) ?? least), Number.POSITIVE_INFINITY);
 }
 
-/** As `highest`, as it is written. Undefined: there is none. */
+/** As `highest`, in the notation of the schema. Undefined: there is none. */
 export function lowerBound(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
   const bounds = parts.flatMap((part) => decimalAt(part, keyword) ?? []);
   return bounds.length === 0 ? undefined : bounds.reduce((most, each) => (compareDecimals(each, most) > 0 ? each : most));
 }
 
-/** As `lowest`, as it is written. Undefined: there is none. */
+/** As `lowest`, in the notation of the schema. Undefined: there is none. */
 export function upperBound(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
   const bounds = parts.flatMap((part) => decimalAt(part, keyword) ?? []);
   return bounds.length === 0 ? undefined : bounds.reduce((least, each) => (compareDecimals(each, least) < 0 ? each : least));
@@ -158,7 +158,7 @@ export function requiredNames(parts: readonly SchemaPart[]): ReadonlySet<string>
   return new Set(parts.flatMap((part) => getNames(part, "required")));
 }
 
-/** Equal values have the same text, whatever the order of their members. */
+/** Canonical text of a value: equal values have the same text, without regard to the order of members. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (isNumber(value)) return parseDecimal(jsonText(value));

@@ -20,7 +20,7 @@ const annotations: ReadonlySet<string> = new Set([
   "writeOnly",
 ]);
 
-/** Schemas one of which is valid exactly for the values for which `schema`, of a draft, is not; undefined if it has a keyword that cannot be negated. */
+/** Schemas of which one is valid exactly for the values for which `schema`, of a draft, is invalid; undefined if it has a keyword that cannot be negated. */
 export function negateSchema(schema: unknown, draft: Draft | undefined): readonly Keywords[] | undefined {
   if (schema === true) return [];
   if (schema === false) return [{}];

@@ -16,7 +16,7 @@ const absent = "absent";
  */
 type Facets = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** For each list of schemas, all of which must be valid: the numbers of the other lists that may be valid for the same value. */
+/** For each list of schemas, all of which must be valid: the indices of the other lists that may be valid for the same value. */
 export function overlappingSchemas(
   context: DisjointContext,
   lists: readonly (readonly SchemaPlace[])[],

@@ -3,7 +3,7 @@ import type { Dfa } from "../automata/automaton.ts";
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
 import { SchemaIdentities } from "./schema-identity.ts";
 
-/** Parts of grammars, by what they are made from. */
+/** Parts of grammars, by their source. */
 export class SchemaCache {
   readonly identities: SchemaIdentities = new SchemaIdentities();
   /** By the numbers of the schemas that must all be valid. */

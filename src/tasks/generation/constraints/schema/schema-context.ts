@@ -3,10 +3,10 @@ import type { Dfa } from "../automata/automaton.ts";
 import type { GrammarNode } from "../grammar/grammar.ts";
 import type { SchemaDocument, SchemaPart, SchemaPlace } from "./schema-document.ts";
 
-/** Schemas of which all must be valid, without references; and choices between further schemas. */
+/** Schemas that must all be valid, without references; and choices between further schemas. */
 export interface FlatSchema {
   readonly parts: readonly SchemaPart[];
-  /** Of the first keyword that offers a choice: the schemas of which one list must be valid. */
+  /** Alternatives of the first keyword that offers a choice: lists of schemas, one of which must be valid as a whole. */
   readonly options: readonly (readonly SchemaPlace[])[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import { type Draft, getDraft, getKeywords } from "./drafts.ts";
 
 /** Keywords of a schema, and where it is. */
 export interface SchemaPart {
-  /** Those that its draft has. */
+  /** Keywords of its draft. */
   readonly keywords: Readonly<Record<string, unknown>>;
   /** JSON pointer. */
   readonly pointer: string;
@@ -47,7 +47,7 @@ export class SchemaDocument {
     this.#index(schema, location, 0);
   }
 
-  /** A schema of the document, or one made from the negation of one. Throws INPUT_INVALID for what is none. */
+  /** A schema of the document, or a negated one. Throws INPUT_INVALID for other values. */
   place(schema: unknown, location: SchemaLocation): SchemaPlace {
     const { pointer } = location;
     if (schema === false) return false;
@@ -75,7 +75,7 @@ export class SchemaDocument {
     return this.place(schema, { pointer: below, base, draft, negatedBy });
   }
 
-  /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
+  /** The schema that a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
   resolve(reference: string, from: SchemaPart): SchemaPlace {
     chargeSteps(100 + reference.length + from.base.length);
     const uri = resolved(reference, from.base);
@@ -149,7 +149,7 @@ export class SchemaDocument {
   }
 }
 
-/** Whether keywords beside `$ref` are ignored, as in drafts up to 7. */
+/** Whether keywords in the same schema as `$ref` are ignored, as in drafts up to 7. */
 export function ignoresBesideRef(draft: Draft | undefined): boolean {
   return draft !== undefined && draft <= 7;
 }

@@ -1,4 +1,4 @@
-/** Numbers of schemas, equal for those that say the same: what they list often stands in a document many times. */
+/** Numbers of schemas; equivalent schemas have the same number: what they list often stands in a document many times. */
 import { getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";

@@ -2,5 +2,5 @@
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { type GrammarNode, text } from "../grammar/grammar.ts";
 
-/** What may stand before and behind a value, as models write it between the parts of an answer. */
+/** White space that may precede and follow a value, as models write it between the parts of an answer. */
 export const whitespace: GrammarNode = text(regularExpressionDfa(String.raw`[ ]?(?:\r?\n){0,2}`, { whole: true }));

@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 /** Number of clients from which those without usage are dropped. */
 const firstSweep = 10_000;
 
-/** Counts the time of each client: what was used is forgiven evenly within a minute. */
+/** Counts the processor time of each client; used time decays evenly within a minute. */
 export class ClientTime {
   readonly #perMinuteMs: number;
   readonly #now: () => number;

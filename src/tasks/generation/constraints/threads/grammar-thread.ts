@@ -18,7 +18,7 @@ export class GrammarThread extends CallThread<CallMessage, ResultMessage> {
     return result;
   }
 
-  /** Frees a grammar. The thread says nothing of it. */
+  /** Frees a grammar. The thread does not reply. */
   drop(grammar: number): void {
     this.send({ operation: "drop", args: { grammar } });
   }

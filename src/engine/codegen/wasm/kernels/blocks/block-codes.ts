@@ -25,7 +25,8 @@ export function stepBytes(layout: BlockLayout): number {
 }
 
 /**
- * Generates the codes of one step. `at` is the address of the step's first vectors, `high` that of the group's second vectors, which hold all steps of the group;
+ * Generates the codes of one step. `at` is the address of the step's first vectors, `high` the address of the group's second vectors, which hold all steps of the
+ * group;
  * `step` counts the steps of the group. `use` is called with the codes of each pair of k, for the two vectors of four columns.
  */
 export function emitCodes(

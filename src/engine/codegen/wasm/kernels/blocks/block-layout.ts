@@ -32,7 +32,7 @@ export interface BlockLayout {
   readonly highBits: 0 | 1 | 2;
   /** Neighbouring k of a column whose codes share a 32-bit lane: 2 as 16-bit integers, or 4 as bytes for ternary weights. */
   readonly depth: 2 | 4;
-  /** What stored codes of fewer than 8 bits lack. */
+  /** Offset of stored codes of fewer than 8 bits, which is added when they are read. */
   readonly smallestCode: number;
   readonly headerBytes: number;
   /** Bytes of the group scales and minima before the codes of a group. */
@@ -114,7 +114,7 @@ export function packedBlockBytes(layout: BlockLayout, k: number, n: number): num
   return Math.ceil(n / tileColumns) * panelBytes(layout, k);
 }
 
-/** Bytes of the codes' first vectors of a group; those of the second vectors follow. */
+/** Bytes of the codes' first vectors of a group; the second vectors follow. */
 export function lowPlaneBytes({ groupElements, lowBits }: BlockLayout): number {
   return (groupElements * tileColumns * lowBits) / 8;
 }

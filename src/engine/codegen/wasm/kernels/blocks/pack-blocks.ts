@@ -32,7 +32,7 @@ function writeColumn(view: DataView, start: number, layout: BlockLayout, column:
   const { groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins } = layout;
   const { lowBits, highBits, depth, smallestCode } = layout;
   view.setFloat32(start + 4 * column, block.scale, true);
-  // Where groups have no minima of their own, that of the super-block is one times its scale.
+  // If groups have no separate minima, the minimum of the super-block is one times its scale.
   if (hasMins) view.setFloat32(start + 4 * (tileColumns + column), block.minScale, true);
   const groups = layout.superElements / groupElements;
   for (let group = 0; group < groups; group += 1) {
@@ -77,7 +77,7 @@ function orField(view: DataView, start: number, field: Field): void {
   view.setUint8(start + at, view.getUint8(start + at) | (field.value << shift));
 }
 
-/** The values of packed weights as [k, n], bit for bit those of the blocks. */
+/** The values of packed weights as [k, n], bit-identical with the blocks' values. */
 export function unpackBlocks(packed: Uint8Array, { format, k, n }: Omit<StoredBlocks, "bytes">): Float32Array<ArrayBuffer> {
   const layout = blockLayout(format);
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);

@@ -35,7 +35,9 @@ const packedBytes = 2 * 16;
 /** Bytes of the widened codes of 4 neighbouring k of a panel. */
 const wideBytes: number = depth * tileColumns;
 
-/** Generates the loop over k for some rows. `wide`: address of the panel from `widenTernaryPanel`; undefined: the codes are read as they lie, for one row. */
+/**
+ * Generates the loop over k for some rows. `wide`: address of the panel from `widenTernaryPanel`; undefined: the packed codes are read directly, for one row.
+ */
 export function emitTernaryRows(
   f: FunctionBuilder,
   { layout, k, rows, activations, weights }: BlockRows,
@@ -124,7 +126,7 @@ function wideSums(
   });
 }
 
-/** Writes the codes of a panel as bytes: for each four k those of 8 columns. */
+/** Writes the codes of a panel as bytes: for each four k the codes of 8 columns. */
 export function widenTernaryPanel(f: FunctionBuilder, layout: BlockLayout, k: number, weights: I32, scratch: I32): void {
   const { superElements, headerBytes } = layout;
   const source = f.value(weights);

@@ -7,7 +7,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 
-/** Fraction bits of float32 (23) minus those of float16 (10). */
+/** Fraction bits of float32 (23) minus the fraction bits of float16 (10). */
 const extraFractionBits = 13;
 const signBit = 0x8000;
 const infinity = 0x7c00;
@@ -21,7 +21,7 @@ export function float16ToFloat32(f: FunctionBuilder, lanes: V128): V128 {
   const bits = f.value(lanes);
   const size = f.value(v128.and(bits, i32x4.const(0x7fff)));
   const moved = f.value(i32x4.shl(size, i32.const(extraFractionBits)));
-  // The exponent bias of float16 is 112 less than that of float32. Multiplying by 2^112 corrects it, for subnormal numbers as well.
+  // The exponent bias of float16 is 112 less than float32's. Multiplying by 2^112 corrects it, for subnormal numbers as well.
   const scaled = f32x4.mul(moved, f32x4.const(2 ** 112));
   const special = v128.or(moved, i32x4.const(0x7f800000));
   const magnitude = v128.bitselect(special, scaled, i32x4.geS(size, i32x4.const(infinity)));

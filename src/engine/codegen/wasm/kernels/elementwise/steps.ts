@@ -21,8 +21,8 @@ import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./req
 import { isComparison } from "./support.ts";
 
 /**
- * Generates the code of one step and returns its result. `values` holds the inputs and the results of earlier steps; `constants` maps the indices of
- * those that are constants to their numbers. Throws CONTRACT_VIOLATION if the step is not supported for the types of its operands.
+ * Generates the code of one step and returns its result. `values` holds the inputs and the results of earlier steps; `constants` maps indices of constants to
+ * their numbers. Throws CONTRACT_VIOLATION if the step is not supported for the types of its operands.
  */
 export function emitStep(
   f: FunctionBuilder,

@@ -49,7 +49,7 @@ const arithmeticOf: Readonly<Record<RegisterType, ReadonlySet<Arithmetic>>> = {
 
 const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", "le", "gt", "ge"]);
 
-/** Whether a binary operation is a comparison. The result of a comparison is a bool; that of any other operation has the operand type. */
+/** Whether a binary operation is a comparison. The result of a comparison is a bool; any other operation has the type of its operands. */
 export function isComparison(op: Arithmetic | Comparison): op is Comparison {
   return comparisons.has(op);
 }

@@ -48,7 +48,7 @@ const maxDotRows = 3;
 /** Panels that fit V8's registers together, for one row and for two. */
 const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
-/** For few rows the time is that of reading B, as attention of one token reads keys and values. */
+/** For few rows the time is spent on reading B, as attention of one token reads keys and values. */
 const bytesPerNanosecond = 10;
 
 /**

@@ -6,7 +6,7 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Activation, activate } from "../../math/activation.ts";
 import { indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
-/** What is applied to the sums of a matrix product before they are stored: bias, activation, residual. */
+/** Operations applied to the sums of a matrix product before they are stored: bias, activation, residual. */
 export interface Epilogue {
   readonly activation: Activation;
   /** Whether a residual is added, and whether before or after the activation. */
