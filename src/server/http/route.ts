@@ -47,20 +47,20 @@ export function jsonRequest(schema: z.ZodType): NonNullable<RouteConfig["request
 
 /** A POST route that reads JSON by a schema. */
 export function post<Body extends z.ZodType>({
-  body,
+  schema,
   answer,
   ...description
 }: RouteDescription & {
-  readonly body: Body;
+  readonly schema: Body;
   readonly answer: (request: z.infer<Body>, context: Context<Env>) => Answer;
 }): Route {
   return {
     ...description,
     method: "post",
-    request: jsonRequest(body),
+    request: jsonRequest(schema),
     answer: async (context) => {
       refuseOtherTypes(context);
-      return answer(takeFields(context, await jsonBody(context), body), context);
+      return answer(takeFields(context, await jsonBody(context), schema), context);
     },
   };
 }

@@ -63,7 +63,7 @@ function classifyRoute(service: Service, path: string): Route {
   return post({
     path,
     summary: "Labels of texts, as Infinity",
-    body: classifyRequest(service.limits.maxTexts),
+    schema: classifyRequest(service.limits.maxTexts),
     response: classifyResponse,
     answer: async ({ input, model: written, raw_scores: raw = false }, context) => {
       const options = raw ? { activation: "none" as const } : {};

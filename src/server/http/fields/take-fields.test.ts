@@ -37,7 +37,7 @@ async function ask(
   { strictFields = false, isStrictTable }: { strictFields?: boolean; isStrictTable?: boolean } = {},
 ) {
   const errors = { schema: z.unknown(), body: ({ message }: { message: string }) => ({ message }) };
-  const route = post({ path: "/ask", body: schema, answer: (request, context) => context.json(request) });
+  const route = post({ path: "/ask", schema, answer: (request, context) => context.json(request) });
   const table = { errors, routes: [route], ...(isStrictTable === undefined ? {} : { strictFields: isStrictTable }) };
   const routes = createRouter([table], errors, requestMiddleware({ strictFields }, new ClientTurns()));
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };

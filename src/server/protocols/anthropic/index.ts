@@ -17,7 +17,7 @@ export const anthropic: Protocol = {
     post({
       path: "/v1/messages",
       summary: "Answer a conversation, as Anthropic",
-      body: messagesForm.schema,
+      schema: messagesForm.schema,
       description: "The message; with `stream`, its events as server-sent events",
       response: z.looseObject({ id: z.string(), type: z.literal("message") }).openapi("AnthropicMessage"),
       media: { "text/event-stream": z.string() },
@@ -26,7 +26,7 @@ export const anthropic: Protocol = {
     post({
       path: "/v1/messages/count_tokens",
       summary: "Count the tokens of a conversation, as Anthropic",
-      body: countForm.schema,
+      schema: countForm.schema,
       response: z.object({ input_tokens: z.int() }).openapi("AnthropicTokenCount"),
       answer: async (request, context) => {
         const call = countForm.read(request, partIgnorer(context));

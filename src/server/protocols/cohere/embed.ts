@@ -81,7 +81,7 @@ export function embedRoute(service: Service, version: "1" | "2"): Route {
   return post({
     path: `/v${version}/embed`,
     summary: `Embeddings of texts, as Cohere's API v${version}`,
-    body: toRequest(service.limits.maxTexts),
+    schema: toRequest(service.limits.maxTexts),
     description: "A vector per text",
     response,
     answer: async (request, context) => {

@@ -35,7 +35,7 @@ export function rankingRoute(service: Service): Route {
   return post({
     path: "/v1/ranking",
     summary: "Rank passages by relevance, as NVIDIA NIM",
-    body: request(service.limits.maxTexts),
+    schema: request(service.limits.maxTexts),
     response,
     answer: async ({ model, query, passages, truncate }, context) => {
       const options = { truncate: toTruncation<never>(truncate, "error") };

@@ -7,7 +7,7 @@ import { type RequestForm, requestForm } from "../../http/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";
-import { hubOptions } from "./pipeline-requests.ts";
+import { hubOptions } from "./pipelines.ts";
 
 /** A request to write texts. */
 export interface TextsCall {

@@ -16,11 +16,11 @@ import { chatForm, completionsForm } from "../openai/chat-request.ts";
 import { chatAnswerForm } from "../openai/chat-response.ts";
 import { answerCompletions } from "../openai/completions.ts";
 import type { Protocol } from "../protocol.ts";
-import { embedRequest } from "../tei/embed.ts";
+import { embedForm } from "../tei/embed.ts";
 import { teiErrors } from "../tei/errors.ts";
-import { answerTask } from "./answer-task.ts";
+import { type TaskForms, answerTask } from "./answer-task.ts";
 import { generationForm } from "./generation-request.ts";
-import { pipelineRequests } from "./pipeline-requests.ts";
+import { pipelineForms } from "./pipelines.ts";
 
 /** The forms of the paths, where the router has them, and where the document does. */
 const paths = [
@@ -49,10 +49,9 @@ const response = z
 export const huggingFace: Protocol = {
   errors: teiErrors,
   routes: (service) => {
-    const { maxTexts } = service.limits;
-    const request = z
-      .union([...Object.values(pipelineRequests(maxTexts)), embedRequest(maxTexts), generationForm(maxTexts).schema])
-      .openapi("PipelineRequest");
+    const forms = { ...pipelineForms(service), "feature-extraction": embedForm(service) };
+    const schemas = Object.values(forms).map(({ schema }) => schema);
+    const request = z.union([...schemas, generationForm(service.limits.maxTexts).schema]).openapi("PipelineRequest");
     return paths.map(({ path, patterns }) => ({
       method: "post",
       path,
@@ -60,14 +59,14 @@ export const huggingFace: Protocol = {
       summary: "A task of Hugging Face's pipelines",
       request: jsonRequest(request),
       response,
-      answer: (context) => answer(service, context),
+      answer: (context) => answer(service, forms, context),
     }));
   },
 };
 
 const openAiPath = /^(?:\/hf-inference)?\/models\/(?<model>.+)\/v1\/(?<route>(?:chat\/)?completions)$/;
 
-async function answer(service: Service, context: Context<Env>): Promise<Response> {
+async function answer(service: Service, forms: TaskForms, context: Context<Env>): Promise<Response> {
   const body = await jsonBody(context);
   const read = <Call>({ schema, read }: RequestForm<Call>): Call => read(takeFields(context, body, schema), partIgnorer(context));
   const openAi = openAiPath.exec(context.req.path)?.groups;
@@ -79,5 +78,5 @@ async function answer(service: Service, context: Context<Env>): Promise<Response
   }
   const found = paths.map(({ pattern }) => pattern.exec(context.req.path)?.groups).find((groups) => groups !== undefined);
   const { model, task } = found ?? {};
-  return answerTask(service, context, body, { model: model === undefined ? undefined : decodeURIComponent(model), task });
+  return answerTask(service, forms, context, body, { model: model === undefined ? undefined : decodeURIComponent(model), task });
 }

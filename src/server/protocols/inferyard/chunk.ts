@@ -43,7 +43,7 @@ export function chunkRoute(service: Service): Route {
   return post({
     path: getPath(chunkingTask),
     summary: "Split a long text into chunks",
-    body: request,
+    schema: request,
     response,
     answer: async ({ config: { model: named, ...fields } = {}, ...given }, context) => {
       const text = toText(given);

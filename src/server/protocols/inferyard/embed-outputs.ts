@@ -44,7 +44,7 @@ export function embedOutputsRoute(service: Service, limit: number): Route {
   return post({
     path: "/api/embed/outputs",
     summary: "Embeddings of texts in several forms",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
         description: "A text, or a list of texts",

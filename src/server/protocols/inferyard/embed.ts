@@ -54,7 +54,7 @@ export function embedRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(embeddingTask),
     summary: "Embeddings of texts",
-    body: toRequest(limit),
+    schema: toRequest(limit),
     description:
       "A vector per text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
     response,

@@ -76,7 +76,7 @@ export function explainRoutes(service: Service): Route[] {
       response: decisionBody,
       answer: explain,
     }),
-    post({ path: "/api/explain", summary, body: explainRequest, response: decisionBody, answer: explain }),
+    post({ path: "/api/explain", summary, schema: explainRequest, response: decisionBody, answer: explain }),
     {
       method: "get",
       path: "/api/backends",

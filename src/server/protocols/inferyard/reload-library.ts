@@ -61,7 +61,7 @@ export function reloadLibraryRoute(service: Service): Route {
   return post({
     path: "/api/library/reload",
     summary: "Replace the native library of the backend `library` while models serve (admins)",
-    body: request,
+    schema: request,
     response: report,
     answer: async ({ path, tolerance }, context) => {
       requireAdmin(context);

@@ -64,7 +64,7 @@ export function rerankRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(rerankingTask),
     summary: "Relevance of texts to a query",
-    body: toRequest(limit),
+    schema: toRequest(limit),
     response,
     answer: async (request, context) => {
       const { query, documents, top_n: topN } = request;

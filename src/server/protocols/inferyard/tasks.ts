@@ -23,7 +23,7 @@ export function classifyRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(definitions.textClassificationTask),
     summary: "Labels of texts, with scores",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       texts: textsField(limit, 1),
       ...optionFields(classifyOptions, limit),
@@ -53,7 +53,7 @@ export function recognizeRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(definitions.tokenClassificationTask),
     summary: "Named entities in texts",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       texts: textsField(limit, 1),
       ...optionFields(recognizeOptions, limit),
@@ -97,7 +97,7 @@ export function fillMaskRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(definitions.fillMaskTask),
     summary: "Tokens for the mask tokens of texts",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       texts: textsField(limit, 1).openapi({ description: "Texts with one or more mask tokens of the model, such as [MASK]" }),
       ...optionFields(fillMaskOptions, limit),
@@ -130,7 +130,7 @@ export function answerRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(definitions.questionAnsweringTask),
     summary: "Answers to a question, as pieces of contexts",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       question: z.string().openapi({ example: "Who purrs?" }),
       contexts: textsField(limit, 1).openapi({
@@ -167,7 +167,7 @@ export function rewriteRoute(service: Service, limit: number): Route {
   return post({
     path: getPath(definitions.rewritingTask),
     summary: "Summarize, translate or otherwise rewrite texts",
-    body: requestObject({
+    schema: requestObject({
       model: modelField,
       texts: textsField(limit, 1).openapi({ description: "Texts to rewrite" }),
       ...optionFields(rewriteOptions, limit),

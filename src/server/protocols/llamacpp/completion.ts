@@ -30,7 +30,7 @@ export function completionRoutes(service: Service): Route[] {
     post({
       path,
       summary,
-      body: form.schema,
+      schema: form.schema,
       description: "The text, or a list where there are several prompts; with `stream`, parts as server-sent events",
       response: z.union([answer, z.array(answer)]),
       media: { "text/event-stream": z.string() },

@@ -18,7 +18,7 @@ export function detokenizeRoute({ calls, runtime }: Service): Route {
   return post({
     path: "/detokenize",
     summary: "The text of token ids, as llama.cpp and vLLM",
-    body: request,
+    schema: request,
     response: z.object({ content: z.string(), prompt: z.string() }).openapi("Detokenized"),
     answer: async ({ model, tokens }, context) => {
       const call = { model: headerModel(context, model) };

@@ -109,7 +109,7 @@ export function propsRoutes(service: Service): Route[] {
     post({
       path: "/apply-template",
       summary: "The prompt of a conversation, as llama.cpp; loads nothing",
-      body: templateRequest,
+      schema: templateRequest,
       response: z.object({ prompt: z.string() }).openapi("AppliedTemplate"),
       answer: async ({ model, messages: given, tools, chat_template_kwargs }, context) => {
         const messages = toMessages(given);

@@ -19,7 +19,7 @@ export function embeddingRoute(service: Service): Route {
   return post({
     path: "/api/embeddings",
     summary: "The embedding of one text, as Ollama's older route",
-    body: request,
+    schema: request,
     response: z.object({ embedding: z.array(z.number()) }).openapi("OllamaEmbeddings"),
     answer: async ({ model, prompt = "", options, keep_alive: keepAlive }, context) => {
       const inputs = prompt === "" ? [] : [prompt];

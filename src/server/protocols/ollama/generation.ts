@@ -53,7 +53,7 @@ export function generationRoutes(service: Service): Route[] {
   return [
     post({
       ...describe("/api/chat", "Continue a conversation, as Ollama", "OllamaChat"),
-      body: chatForm.schema,
+      schema: chatForm.schema,
       answer: async (request, context) => {
         const call: OllamaChatCall = chatForm.read(request, partIgnorer(context));
         const { messages, options } = call;
@@ -68,7 +68,7 @@ export function generationRoutes(service: Service): Route[] {
     }),
     post({
       ...describe("/api/generate", "Generate what follows a prompt, as Ollama", "OllamaGenerate"),
-      body: generateForm.schema,
+      schema: generateForm.schema,
       answer: async (request, context) => {
         const call: OllamaGenerateCall = generateForm.read(request, partIgnorer(context));
         if (call.prompt === "" && call.suffix === "") return respondWithoutText(service, context, call, { response: "" });

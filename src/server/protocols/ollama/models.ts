@@ -100,7 +100,7 @@ export function modelRoutes(service: Service): Route[] {
     post({
       path: "/api/show",
       summary: "One model, as Ollama",
-      body: showRequest,
+      schema: showRequest,
       response: shown,
       answer: async (request, context) => {
         const written = withoutLatest(request.model ?? request.name);

@@ -39,7 +39,7 @@ export function chatRoutes(service: Service): Route[] {
       path,
       summary,
       parameters: { deployment: "Name of a model" },
-      body: chatForm.schema,
+      schema: chatForm.schema,
       description: "The answers; with `stream`, chunks as server-sent events, the last one [DONE]",
       response,
       media: { "text/event-stream": z.string() },

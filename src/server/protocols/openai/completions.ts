@@ -35,7 +35,7 @@ export function completionRoutes(service: Service): Route[] {
     post({
       path,
       summary: `Generate what follows prompts, as ${as}`,
-      body: completionsForm.schema,
+      schema: completionsForm.schema,
       description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
       response,
       media: { "text/event-stream": z.string() },

@@ -45,7 +45,7 @@ export function embeddingRoutes(service: Service): Route[] {
       path,
       summary,
       parameters: { deployment: "Name of a model" },
-      body: form.schema,
+      schema: form.schema,
       description: "A vector per text",
       response,
       answer: async (request, context) => {

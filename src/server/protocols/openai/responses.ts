@@ -21,7 +21,7 @@ export function responseRoutes(service: Service): Route[] {
     post({
       path: "/v1/responses",
       summary: "Answer a conversation with items, as OpenAI",
-      body: responsesForm.schema,
+      schema: responsesForm.schema,
       description: "The response; with `stream`, its events as server-sent events",
       response: z.looseObject({ id: z.string(), object: z.literal("response") }).openapi("Response"),
       media: { "text/event-stream": z.string() },
@@ -33,7 +33,7 @@ export function responseRoutes(service: Service): Route[] {
     post({
       path: "/v1/responses/input_tokens",
       summary: "Count the tokens of a conversation, as OpenAI",
-      body: responsesForm.schema,
+      schema: responsesForm.schema,
       response: z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }).openapi("ResponseInputTokens"),
       answer: async (request, context) => {
         const call = responsesForm.read(request, partIgnorer(context));

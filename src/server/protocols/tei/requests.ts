@@ -32,48 +32,33 @@ export function toInputs(limit: number): z.ZodType<Inputs> {
   ]).openapi("TeiInput", { description: "A text or a list of texts, each a string or token ids of the model's own tokenizer" });
 }
 
-/** Fields of requests that read texts. */
+/** The fields of a request that say what to do with long texts. */
 export interface TruncationFields {
   readonly truncate?: boolean | undefined;
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
 }
 
-const truncate: z.ZodType<boolean | undefined> = z.boolean().optional().openapi({
-  description:
-    "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts",
-});
-
-const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
-  .enum(["Left", "Right", "left", "right"])
-  .optional()
-  .openapi({
-    // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
-    enum: ["Left", "Right"],
-    description:
-      "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
-  });
-
-const nothing: z.ZodType<object | undefined> = requestObject({})
-  .optional()
-  .openapi({ description: "Accepted where it is empty" });
-
-/** Schemas of the request fields `truncate` and `truncation_direction`. */
-export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
-  truncate,
-  truncation_direction: direction,
-};
-
-/** Members that Hugging Face's clients send whether or not they have anything in them. */
-export interface EmptyObjects {
-  readonly parameters?: object | undefined;
-  readonly options?: object | undefined;
-}
-
 /** Their schemas. */
-export const emptyObjects: Readonly<Record<keyof EmptyObjects, typeof nothing>> = {
-  parameters: nothing,
-  options: nothing,
+export const truncationFields: { readonly [Name in keyof TruncationFields]-?: z.ZodType<TruncationFields[Name]> } = {
+  truncate: z.boolean().optional().openapi({
+    description:
+      "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts",
+  }),
+  truncation_direction: z
+    .enum(["Left", "Right", "left", "right"])
+    .optional()
+    .openapi({
+      // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
+      enum: ["Left", "Right"],
+      description:
+        "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
+    }),
 };
+
+const nothing = requestObject({}).optional().openapi({ description: "Accepted where it is empty" });
+
+/** Schemas of members that Hugging Face's clients send whether or not they have anything in them. */
+export const emptyObjects: Readonly<Record<"parameters" | "options", z.ZodType>> = { parameters: nothing, options: nothing };
 
 /** Schema of the name of a prompt. */
 export const promptName: z.ZodType<string | undefined> = name()

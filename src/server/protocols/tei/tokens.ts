@@ -12,9 +12,10 @@ import { type Env, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isNumber, listOf, oneOf, requestObject, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import type { RequestForm } from "../../http/request-form.ts";
 import { type Route, post } from "../../http/route.ts";
 import type { Service } from "../../serving/service.ts";
+import { type AnsweredForm, answeredForm } from "../answered-form.ts";
 import { tokenizeContent, tokenizeContentForm, tokenizedContent } from "../llamacpp/tokenize-content.ts";
 import {
   answerTokens,
@@ -50,45 +51,35 @@ const token = z
     stop: z.int().optional(),
   })
   .openapi("TeiToken");
-/** How one of the servers that have this path reads and answers requests. */
-interface TokenizeServer {
-  /** The member that tells that a request was written for it. Undefined: any. */
-  readonly member: string | undefined;
-  readonly schema: z.ZodType;
-  readonly answer: (service: Service, context: Context<Env>, request: unknown) => Promise<Response>;
-}
-
-function server<Call>(
-  member: string | undefined,
-  { schema, read }: RequestForm<Call>,
-  answer: (service: Service, context: Context<Env>, call: Call) => Promise<Response>,
-): TokenizeServer {
-  return { member, schema, answer: (service, context, request) => answer(service, context, read(request, partIgnorer(context))) };
-}
-
-/** POST /tokenize: the first server whose member a request has answers it. */
+/** POST /tokenize. Several servers have this path: a member of a request tells for which of them it was written. */
 export function tokenizeRoute(service: Service): Route {
-  const servers = [
-    server("messages", tokenizeConversationForm, answerTokens),
-    server("prompt", tokenizePromptForm, answerTokens),
-    server("content", tokenizeContentForm, tokenizeContent),
-    server(
-      undefined,
-      requestForm(textsRequest(service.limits.maxTexts), (request) => request),
-      tokenizeTexts,
-    ),
-  ].map((each) => ({
-    ...each,
-    fits: (request: unknown) => isObject(request) && (each.member === undefined || each.member in request),
-  }));
+  const form = <Call>(
+    { schema, read }: RequestForm<Call>,
+    answer: (service: Service, context: Context<Env>, call: Call) => Promise<Response>,
+  ): AnsweredForm => answeredForm(schema, (request, context) => answer(service, context, read(request, partIgnorer(context))));
+  const servers = {
+    messages: form(tokenizeConversationForm, answerTokens),
+    prompt: form(tokenizePromptForm, answerTokens),
+    content: form(tokenizeContentForm, tokenizeContent),
+  };
+  const alternatives = [
+    ...Object.entries(servers).map(([member, server]) => ({
+      ...server,
+      fits: (request: unknown) => isObject(request) && member in request,
+    })),
+    {
+      ...answeredForm(textsRequest(service.limits.maxTexts), (request, context) => tokenizeTexts(service, context, request)),
+      fits: isObject,
+    },
+  ];
   return post({
     path: "/tokenize",
     summary: "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
-    body: oneOf("an object", servers).openapi("TokenizeRequest"),
+    schema: oneOf("an object", alternatives).openapi("TokenizeRequest"),
     response: z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
     answer: (request, context) => {
-      const found = servers.find(({ fits }) => fits(request));
-      return required(found, "the server of a valid request").answer(service, context, request);
+      const server = alternatives.find(({ fits }) => fits(request));
+      return required(server, "the server of a valid request").answer(request, context);
     },
   });
 }
@@ -159,7 +150,7 @@ export function decodeRoute(service: Service): Route {
   return post({
     path: "/decode",
     summary: "Decode token ids, as text-embeddings-inference",
-    body: decodeRequest(service.limits.maxTexts),
+    schema: decodeRequest(service.limits.maxTexts),
     response: z.array(z.string()),
     answer: async ({ ids: given, skip_special_tokens: skipSpecialTokens = true }, context) => {
       const lists = isNested(given) ? given : [given];
