@@ -1,9 +1,10 @@
 /** The format in which a protocol reports errors: in responses, and in the OpenAPI document. */
 import type { RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Env } from "./context.ts";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { type Env, placementHeaders } from "./context.ts";
 import { jsonContent, statusMeanings } from "./error-responses.ts";
-import { type PublicError, errorResponse, publicError } from "./public-error.ts";
+import { type PublicError, publicError } from "./public-error.ts";
 
 /** How one protocol reports errors. */
 export interface ErrorFormat {
@@ -17,11 +18,15 @@ export interface ErrorFormat {
   readonly status?: (error: PublicError, thrown: unknown) => number;
 }
 
-/** The response for whatever was thrown. */
+/**
+ * The response for a thrown value. It is made by the framework, so that it gets the headers that the middleware has set. Where a decision was made for the
+ * request, x-inferyard-decision has its id.
+ */
 export function respondWithError({ body, status }: ErrorFormat, thrown: unknown, context: Context<Env>): Response {
   const error = publicError(thrown);
-  const { headers } = error;
-  return errorResponse(context, body(error, thrown, context), { status: status?.(error, thrown) ?? error.status, headers });
+  const code = (status?.(error, thrown) ?? error.status) as ContentfulStatusCode;
+  const placement = placementHeaders({ decision: context.get("call")?.decision });
+  return context.json(body(error, thrown, context), code, { ...error.headers, ...placement });
 }
 
 /** The error responses of a route in the OpenAPI document. `statuses`: default all. */

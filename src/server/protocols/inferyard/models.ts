@@ -6,7 +6,7 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import { getCaller } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
+import { loadProgressSchema } from "../../http/load-progress-body.ts";
 import { publicError } from "../../http/public-error.ts";
 import type { Route } from "../../http/route.ts";
 import type { Caller } from "../../serving/calls.ts";
@@ -161,7 +161,7 @@ async function loadInBackground(
   service: Service,
   caller: Caller,
   model: ResolvedModel,
-): Promise<{ readonly loading?: LoadProgressBody } | undefined> {
+): Promise<{ readonly loading?: object } | undefined> {
   try {
     await service.calls.loadInBackground(caller, model);
     return undefined;

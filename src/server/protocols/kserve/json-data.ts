@@ -1,7 +1,7 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
-import { type Datatype, toDataType } from "./datatypes.ts";
+import { type Datatype, toDataType, typedArrays } from "./datatypes.ts";
 
 /** Smallest and largest integer of each type; those of 64 bits are limited by the precision of JSON numbers. */
 const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
@@ -25,7 +25,7 @@ export function tensorFromJson(name: string, datatype: Datatype, shape: readonly
   const count = flatten(data, values, expected);
   if (count !== expected)
     throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${expected}`);
-  return { dataType: toDataType(datatype), shape, data: typedArray(name, datatype, values) };
+  return { dataType: toDataType(datatype), shape, data: toElements(name, datatype, values) };
 }
 
 /** Counts the elements of nested arrays and appends the first `max` of them to `values`. The nesting depth was checked when the body was read. */
@@ -41,39 +41,15 @@ function flatten(data: readonly unknown[], values: unknown[], max: number, befor
   return count;
 }
 
-function typedArray(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
-  const numbers = (): number[] => values.map((value) => toNumber(name, datatype, value));
-  switch (datatype) {
-    case "BOOL":
-      return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
-    case "UINT8":
-      return Uint8Array.from(numbers());
-    case "UINT16":
-      return Uint16Array.from(numbers());
-    case "UINT32":
-      return Uint32Array.from(numbers());
-    case "UINT64":
-      return BigUint64Array.from(numbers(), BigInt);
-    case "INT8":
-      return Int8Array.from(numbers());
-    case "INT16":
-      return Int16Array.from(numbers());
-    case "INT32":
-      return Int32Array.from(numbers());
-    case "INT64":
-      return BigInt64Array.from(numbers(), BigInt);
-    case "FP32":
-      return Float32Array.from(numbers());
-    case "FP64":
-      return Float64Array.from(numbers());
-    case "FP16":
-    case "BF16":
-      throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
-    case "BYTES":
-      return values.map((value) => toText(name, value));
-    default:
-      return datatype satisfies never;
-  }
+function toElements(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
+  const dataType = toDataType(datatype);
+  if (dataType === "string") return values.map((value) => toText(name, value));
+  if (dataType === "bool") return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
+  if (dataType === "float16" || dataType === "bfloat16")
+    throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
+  const numbers = values.map((value) => toNumber(name, datatype, value));
+  if (dataType === "uint64" || dataType === "int64") return typedArrays[dataType].from(numbers.map(BigInt));
+  return typedArrays[dataType].from(numbers);
 }
 
 function toNumber(name: string, datatype: Datatype, value: unknown): number {
