@@ -1,7 +1,7 @@
 /** GET /health/live, /health/ready and /health, for load balancers and containers. */
 import { z } from "@hono/zod-openapi";
 import { jsonContent } from "../http/error-responses.ts";
-import type { Route } from "../http/route.ts";
+import type { Route } from "../http/routes/route.ts";
 import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { BatchEvent, RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { getDefaultModel } from "../serving/model-names.ts";
-import { routeName } from "../http/paths.ts";
+import { routeName } from "../http/routes/paths.ts";
 import { scrub } from "../http/scrub.ts";
 import { getReference } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";

@@ -4,7 +4,7 @@ import { accepts } from "hono/accepts";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import type { Route } from "../http/route.ts";
+import type { Route } from "../http/routes/route.ts";
 import { eventStreamHeaders } from "../protocols/generation/streamed-body.ts";
 import type { Service } from "../serving/service.ts";
 import { type Metrics, metricsFormats } from "./metrics.ts";

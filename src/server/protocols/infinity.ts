@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { modelField, requestObject, texts } from "../http/field-schemas.ts";
 import { jsonResponse } from "../http/json-response.ts";
-import { type Route, post } from "../http/route.ts";
+import { type Route, post } from "../http/routes/route.ts";
 import type { Service } from "../serving/service.ts";
 import { getCapabilities } from "./model-capabilities.ts";
 import { type ModelFacts, listModelFacts } from "./model-facts.ts";

@@ -1,7 +1,7 @@
 /** What the lists of models of all protocols say of a model: by its files, without fetching or loading it. */
+import type { Runtime } from "../../api/runtime.ts";
 import { readManifest } from "../../models/index.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { isLoaded } from "../serving/model-state.ts";
 import type { Service } from "../serving/service.ts";
 
 /** A model that requests may name. */
@@ -16,6 +16,11 @@ export interface ModelFacts {
   /** When it was fetched, in seconds since 1970; 0 if unknown. */
   readonly created: number;
   readonly isLoaded: boolean;
+}
+
+/** Whether a model is in memory, by its reference. */
+export function isLoaded(runtime: Runtime, reference: string): boolean {
+  return runtime.memory().models.some((model) => model.reference === reference);
 }
 
 /** The facts of the model with a name. */

@@ -1,6 +1,6 @@
 /** What the server knows of a protocol. */
-import type { RouteTable } from "../http/router.ts";
-import type { Route } from "../http/route.ts";
+import type { RouteTable } from "../http/routes/router.ts";
+import type { Route } from "../http/routes/route.ts";
 import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 

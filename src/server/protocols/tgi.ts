@@ -1,7 +1,7 @@
 /** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` and `GET /info` are text-embeddings-inference's. */
 import { z } from "@hono/zod-openapi";
 import { jsonBody } from "../http/json-body.ts";
-import { type Route, jsonRequest } from "../http/route.ts";
+import { type Route, jsonRequest } from "../http/routes/route.ts";
 import { answerTexts } from "./huggingface/answer-texts.ts";
 import { generationForm } from "./huggingface/generation-request.ts";
 import type { Protocol } from "./protocol.ts";

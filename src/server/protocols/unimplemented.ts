@@ -5,7 +5,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { ErrorFormat } from "../http/error-format.ts";
 import { jsonContent } from "../http/error-responses.ts";
-import type { Route } from "../http/route.ts";
+import type { Route } from "../http/routes/route.ts";
 
 /** Routes that respond with NOT_BUILT. `paths`: the summary of each path. */
 export function unimplementedRoutes({ schema }: ErrorFormat, paths: Readonly<Record<string, string>>): Route[] {

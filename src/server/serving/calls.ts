@@ -4,7 +4,7 @@ import type { Manifest } from "../../models/index.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
-import type { CallKey } from "./call-key.ts";
+import type { CallKey } from "./call-cache.ts";
 import type { CallRecord, Reuse } from "./call-record.ts";
 import type { ResolvedModel } from "./model-names.ts";
 import type { ResponseReservation } from "./response-memory.ts";

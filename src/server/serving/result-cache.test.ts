@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateMemoryBytes, deepCopy } from "./plain-data.ts";
-import { hashParts } from "./call-key.ts";
+import { hashParts } from "./call-cache.ts";
 import { ResultCache } from "./result-cache.ts";
 
 describe("ResultCache", () => {

@@ -5,8 +5,8 @@ import { ClientTurns } from "../../serving/client-turns.ts";
 import { requestMiddleware } from "../middleware.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { listOf, members, getMembers, oneOf, requestObject, text } from "../field-schemas.ts";
-import { createRouter } from "../router.ts";
-import { post } from "../route.ts";
+import { createRouter } from "../routes/router.ts";
+import { post } from "../routes/route.ts";
 import { ignorableIssue } from "./schema-run.ts";
 
 const part = requestObject({ type: z.string(), text: z.string().optional() });

@@ -1,7 +1,7 @@
 /** GET /dashboard: a page for people. GET /api/status: the data it shows. */
 import { z } from "@hono/zod-openapi";
 import { refuseOthers } from "../../http/middleware.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import type { LoadRecorder } from "./load-history.ts";
 import { page, pagePolicy } from "./page.ts";

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { post } from "../../http/route.ts";
+import { post } from "../../http/routes/route.ts";
 import { answerChat, readChatPrompt } from "../generation/chat-call.ts";
 import type { Protocol } from "../protocol.ts";
 import { anthropicErrors } from "./errors.ts";

@@ -6,7 +6,7 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { conversation, isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";

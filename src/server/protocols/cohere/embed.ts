@@ -5,7 +5,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { anyList, listOf, modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { embedTexts } from "../embed-texts.ts";
 import { type EmbeddingType, embeddingTypes, encodeVectors } from "../embedding-types.ts";

@@ -5,7 +5,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { listOf, modelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { totalTokens } from "../relevance.ts";
 import { runTask } from "../run-task.ts";

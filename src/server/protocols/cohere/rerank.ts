@@ -6,7 +6,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type AnsweredForm, answeredForm } from "../answered-form.ts";
 import { relevanceScore, totalTokens } from "../relevance.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseJson } from "../../../formats/json/exact-json.ts";
 import { variablesJson } from "../../../tasks/generation/chat/template-variables.ts";
 import { parseTemplate, renderTemplate } from "../../../templates/template.ts";
-import type { RequestForm } from "../../http/request-form.ts";
+import type { RequestForm } from "../../http/routes/request-form.ts";
 import { messagesForm } from "../anthropic/messages-request.ts";
 import { chatForm as ollamaForm } from "../ollama/generation-request.ts";
 import { chatForm } from "../openai/chat-request.ts";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";

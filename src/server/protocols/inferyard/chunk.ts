@@ -7,7 +7,7 @@ import type { ChunkResult } from "../../../api/task-requests.ts";
 import { getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { CallResult, ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";

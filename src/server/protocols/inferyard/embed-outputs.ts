@@ -14,7 +14,7 @@ import {
   texts,
 } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";
 import { tokenRows } from "../text-vectors.ts";

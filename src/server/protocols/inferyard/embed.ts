@@ -10,7 +10,7 @@ import { embeddingTask } from "../../../tasks/definitions.ts";
 import { resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isText, listOf, modelField, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { embedTexts } from "../embed-texts.ts";
 import { contextLength, ollamaFields, timingFields, timingSchemas, withoutLatest } from "../ollama/request-fields.ts";

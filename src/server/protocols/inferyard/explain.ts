@@ -6,7 +6,7 @@ import type { BackendReport } from "../../../runtime/reports.ts";
 import { gpuModes, parseGpuMode } from "../../../runtime/targets/constraints.ts";
 import { type Env, getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
-import { type Route, get, post } from "../../http/route.ts";
+import { type Route, get, post } from "../../http/routes/route.ts";
 import { scrubAll } from "../../http/scrub.ts";
 import type { Service } from "../../serving/service.ts";
 import { decisionBody, publicDecision } from "./decision.ts";

@@ -8,7 +8,7 @@ import { jsonContent } from "../../http/error-responses.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { loadProgressSchema } from "../../http/load-progress-body.ts";
 import { publicError } from "../../http/public-error.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route } from "../../http/routes/route.ts";
 import type { Caller } from "../../serving/calls.ts";
 import { type ResolvedModel, loadedDecision } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";

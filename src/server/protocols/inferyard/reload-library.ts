@@ -5,7 +5,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { ReloadReport } from "../../../runtime/reloading/reload-report.ts";
 import { getCaller } from "../../http/context.ts";
 import { requestObject } from "../../http/field-schemas.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { requireAdmin } from "./admin.ts";
 import { documentedType } from "./documented-type.ts";

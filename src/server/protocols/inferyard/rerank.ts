@@ -10,7 +10,7 @@ import { rerankingTask } from "../../../tasks/definitions.ts";
 import { modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { contextLength, ollamaFields, withoutLatest } from "../ollama/request-fields.ts";

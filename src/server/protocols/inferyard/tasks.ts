@@ -12,7 +12,7 @@ import { type OffsetUnit, convertOffsets } from "../../../tokenizers/index.ts";
 import { modelField, requestObject, texts as textsField } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";
 import { getPath, optionFields, optionsFromFields } from "./task-route.ts";

@@ -2,8 +2,8 @@
  * Tensor data as bytes, as the binary tensor data extension has it: little-endian and row-major; each string is preceded by its length in bytes
  * as u32.
  */
-import { type Tensor, elementCount } from "../../../contract/tensor.ts";
-import { type Datatype, toDataType, typedArrays } from "./datatypes.ts";
+import { type Tensor, elementBytes, elementCount, viewBytes } from "../../../contract/tensor.ts";
+import { type Datatype, toDataType } from "./datatypes.ts";
 import { invalid } from "./json-data.ts";
 
 /** Each string is preceded by its length in bytes as u32. */
@@ -14,11 +14,10 @@ export function tensorFromBytes(name: string, datatype: Datatype, shape: readonl
   const dataType = toDataType(datatype);
   const count = elementCount(shape);
   if (dataType === "string") return { dataType, shape, data: stringsFrom(name, bytes, count) };
-  const ArrayType = typedArrays[dataType];
-  const wanted = count * ArrayType.BYTES_PER_ELEMENT;
+  const wanted = count * elementBytes(dataType);
   if (bytes.byteLength !== wanted)
     throw invalid(`input "${name}" has ${bytes.byteLength} bytes, and ${datatype} [${shape.join(", ")}] needs ${wanted}`);
-  return { dataType, shape, data: new ArrayType(bytes.slice().buffer) }; // copied, since the bytes may not be aligned
+  return { dataType, shape, data: viewBytes(dataType, bytes.slice().buffer) }; // copied, since the bytes may not be aligned
 }
 
 function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {

@@ -2,7 +2,28 @@
 import { required } from "../../../contract/checked.ts";
 import type { DataType } from "../../../contract/tensor.ts";
 
-const dataTypes = {
+/** Data types of the protocol. */
+export const datatypes = [
+  "BOOL",
+  "UINT8",
+  "UINT16",
+  "UINT32",
+  "UINT64",
+  "INT8",
+  "INT16",
+  "INT32",
+  "INT64",
+  "FP16",
+  "BF16",
+  "FP32",
+  "FP64",
+  "BYTES",
+] as const;
+
+/** A data type of the protocol. */
+export type Datatype = (typeof datatypes)[number];
+
+const dataTypes: Readonly<Record<Datatype, DataType>> = {
   BOOL: "bool",
   UINT8: "uint8",
   UINT16: "uint16",
@@ -17,13 +38,7 @@ const dataTypes = {
   FP32: "float32",
   FP64: "float64",
   BYTES: "string",
-} as const satisfies Record<string, DataType>;
-
-/** A data type of the protocol. */
-export type Datatype = keyof typeof dataTypes;
-
-/** Data types of the protocol. */
-export const datatypes: readonly Datatype[] = Object.keys(dataTypes) as Datatype[];
+};
 
 /** Our data type for one of the protocol. */
 export function toDataType(datatype: Datatype): DataType {
@@ -37,20 +52,3 @@ export function toDatatype(dataType: DataType): Datatype {
     `the protocol's name of ${dataType}`,
   );
 }
-
-/** The arrays that hold the elements of each data type. */
-export const typedArrays = {
-  bool: Uint8Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  uint64: BigUint64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  float16: Uint16Array,
-  bfloat16: Uint16Array,
-  float32: Float32Array,
-  float64: Float64Array,
-} as const;

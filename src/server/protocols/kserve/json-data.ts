@@ -1,7 +1,7 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
-import { type Datatype, toDataType, typedArrays } from "./datatypes.ts";
+import { type Datatype, toDataType } from "./datatypes.ts";
 
 /** Smallest and largest integer of each type; those of 64 bits are limited by the precision of JSON numbers. */
 const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
@@ -41,15 +41,26 @@ function flatten(data: readonly unknown[], values: unknown[], max: number, befor
   return count;
 }
 
+const numberArrays = {
+  UINT8: Uint8Array,
+  UINT16: Uint16Array,
+  UINT32: Uint32Array,
+  UINT64: { from: (numbers: readonly number[]) => BigUint64Array.from(numbers, BigInt) },
+  INT8: Int8Array,
+  INT16: Int16Array,
+  INT32: Int32Array,
+  INT64: { from: (numbers: readonly number[]) => BigInt64Array.from(numbers, BigInt) },
+  FP32: Float32Array,
+  FP64: Float64Array,
+} as const;
+
 function toElements(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
-  const dataType = toDataType(datatype);
-  if (dataType === "string") return values.map((value) => toText(name, value));
-  if (dataType === "bool") return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
-  if (dataType === "float16" || dataType === "bfloat16")
+  if (datatype === "BYTES") return values.map((value) => toText(name, value));
+  if (datatype === "BOOL") return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
+  if (datatype === "FP16" || datatype === "BF16")
     throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
   const numbers = values.map((value) => toNumber(name, datatype, value));
-  if (dataType === "uint64" || dataType === "int64") return typedArrays[dataType].from(numbers.map(BigInt));
-  return typedArrays[dataType].from(numbers);
+  return numberArrays[datatype].from(numbers);
 }
 
 function toNumber(name: string, datatype: Datatype, value: unknown): number {

@@ -9,7 +9,7 @@ import { type Tensor, type TensorMap, elementCount } from "../../../contract/ten
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { isText, listOf, members, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, jsonRequest } from "../../http/route.ts";
+import { type Route, jsonRequest } from "../../http/routes/route.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import type { Service } from "../../serving/service.ts";
 import { toDatatype } from "./datatypes.ts";

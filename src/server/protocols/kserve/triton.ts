@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { getCaller } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route } from "../../http/routes/route.ts";
 import type { Duration, ModelStatistics } from "../../serving/call-statistics.ts";
 import type { Service } from "../../serving/service.ts";
 import { describeModel, getModel, getPaths, modelVersion } from "./model-routes.ts";

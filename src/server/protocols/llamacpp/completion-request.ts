@@ -6,7 +6,7 @@ import type { GenerationOptions } from "../../../tasks/generation/sampling/gener
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";

@@ -7,7 +7,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import { required } from "../../../contract/checked.ts";
 import type { Env } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type Answered, answerGeneration } from "../generation/answer.ts";
 import type { GenerationCall } from "../generation/open-stream.ts";

@@ -4,7 +4,7 @@ import { decodeTokens } from "../../../tasks/encoding/encode-texts.ts";
 import { getCaller } from "../../http/context.ts";
 import { headerModelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { headerModel } from "../run-task.ts";
 

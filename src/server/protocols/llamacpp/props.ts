@@ -9,7 +9,7 @@ import { version } from "../../../version.ts";
 import { type Env, getCaller } from "../../http/context.ts";
 import { members, modelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, get, post } from "../../http/route.ts";
+import { type Route, get, post } from "../../http/routes/route.ts";
 import type { CallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { readChatPrompt } from "../generation/chat-call.ts";

@@ -5,7 +5,7 @@ import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import { type Env, getCaller } from "../../http/context.ts";
 import { headerModelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { Service } from "../../serving/service.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import { headerModel } from "../run-task.ts";

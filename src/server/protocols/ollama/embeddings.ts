@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";
 import { modelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { embedTexts } from "../embed-texts.ts";
 import { contextLength, ollamaFields, withoutLatest } from "./request-fields.ts";

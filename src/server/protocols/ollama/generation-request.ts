@@ -7,7 +7,7 @@ import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { conversation, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";

@@ -8,7 +8,7 @@ import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generatio
 import type { Env } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
-import { type Route, type RouteDescription, post } from "../../http/route.ts";
+import { type Route, type RouteDescription, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { streamedAnswer } from "../generation/answer.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";

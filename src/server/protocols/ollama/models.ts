@@ -9,7 +9,7 @@ import { getContextLength } from "../../../models/context-length.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type ModelFacts, getModelFacts, listModelFacts, requireManifest } from "../model-facts.ts";
 import { modelInfo, ollamaCapabilities, samplingParameters } from "./model-description.ts";

@@ -1,7 +1,7 @@
 /** GET /api/version: the version of Ollama's API that these routes speak. Clients compare it with the least one that they need. */
 import { z } from "@hono/zod-openapi";
 import { version as inferyard } from "../../../version.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route } from "../../http/routes/route.ts";
 
 /** The release of Ollama whose API the routes follow. */
 export const ollamaVersion = "0.20.0";

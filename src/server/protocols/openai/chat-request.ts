@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import { getMembers, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { constraintFields, toConstraint } from "../generation/constraint-fields.ts";
 import type { GenerationCall } from "../generation/open-stream.ts";

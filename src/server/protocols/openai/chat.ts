@@ -1,7 +1,7 @@
 /** POST /v1/chat/completions, and the same under Azure's paths. */
 import { z } from "@hono/zod-openapi";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerChat } from "../generation/chat-call.ts";
 import { chatForm } from "./chat-request.ts";

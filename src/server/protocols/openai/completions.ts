@@ -5,7 +5,7 @@ import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/gen
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Env } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type Answered, answerGeneration } from "../generation/answer.ts";
 import type { StartedCall } from "../generation/open-stream.ts";

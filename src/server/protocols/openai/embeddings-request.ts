@@ -16,7 +16,7 @@ import {
   texts,
   tokenIds,
 } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { EmbedCall } from "../embed-texts.ts";
 import { type EmbeddingType, embeddingTypes } from "../embedding-types.ts";
 import { useWords } from "../input-type.ts";

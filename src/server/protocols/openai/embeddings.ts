@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { embedTexts } from "../embed-texts.ts";
 import { type EmbeddingType, encodeVectors } from "../embedding-types.ts";

@@ -5,7 +5,7 @@
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Route, get } from "../../http/route.ts";
+import { type Route, get } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type Capability, getCapabilities } from "../model-capabilities.ts";
 import { type ModelFacts, getModelFacts, listModelFacts } from "../model-facts.ts";

@@ -5,7 +5,7 @@ import { isObject } from "../../../contract/shapes/shape.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { conversation, listOf, members, modelField, requestObject } from "../../http/field-schemas.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { responseFormat, toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";

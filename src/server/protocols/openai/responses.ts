@@ -8,7 +8,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type ChatForm, answerChat, readChatPrompt } from "../generation/chat-call.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";

@@ -9,7 +9,7 @@ import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
 import { headerModelField, members, requestObject } from "../../http/field-schemas.ts";
-import { type RequestForm, requestForm } from "../../http/request-form.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { thinkingVariables } from "../generation/thinking-fields.ts";

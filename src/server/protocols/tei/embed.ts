@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { at, omitUndefined } from "../../../contract/checked.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { type Route, post } from "../../http/route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type AnsweredForm, answeredForm } from "../answered-form.ts";
 import { embedTexts } from "../embed-texts.ts";

@@ -7,7 +7,7 @@ import { serverDefaults } from "../../../settings/server-section.ts";
 import { version } from "../../../version.ts";
 import { getCaller } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route } from "../../http/routes/route.ts";
 import { getGenerationTask } from "../huggingface/answer-texts.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { textLabels } from "../model-capabilities.ts";

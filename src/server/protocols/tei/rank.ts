@@ -7,7 +7,7 @@ import { isText, listOf, oneOf, requestObject, text, texts } from "../../http/fi
 import { jsonBody } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { type Route, jsonRequest, post } from "../../http/route.ts";
+import { type Route, jsonRequest, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type AnsweredForm, answerBody, answeredForm } from "../answered-form.ts";
 import { rerankResponse } from "../cohere/rerank-response.ts";

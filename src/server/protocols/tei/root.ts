@@ -11,7 +11,7 @@ import { type Env, getCaller } from "../../http/context.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { type Route, jsonRequest } from "../../http/route.ts";
+import { type Route, jsonRequest } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerBody } from "../answered-form.ts";
 import { headerModel } from "../run-task.ts";

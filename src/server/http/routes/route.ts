@@ -1,11 +1,11 @@
 /** Routes as data. The router, the OpenAPI document and the format of errors are made from the same table of routes. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { issueMessage } from "../../models/validation/issue-message.ts";
-import type { Env } from "./context.ts";
-import { takeFields } from "./fields/take-fields.ts";
-import { jsonBody, refuseOtherTypes } from "./json-body.ts";
-import { invalidRequest } from "./validation.ts";
+import { issueMessage } from "../../../models/validation/issue-message.ts";
+import type { Env } from "../context.ts";
+import { takeFields } from "../fields/take-fields.ts";
+import { jsonBody, refuseOtherTypes } from "../json-body.ts";
+import { invalidRequest } from "../validation.ts";
 
 /** Where a route is, and what the OpenAPI document says of it. */
 export interface RouteDescription {

@@ -3,10 +3,10 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { getPath } from "hono/utils/url";
-import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import type { Env, Routes } from "./context.ts";
-import { type ErrorFormat, documentedErrors, respondWithError } from "./error-format.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { Env, Routes } from "../context.ts";
+import { type ErrorFormat, documentedErrors, respondWithError } from "../error-format.ts";
 import { pathParameters, routeName, routerPath } from "./paths.ts";
 import type { Route } from "./route.ts";
 

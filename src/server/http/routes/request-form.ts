@@ -1,6 +1,6 @@
 /** How requests of a route are read: their schema, and what a request of it asks for. */
 import type { z } from "@hono/zod-openapi";
-import type { IgnorePart } from "./fields/take-fields.ts";
+import type { IgnorePart } from "../fields/take-fields.ts";
 
 /** The requests of one form. */
 export interface RequestForm<Call> {
