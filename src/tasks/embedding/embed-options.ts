@@ -93,7 +93,7 @@ export function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): opti
 
 /** `EmbedOptions` with every default filled in from the model's manifest. */
 export interface EmbedSettings {
-  /** Undefined if neither the caller nor the model's files state one. */
+  /** Pooling of token vectors; undefined if neither the caller nor the model's files state one. */
   readonly pooling: Pooling | undefined;
   /** Whether the tokens of the prompt take part in pooling. */
   readonly poolPrompt: boolean;

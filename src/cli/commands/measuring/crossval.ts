@@ -7,7 +7,6 @@ import { formatCrossValidation, formatRecorded } from "../../measuring/cross-val
 import { zeroOrMore } from "../../option-flags.ts";
 import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 interface CrossvalFlags {
   readonly model?: string;

@@ -6,7 +6,6 @@ import { describeReceipt } from "../../measuring/receipt.ts";
 import { positiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 interface ReceiptFlags {
   readonly model?: string;

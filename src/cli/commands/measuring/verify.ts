@@ -8,7 +8,6 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {
