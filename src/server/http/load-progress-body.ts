@@ -13,7 +13,7 @@ export interface LoadProgressBody {
   readonly estimate_ms?: number;
 }
 
-/** Its schema for the OpenAPI document. */
+/** Schema of the progress of a load in a response, for the OpenAPI document. */
 export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
   .object({
     stage: z.enum(["preparing", "downloading", "loading"]),

@@ -14,7 +14,7 @@ export interface RefusedConstraintBody {
   readonly limit?: number;
 }
 
-/** Its schema for the OpenAPI document. */
+/** Schema of a refused constraint in a response, for the OpenAPI document. */
 export const refusedConstraintSchema: z.ZodType<RefusedConstraintBody> = z
   .object({
     keyword: z.string().optional().openapi({ description: "Keyword of JSON Schema" }),

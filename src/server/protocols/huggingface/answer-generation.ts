@@ -26,7 +26,7 @@ export interface GenerationAnswer {
   readonly task: GenerationTask;
   /** The task as the path names it, such as "translation_en_to_fr". */
   readonly named?: string | undefined;
-  /** Default: the model of the header, or the default model. */
+  /** Name of the model. Default: the model in the header, or the default model. */
   readonly model?: string | undefined;
   /** Whether one text is an object, as on /generate, and not a list of one. Default: false. */
   readonly isSingle?: boolean;

@@ -74,7 +74,7 @@ export interface EmptyObjects {
   readonly options?: object | undefined;
 }
 
-/** Their schemas. */
+/** Schemas of objects that clients of Hugging Face send empty. */
 export const emptyObjects: Readonly<Record<keyof EmptyObjects, typeof nothing>> = {
   parameters: nothing,
   options: nothing,
