@@ -48,7 +48,7 @@ import type {
 
 /** How language models are called in one runtime. */
 export interface GenerationSettings {
-  /** How clients share a model. */
+  /** How texts of several clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
   readonly templates?: TemplateWorkers | undefined;

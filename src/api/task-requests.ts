@@ -225,6 +225,6 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
 export interface ChatPrompt {
   /** The conversation as the model's chat template writes it. */
   readonly text: string;
-  /** Its token ids. */
+  /** Token ids of the prompt. */
   readonly tokens: readonly number[];
 }

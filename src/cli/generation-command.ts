@@ -16,7 +16,7 @@ import { addLoadFlags, withNotice, withSession } from "./session.ts";
 import { type TaskFlags, type TaskRequest, configured, inputOption } from "./task-command.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 
-/** One of the commands. */
+/** Definition of one of the commands. */
 export interface GenerationCommand {
   readonly command: Command;
   readonly terminal: Terminal;

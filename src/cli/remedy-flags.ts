@@ -1,6 +1,6 @@
 /** Remedies of the library in the words of the command line. */
 import type { Command } from "commander";
-import { spellOptions } from "../contract/remedy-options.ts";
+import { spellOptions } from "../contract/errors.ts";
 
 /** Options whose flags have another name. */
 const otherNames: Readonly<Record<string, string>> = { output: "out", shapes: "shape" };

@@ -15,7 +15,9 @@ export interface ModelFiles {
   readonly bytes: number;
   /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
-  /** Set if the weights are to be packed while loading. Only for backends that pack such models: see `SupportedModels.packing`. */
+  /**
+   * Packing of the weights to fewer bits while loading; undefined: they are not packed. Only for backends that pack such models: see `SupportedModels.packing`.
+   */
   readonly packing?: WeightPacking;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;

@@ -1,8 +1,7 @@
 /** Compares two runs of one language model, token by token. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { compareLogits, topToken } from "./compare-logits.ts";
 import type {

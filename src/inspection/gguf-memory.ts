@@ -4,7 +4,7 @@
  */
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
+import { quoteOption } from "../contract/errors.ts";
 
 /** Estimated memory, in bytes, that running a GGUF model needs. */
 export interface MemoryEstimate {

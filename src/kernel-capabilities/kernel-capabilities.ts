@@ -49,7 +49,7 @@ export interface KernelCapability extends KernelTest {
   /** Columns of the weights must be a multiple of this. */
   readonly columnMultiple: number;
   readonly built: boolean;
-  /** Set with `bench`. */
+  /** Measured speed of the kernel. Only with `bench`. */
   readonly speed?: KernelSpeed & { readonly ofMemory: number };
 }
 

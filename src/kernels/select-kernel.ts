@@ -29,9 +29,9 @@ export interface KernelSelection {
   readonly request: KernelRequest;
   /** Every kernel for the format, and every preferred one, in the order in which they are tried. */
   readonly candidates: readonly KernelCandidate[];
-  /** Undefined: no kernel multiplies these weights. */
+  /** The selected kernel. Undefined: no kernel multiplies these weights. */
   readonly selected: KernelEntry | undefined;
-  /** Set if no kernel in the registry multiplies the format: the closest one that one does. */
+  /** The closest format with a kernel, if no kernel in the registry multiplies the requested one. */
   readonly closest?: ClosestFormat | undefined;
 }
 

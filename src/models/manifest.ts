@@ -102,7 +102,7 @@ export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 export interface TextSettings {
   /** Absolute path of the tokenizer's file. */
   readonly tokenizerPath: string;
-  /** The same path as the user wrote it, for messages. */
+  /** Path of the tokenizer's file as the user wrote it, for messages. */
   readonly tokenizerShown: string;
   /** Format of the file: GGUF metadata, vocab.txt, vocab.json with merges.txt in the same folder, or a SentencePiece model. Default: a tokenizer.json. */
   readonly tokenizerFormat?: "gguf" | "vocab.txt" | "vocab.json" | "sentencepiece";
@@ -120,7 +120,7 @@ export interface TextSettings {
   readonly dropUnknown: boolean;
   /** Whether text is lowercased before the tokenizer (`do_lower_case` in sentence_bert_config.json). */
   readonly lowercase: boolean;
-  /** Absent if the model's files do not state it; the caller must then choose one. */
+  /** Pooling of the model; absent if its files do not state it: the caller must then choose one. */
   readonly pooling?: Pooling;
   /** Whether pooling includes the tokens of the prompt (`include_prompt` of 1_Pooling). */
   readonly poolPrompt: boolean;
@@ -246,7 +246,7 @@ export interface ModuleWeights {
   readonly path: string;
   /** The path as the user wrote it. */
   readonly displayName: string;
-  /** Set if the weights are in a GGUF file. Default: safetensors. */
+  /** Format of the weights' file. Default: safetensors. */
   readonly format?: "gguf";
 }
 

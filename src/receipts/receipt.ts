@@ -33,7 +33,7 @@ export interface Receipt {
   readonly figures: ReceiptFigures;
   readonly input: { readonly prompt: string | null; readonly tokens: readonly number[] };
   readonly output: ReceiptOutput;
-  /** Absent: it is not signed. */
+  /** Signature of the receipt. Absent: it is not signed. */
   readonly signature?: ReceiptSignature;
 }
 
@@ -92,7 +92,7 @@ export interface ReceiptTest {
   readonly detail: string;
 }
 
-/** The same run, made several times. */
+/** Comparison of several runs with the same input. */
 export interface Determinism {
   /** Whether all runs gave the same tokens and the same logits, bit for bit. */
   readonly deterministic: boolean;

@@ -46,7 +46,7 @@ const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
 
-/** Loads models, keeps them in memory, and says where they run and why. Knows tensors only; `Runtime` adds the tasks. */
+/** Loads models, keeps them in memory, and reports where they run and why. Knows tensors only; `Runtime` adds the tasks. */
 export class ModelRuntime {
   /** `reloadLibrary` replaces one of them in place. */
   readonly #backends: Backend[];
@@ -99,7 +99,7 @@ export class ModelRuntime {
       refuseUnknownNames(model, this.#backends, `the settings for ${reference}: `);
   }
 
-  /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them anew. */
+  /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them once more. */
   machine(options: { readonly again?: boolean } = {}): Promise<MachineFacts> {
     return this.#facts.machine(options);
   }

@@ -4,7 +4,7 @@ import type { MemoryAmounts } from "./selection/memory-budget.ts";
 
 /** Memory that the loaded models hold, and the limits. */
 export interface MemoryReport {
-  /** null if there is no budget; `models` is null if the number of models is not limited. */
+  /** Limits of the memory budget; null if there is none; `models` is null if the number of models is not limited. */
   readonly limits: { readonly bytes: MemoryAmounts; readonly models: number | null } | null;
   readonly models: readonly ModelMemory[];
 }

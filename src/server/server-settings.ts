@@ -21,11 +21,11 @@ export interface ServerSettings extends HandlerSettings {
 
 /** Limits of one model in addition to the server's. They hold under each name of the model. */
 export interface ModelLimits {
-  /** Default: the server's. */
+  /** Maximum number of requests of this model that run at once. Default: the server's. */
   readonly maxConcurrentRequests?: number;
-  /** Default: the server's. */
+  /** Maximum number of requests of this model that wait. Default: the server's. */
   readonly maxQueue?: number;
-  /** Default: the server's. */
+  /** Maximum time of a request of this model. Default: the server's. */
   readonly requestTimeout?: number | string;
 }
 

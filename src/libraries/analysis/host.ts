@@ -5,7 +5,7 @@ import { hostArchitecture, type LibcName, readBinary } from "../binaries/index.t
 /** This machine and program, as far as a library must fit them. */
 export interface Host {
   readonly platform: NodeJS.Platform;
-  /** As in `BinaryFile.architecture`. */
+  /** Architecture of this machine, as in `BinaryFile.architecture`. */
   readonly architecture: string;
   readonly byteOrder: "little" | "big";
   /** C library of this program. Undefined: not Linux. */

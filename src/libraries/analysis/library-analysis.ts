@@ -12,7 +12,7 @@ export type Confidence = "certain" | "likely" | "possible";
 export interface LibraryClass {
   /** "llama", "ggml-cuda", "onnxruntime", ... */
   readonly name: string;
-  /** As its makers write it: "llama.cpp". */
+  /** Name of the library as its makers write it: "llama.cpp". */
   readonly title: string;
   readonly confidence: Confidence;
   /** The build of several that the file name states: "zen4" of libggml-cpu-zen4.so. */
@@ -52,7 +52,7 @@ export type FoundBy = "rpath" | "LD_LIBRARY_PATH" | "runpath" | "loader cache" |
 /** A library that must be loaded first. */
 export interface NeededLibrary {
   readonly name: string;
-  /** Undefined: missing, or not looked for. */
+  /** Absolute path of the library. Undefined: missing, or not searched. */
   readonly path: string | undefined;
   readonly foundBy: FoundBy | undefined;
   /** "not checked": the file is for another operating system or architecture, or the loader of this operating system is not modelled. */

@@ -54,7 +54,7 @@ export class BinaryReader {
     return this.#window.subarray(0, length);
   }
 
-  /** The same as fields. */
+  /** The bytes of a range as fields. */
   async fields(position: number, length: number, layout: NumberLayout, what: string): Promise<Fields> {
     return new Fields(await this.bytes(position, length, what), layout, what);
   }

@@ -55,9 +55,6 @@ export interface TextThreadSettings {
   readonly templateTimeout?: number | string;
 }
 
-/** What a request does whose first target has to compile the model. */
-export type WhileCompiling = NonNullable<RuntimeOptions["whileCompiling"]>;
-
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
 export interface ConstraintThreadSettings {
   /** Maximum time to compile one constraint, and to find the tokens that may follow once: milliseconds, or "5s". */

@@ -52,7 +52,7 @@ export interface CandidateLoad {
 /** The model of this package, which lives inline. */
 const builtinName = "builtin";
 
-/** A model that was loaded beside the one that serves. */
+/** A second instance of a model, loaded while the first one serves. */
 export interface TrialModel {
   readonly loaded: VerifiedModel;
   /** Called when it serves: its deaths are counted from here on. */

@@ -42,7 +42,7 @@ export interface ModelSelectorParts {
   readonly digests: DigestCache;
 }
 
-/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only where it is told to. */
+/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only if a request allows it. */
 export class ModelSelector {
   readonly #parts: ModelSelectorParts;
 

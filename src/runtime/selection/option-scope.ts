@@ -3,8 +3,7 @@
  * it is set for the whole runtime.
  */
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames, loadSettings, type OptionScope } from "../options/load-options.ts";
 import type { LoadRequest } from "./load-request.ts";

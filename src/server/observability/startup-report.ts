@@ -19,7 +19,7 @@ export interface BackendLine {
 
 /** Target of a model: from the decision of its load, or from `Runtime.explain` if it is not loaded. */
 export interface ModelLine {
-  /** Its name for clients. */
+  /** Name of the model for clients. */
   readonly model: string;
   /** The target that runs the model, or that would be tried first. Undefined if no target can run the model. */
   readonly target?: string;
@@ -75,7 +75,7 @@ async function modelLine(
 ): Promise<ModelLine> {
   const model = scrub(name);
   try {
-    const resolved = await service.resolve({ anyReference: true }, written);
+    const resolved = await service.names.resolve({ anyReference: true }, written);
     const own = loadedDecision(loaded, resolved);
     const decision = own ?? (await service.runtime.explain(resolved.reference, resolved.constraints));
     return { model, ...getPlacement(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };

@@ -19,7 +19,7 @@ const stalledFraction = 0.25;
 
 /** Whether one of the server's own models can run. */
 export interface ModelReadiness {
-  /** Its name in the settings; of a path, the last part. */
+  /** Name of the model in the settings; of a path, the last part. */
   readonly model: string;
   readonly ready: boolean;
   /** Why it is not ready, as a sentence and as an error code. */

@@ -1,7 +1,6 @@
 /** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import type { TokenDecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 

@@ -3,8 +3,7 @@
  * answers with a question-answering model.
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";

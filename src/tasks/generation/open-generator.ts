@@ -48,7 +48,7 @@ export interface SequenceCounts {
 export interface GeneratorsOptions {
   /** Limits of each model. Omitted ones have defaults. */
   readonly limits?: Partial<DecodeLimits>;
-  /** Default: the calling thread compiles constraints. */
+  /** Compiler of constraints. Default: the calling thread compiles them. */
   readonly compiler?: ConstraintCompiler | undefined;
   /** Default of the option `unlistedMembers`. Default: false. */
   readonly unlistedMembers?: boolean | undefined;

@@ -15,7 +15,7 @@ export interface PeImports {
   readonly symbols: readonly BinarySymbol[];
 }
 
-/** Reads the exports. Those that have a number only are left out. Throws DamagedBinary. */
+/** Reads the exports. Exports with only a number are left out. Throws DamagedBinary. */
 export async function readExports(reader: BinaryReader, image: PeImage, withSymbols: boolean): Promise<PeExports> {
   const directory = image.directories[0];
   if (directory === undefined || directory.address === 0) return { name: undefined, symbols: [] };

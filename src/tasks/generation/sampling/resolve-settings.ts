@@ -20,7 +20,7 @@ const defaultDraftTokens = 4;
 /** The settings of a generation that do not depend on its prompt. */
 export interface GenerationSettings {
   readonly sampling: Omit<SamplingSettings, "maxLength">;
-  /** Undefined: no beam search. */
+  /** Settings of beam search. Undefined: no beam search. */
   readonly beams?: BeamSettings;
   /** Tokens that are generated at most. */
   readonly maxNewTokens: number;
@@ -44,7 +44,7 @@ export interface GenerationSettings {
 /** Sources of the settings. */
 export interface SamplingSources {
   readonly config: GenerationConfig;
-  /** Undefined if the model has none: options that need words are then refused. */
+  /** The model's tokenizer; undefined if it has none: options that need words are then refused. */
   readonly tokenizer?: Pick<Tokenizer, "encode" | "tokenToId">;
   readonly vocabulary: number;
   /** Default maximum number of tokens to generate. */

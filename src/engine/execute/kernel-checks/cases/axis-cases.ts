@@ -131,7 +131,7 @@ declined arg-reduce max float32 = arg(float64[2,3,4]) function=max axis=1
 declined cumulative sum float32 = cumulative(float64[2,3,4]) function=sum axis=1
 declined top-k float32 = top-k(float64[2,3,4]) axis=2 count=2`;
 
-/** All cases. */
+/** All check cases of kernels that work along an axis. */
 export const axisCases: string = [softmaxes, norms, ...reductions, moreReductions, ...argReductions, ...scans, moreScans].join(
   "\n",
 );

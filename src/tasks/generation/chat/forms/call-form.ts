@@ -67,7 +67,7 @@ export interface CallForm {
   /** Texts that begin calls. */
   readonly opens: readonly string[];
   readonly syntax: CallSyntax;
-  /** Undefined: calls of this form are read, and none can be forced. */
+  /** Syntax for forcing a call. Undefined: calls of this form are read, and cannot be forced. */
   readonly written?: WrittenCall;
   /** Special tokens of the form, which stay in the text that is read. */
   readonly markers: readonly string[];

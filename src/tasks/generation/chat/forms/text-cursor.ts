@@ -7,7 +7,7 @@ export type Reading<Result> = Generator<undefined, Result, undefined>;
 /** A text that was read up to a delimiter. */
 export interface Delimited {
   readonly text: string;
-  /** Undefined: the text has ended without one. */
+  /** The delimiter that was read. Undefined: the text has ended without one. */
   readonly delimiter: string | undefined;
 }
 

@@ -63,7 +63,7 @@ export function text(automaton: Automaton & { readonly isEmpty?: boolean }): Gra
   return part({ kind: "text", automaton, isEmpty: automaton.isEmpty ?? false }, 0);
 }
 
-/** This text. */
+/** Grammar of exactly this text. */
 export function literal(word: string): GrammarNode {
   return word === "" ? sequence() : text(new Literal(word));
 }
@@ -73,7 +73,7 @@ export function sequence(...items: readonly GrammarNode[]): GrammarNode {
   return sequenceOf(items);
 }
 
-/** As `sequence`, of any number of parts. */
+/** As `sequence`, for a list of parts. */
 export function sequenceOf(items: readonly GrammarNode[]): GrammarNode {
   return items.length === 1 ? (items[0] as GrammarNode) : part({ kind: "sequence", items }, items.length);
 }
@@ -89,7 +89,7 @@ export function choice(...options: readonly GrammarNode[]): GrammarNode {
   return choiceOf(options);
 }
 
-/** As `choice`, of any number of parts. */
+/** As `choice`, for a list of parts. */
 export function choiceOf(options: readonly GrammarNode[]): GrammarNode {
   return options.length === 1 ? (options[0] as GrammarNode) : part({ kind: "choice", options }, options.length);
 }
@@ -99,7 +99,7 @@ export function switchOf(words: WordTrie, cases: readonly GrammarNode[]): Gramma
   return part({ kind: "switch", words, cases }, cases.length);
 }
 
-/** Default: nothing or one. */
+/** Grammar of repetitions of a part. Default: none or one. */
 export function repeat(item: GrammarNode, min = 0, max = 1): GrammarNode {
   return part({ kind: "repeat", item, min, max }, 1);
 }

@@ -7,7 +7,7 @@ import type { MemberSet } from "./member-set.ts";
 export interface Stack {
   readonly number: number;
   readonly part: StackPart;
-  /** Undefined: the end of the text. */
+  /** The parts that follow. Undefined: the end of the text. */
   readonly rest: Stack | undefined;
   /** Number of objects and lists of JSON that are open. */
   readonly depth: number;
