@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../contract/errors.ts";
 import { parseJson } from "../../formats/json/exact-json.ts";
-import { parseGivenJson, readGivenText } from "./given-file.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
+import { parseGivenJson, readGivenText } from "./given-file.ts";
 
 /** Their values. */
 export interface ConstraintFlags {
@@ -45,7 +45,7 @@ export async function readConstraint({
   return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await readGivenText(grammar) } };
 }
 
-/** What it is, is checked where it is compiled. */
+/** What the schema contains is checked where it is compiled. */
 async function readSchema(path: string): Promise<object> {
   return parseGivenJson(await readGivenText(path), path, undefined, parseJson) as object;
 }

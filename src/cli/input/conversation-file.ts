@@ -1,6 +1,6 @@
 /** A conversation in a JSON file: a list of messages, or an object with `messages`, `tools` and further variables of the chat template. */
+import { readFile } from "node:fs/promises";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import { readGivenText } from "./given-file.ts";
 import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../tasks/generation/chat/messages.ts";
@@ -31,7 +31,11 @@ export async function readToolsFile(path: string): Promise<readonly Tool[]> {
 }
 
 async function readJsonFile(path: string): Promise<string> {
-  return (await readGivenText(path, remedy)).replace(/^\uFEFF/, "");
+  try {
+    return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+  } catch (error) {
+    throw wrong(path, `cannot be read: ${getMessage(error)}`, error);
+  }
 }
 
 function parse(path: string, text: string): unknown {
@@ -103,11 +107,9 @@ function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }
 
-const remedy = "give a file of JSON: inferyard chat --help";
-
 function wrong(path: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("INPUT_INVALID", `${path} ${problem}`, {
     cause,
-    remedy,
+    remedy: "give a file of JSON: inferyard chat --help",
   });
 }

@@ -1,4 +1,5 @@
 /** Texts of a command: from arguments, a file or stdin. */
+import { parseGivenJson } from "./given-file.ts";
 import { createReadStream } from "node:fs";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
