@@ -1,6 +1,6 @@
 // A complete backend: linear heads (y = W x + b, such as a classifier over embeddings) from safetensors files, in plain JavaScript.
 import { readFile } from "node:fs/promises";
-import { InferyardError, checkInputs, getMessage, throwIfAborted, wrapError } from "inferyard/backend";
+import { InferyardError, checkInputs, checkOutputs, getMessage, throwIfAborted, wrapError } from "inferyard/backend";
 
 const library = { name: "linear-example", version: "1.0.0" };
 const cpu = { type: "cpu", index: 0 };
@@ -25,11 +25,9 @@ async function probe({ run }) {
   };
 }
 
+const heads = { kind: "tensor", format: "safetensors", architectures: ["LinearHead"] };
 /** @type {import("inferyard/backend").Backend["capabilities"]} */
-function capabilities(device) {
-  const heads = { kind: "tensor", format: "safetensors", architectures: ["LinearHead"] };
-  return { models: isCpu(device) ? [heads] : [], precisions: ["fp32"], options: [] };
-}
+const capabilities = (device) => ({ models: isCpu(device) ? [heads] : [], precisions: ["fp32"] });
 
 /** @type {import("inferyard/backend").Backend["load"]} */
 async function load(model, device, { signal }) {
@@ -40,18 +38,18 @@ async function load(model, device, { signal }) {
   throwIfAborted(signal);
   const { weight, bias, features } = layer;
   const inputs = [{ name: "x", dataType: "float32", shape: ["batch", features] }];
+  const outputs = [{ name: "y", dataType: "float32", shape: ["batch", bias.length] }];
   return {
     kind: "tensor",
     inputs,
-    outputs: [{ name: "y", dataType: "float32", shape: ["batch", bias.length] }],
+    outputs,
     library,
     memory: { bytes: weight.byteLength + bias.byteLength, measure: "allocated" },
     async run(given, options = {}) {
       if (layer === undefined) throw new InferyardError("DISPOSED", "this linear head was disposed");
       throwIfAborted(options.signal);
       checkInputs(inputs, given);
-      const unknown = options.outputs?.find((name) => name !== "y");
-      if (unknown !== undefined) throw new InferyardError("INPUT_INVALID", `a linear head gives y, not "${unknown}"`);
+      checkOutputs(outputs, options.outputs);
       return { y: { dataType: "float32", shape: [given.x.shape[0], bias.length], data: multiply(layer, given.x.data) } };
     },
     evidence: async () => [`linear: ${bias.length} x ${features} float32 in plain JavaScript`],

@@ -54,7 +54,7 @@ Which of them are there, a probe of the machine and of the package or library te
 
 | | |
 |---|---|
-| [options of loading](../configuration.md) | ${code(common.options)} |
+| [options of loading](../configuration.md) | ${code(common.options ?? [])} |
 | precisions of caches of language models | ${common.cachePrecisions === undefined ? "that of the model" : code(common.cachePrecisions)} |
 | where models live unless \`host\` says otherwise | ${hostOf(common)} |
 | estimated memory of a model | ${footprintOf(common)} |

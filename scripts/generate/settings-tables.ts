@@ -3,14 +3,11 @@ import { Writable } from "node:stream";
 import { Command } from "commander";
 import { commands } from "../../src/cli/command-table.ts";
 import { buildProgram } from "../../src/cli/main.ts";
-import { addServerFlags } from "../../src/cli/serving/server-flags.ts";
-import { settingFields } from "../../src/settings/schema.ts";
-import { serverFields } from "../../src/settings/server-schema.ts";
-import { serverDefaults } from "../../src/settings/server-section.ts";
-import { environmentName, sectionVariable, settingDefaults } from "../../src/settings/settings.ts";
-import { xlaFields } from "../../src/settings/xla-schema.ts";
-import { defaultProgramCacheBytes } from "../../src/backends/xla/xla-settings.ts";
-import { defaultBuckets } from "../../src/backends/xla/buckets.ts";
+import { addServerFlags } from "../../src/cli/server-flags.ts";
+import type { DescribedOption } from "../../src/runtime/options/option.ts";
+import { serverOptions } from "../../src/settings/server-options.ts";
+import { environmentName, sectionVariable, settingOptions } from "../../src/settings/settings.ts";
+import { xlaOptions } from "../../src/settings/xla-schema.ts";
 
 export const settingsPage: URL = new URL("../../docs/reference/configuration.md", import.meta.url);
 
@@ -33,31 +30,25 @@ async function settingsTable(): Promise<string> {
   const terminal = { stdout: silent, stderr: silent, stdin: process.stdin, environment: {}, directory: ".", signal };
   const program = await buildProgram(terminal, commands);
   const flags = flagsOf(program.commands);
-  const rows = Object.entries(settingFields).map(([name, { description = "" }]) =>
-    row(`\`${name}\``, `\`${environmentName(name)}\``, flags.get(name), valueOf(settingDefaults, name), description),
-  );
-  return [heading, ...rows].join("");
+  return getTable(settingOptions, environmentName, flags);
 }
 
 function serverTable(): string {
-  const flags = flagsOf([addServerFlags(new Command())]);
-  const rows = Object.entries(serverFields).map(([name, { description = "" }]) =>
-    row(
-      `\`server.${name}\``,
-      `\`${sectionVariable("server", name)}\``,
-      flags.get(name),
-      valueOf(serverDefaults, name),
-      description,
-    ),
-  );
-  return [heading, ...rows].join("");
+  return getTable(serverOptions, (name) => sectionVariable("server", name), flagsOf([addServerFlags(new Command())]), "server.");
 }
 
 function xlaTable(): string {
-  const buckets = Object.entries(defaultBuckets).map(([axis, sizes]) => [`buckets.${axis}`, sizes]);
-  const defaults = { ...Object.fromEntries(buckets), programCacheBytes: defaultProgramCacheBytes };
-  const rows = Object.entries(xlaFields).map(([name, { description = "" }]) =>
-    row(`\`xla.${name}\``, `\`${sectionVariable("xla", name)}\``, undefined, valueOf(defaults, name), description),
+  return getTable(xlaOptions, (name) => sectionVariable("xla", name), new Map(), "xla.");
+}
+
+function getTable(
+  options: Readonly<Record<string, DescribedOption>>,
+  variable: (name: string) => string,
+  flags: ReadonlyMap<string, string>,
+  prefix = "",
+): string {
+  const rows = Object.entries(options).map(([name, option]) =>
+    row(`\`${prefix}${name}\``, `\`${variable(name)}\``, flags.get(name), formatDefault(option), option.description),
   );
   return [heading, ...rows].join("");
 }
@@ -77,8 +68,7 @@ function flagsOf(commands: readonly Command[]): ReadonlyMap<string, string> {
   return new Map(options.map((option) => [option.attributeName(), `\`${option.long}\``]));
 }
 
-function valueOf(defaults: object, name: string): string {
-  const value: unknown = Object.entries(defaults).find(([other]) => other === name)?.[1];
+function formatDefault({ default: value }: DescribedOption): string {
   if (value === undefined) return "not set";
   return `\`${Array.isArray(value) ? value.join(", ") : String(value)}\``;
 }

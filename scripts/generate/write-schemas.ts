@@ -4,6 +4,7 @@ import { inferyardJsonSchema } from "../../src/models/inferyard-json/schema.ts";
 import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
 import { decisionJsonSchema } from "../../src/runtime/decision/decision-schema.ts";
 import { settingsJsonSchema } from "../../src/settings/schema.ts";
+import { optionTypes } from "./option-types.ts";
 import { backendPages, backendsFolder } from "./backend-pages.ts";
 import { kernelsPage, kernelsText } from "./kernels-page.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
@@ -23,5 +24,6 @@ for (const [name, schema] of Object.entries(schemas)) {
 writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());
 writeFileSync(kernelsPage, kernelsText());
+for (const [file, text] of optionTypes()) writeFileSync(file, text);
 mkdirSync(backendsFolder, { recursive: true });
 for (const [name, text] of backendPages()) writeFileSync(new URL(name, backendsFolder), text);

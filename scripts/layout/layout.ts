@@ -9,7 +9,7 @@ export const ranks: Layers = [
   ["platform", "concurrency"],
   ["storage", "devices", "formats", "regular-expressions"],
   ["hosts", "models", "kernels"],
-  ["libraries", "measurements"],
+  ["libraries", "speed-records"],
   ["tokenizers", "engine", "templates"],
   ["backends", "runtime"],
   ["tasks"],
@@ -74,7 +74,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["question-answering", "token-classification", "classification", "fill-mask", "generation"],
     ["embedding"],
     ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction"],
-    ["embedding/task.ts", "text-threads/thread.ts"],
+    ["text-threads/thread.ts"],
     ["."],
   ],
 };

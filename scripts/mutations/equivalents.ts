@@ -62,12 +62,12 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     reason: "the upper bits of the last pair are 0 after the shift",
   },
   {
-    file: "src/engine/codegen/wasm/kernels/elementwise/integer-operations.ts",
-    code: "i32.leU(i32.add(divisor",
+    file: "src/engine/codegen/wasm/kernels/elementwise/integer-functions.ts",
+    code: "scalar.leU(scalar.add(divisor",
     reason: "a division by 1 may be replaced too: the dividend times the divisor is the same",
   },
   {
-    file: "src/engine/codegen/wasm/kernels/elementwise/integer-operations.ts",
+    file: "src/engine/codegen/wasm/kernels/elementwise/integer-functions.ts",
     code: "v128.bitselect(a, b,",
     reason: "of equal elements either is the right one",
   },
@@ -220,16 +220,6 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
     file: "src/engine/lower/convolution-transpose.ts",
     code: "const maxDynamicTaps",
     reason: "decides whether a kernel or the interpreter computes",
-  },
-  {
-    file: "src/engine/lower/quantized.ts",
-    code: "{ values: new Int8Array(0), k, n }",
-    reason: "lengths depend on sizes and on whether there are zero points, not on elements",
-  },
-  {
-    file: "src/engine/lower/quantized.ts",
-    code: "{ values: new Uint8Array(0), k, n, zeroPoints",
-    reason: "lengths depend on sizes and on whether there are zero points, not on elements",
   },
   {
     file: "src/engine/lower/blocks.ts",
@@ -393,7 +383,7 @@ export const equivalents: readonly { readonly file: string; readonly code: strin
   },
   {
     file: "src/engine/lower/quantized.ts",
-    code: "const isSigned = min >= -128",
+    code: "weightBytes: min >= -128",
     reason: "weights of one byte may lie as two",
   },
   {

@@ -8,7 +8,7 @@ import type { ModelOptions, RuntimeSettings } from "../runtime/options/runtime-s
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import { requireServed } from "../tasks/batching/unloaded-encoder.ts";
-import type { Task, TokenizerOnly } from "../tasks/definition/define-task.ts";
+import type { Task, TokenizerOnly } from "../tasks/definition/task.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";

@@ -8,15 +8,18 @@ import type { GenerationStream } from "../tasks/generation/generation-stream.ts"
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { Streamer } from "../tasks/generation/text-streamer.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Texts } from "./task-requests.ts";
 
 /** An object whose names may be in snake case as well, as transformers.js has them. */
-export type WithSnakeCase<Options> = Options & { readonly [Name in keyof Options as SnakeCase<Name & string>]?: Options[Name] };
+export type AcceptsSnakeCase<Options> = Options & {
+  readonly [Name in keyof Options as SnakeCase<Name & string>]?: Options[Name];
+};
 type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
 
 /** Options of the pipelines that generate text. */
-export type GenerationPipelineOptions = WithSnakeCase<Omit<GenerateOptions, "stream">> & {
+export type GenerationPipelineOptions = AcceptsSnakeCase<Omit<GenerateOptions, "stream">> & {
   /** Texts for each prompt; the name of transformers.js for `n`. */
   readonly num_return_sequences?: number;
   /** Whether each text begins with its prompt. Default: true. */
@@ -26,7 +29,7 @@ export type GenerationPipelineOptions = WithSnakeCase<Omit<GenerateOptions, "str
 };
 
 /** Options of the pipelines that rewrite texts. */
-export type RewritePipelineOptions = WithSnakeCase<Omit<RewriteOptions, "stream">> & {
+export type RewritePipelineOptions = AcceptsSnakeCase<Omit<RewriteOptions, "stream">> & {
   readonly num_return_sequences?: number;
   /** NLLB and its like: the language of the texts, as transformers.js names the option. */
   readonly src_lang?: string;
@@ -43,12 +46,9 @@ export interface GenerationPipelineCalls {
     (prompts: readonly string[], options?: GenerationPipelineOptions): Promise<{ generated_text: string }[][]>;
     (messages: readonly ChatMessage[], options?: GenerationPipelineOptions): Promise<{ generated_text: ChatMessage[] }[]>;
   };
-  "text2text-generation": (
-    texts: string | readonly string[],
-    options?: RewritePipelineOptions,
-  ) => Promise<{ generated_text: string }[]>;
-  summarization: (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ summary_text: string }[]>;
-  translation: (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ translation_text: string }[]>;
+  "text2text-generation": (texts: Texts, options?: RewritePipelineOptions) => Promise<{ generated_text: string }[]>;
+  summarization: (texts: Texts, options?: RewritePipelineOptions) => Promise<{ summary_text: string }[]>;
+  translation: (texts: Texts, options?: RewritePipelineOptions) => Promise<{ translation_text: string }[]>;
 }
 
 /** Creates the pipeline `text-generation`. */
@@ -86,7 +86,7 @@ export function rewriting<Field extends string>(
   runtime: Runtime,
   model: ModelHandle,
   field: Field,
-): (texts: string | readonly string[], options?: RewritePipelineOptions) => Promise<{ [Name in Field]: string }[]> {
+): (texts: Texts, options?: RewritePipelineOptions) => Promise<{ [Name in Field]: string }[]> {
   return async (texts, options = {}) => {
     const { streamer, srcLang, tgtLang, ...rest } = camelCased(options);
     const languages = {

@@ -1,4 +1,5 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
+import { LruMap } from "../concurrency/lru-map.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -29,7 +30,7 @@ import {
 } from "../tasks/generation/text-generator.ts";
 import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
-import type { TaskOptions } from "../tasks/definition/task-option.ts";
+import type { OptionTable } from "../runtime/options/option.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelCall, holdModel, runTimed } from "./model-call.ts";
@@ -48,7 +49,7 @@ import type {
 
 /** How language models are called in one runtime. */
 export interface GenerationSettings {
-  /** How clients share a model. */
+  /** How texts of several clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
   readonly templates?: TemplateWorkers | undefined;
@@ -86,7 +87,7 @@ export class Generation {
   readonly #templateWorkers: TemplateWorkers | undefined;
   readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
-  readonly #templatesByText = new Map<string, ChatTemplate>();
+  readonly #templatesByText = new LruMap<ChatTemplate>(maxKeptTemplates);
 
   constructor(runtime: Pick<ModelRuntime, "hold">, tokenizers: Pick<TokenizerCache, "get">, settings: GenerationSettings) {
     this.#runtime = runtime;
@@ -193,12 +194,7 @@ export class Generation {
   #equalTemplate(manifest: Manifest): ChatTemplate {
     const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
     const template = this.#templatesByText.get(key) ?? getChatTemplate(manifest, this.#templateWorkers);
-    this.#templatesByText.delete(key);
-    this.#templatesByText.set(key, template); // the last one used is the last one dropped
-    for (const oldest of this.#templatesByText.keys()) {
-      if (this.#templatesByText.size <= maxKeptTemplates) break;
-      this.#templatesByText.delete(oldest);
-    }
+    this.#templatesByText.set(key, template);
     return template;
   }
 
@@ -312,7 +308,7 @@ function fillInOf(
 }
 
 /** The options of a task in a request. */
-function toOptions<Options extends object>(table: TaskOptions<Options>, request: Options): Options {
+function toOptions<Options extends object>(table: OptionTable<Options>, request: Options): Options {
   return Object.fromEntries(Object.entries(request).filter(([name]) => Object.hasOwn(table, name))) as Options;
 }
 

@@ -23,7 +23,7 @@ export interface CallLease {
   release(): Promise<void>;
 }
 
-/** Throws INPUT_INVALID for an option that is none of the task nor of loading. */
+/** Throws INPUT_INVALID for an option that belongs neither to the task nor to loading. */
 export function refuseUnknownOptions({ verb, optionNames, request }: ModelCall): void {
   refuseUnknown(request, ["model", ...optionNames, ...modelOptionNames], verb);
 }

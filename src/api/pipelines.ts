@@ -7,6 +7,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Texts } from "./task-requests.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
@@ -57,7 +58,7 @@ export interface OneOrMany<Result, Rest extends readonly unknown[]> {
 /** Signature of the pipeline of each task. */
 export interface PipelineCalls extends GenerationPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
-  "feature-extraction": (texts: string | readonly string[], options?: EmbedOptions) => Promise<FeatureTensor>;
+  "feature-extraction": (texts: Texts, options?: EmbedOptions) => Promise<FeatureTensor>;
   /** One label per text; with `topK` a list of up to that many. */
   "text-classification": (
     texts: string | TextPair | readonly (string | TextPair)[],
@@ -148,8 +149,8 @@ export const pipelineFactories: PipelineFactories = {
 
   "question-answering": (runtime, model) => {
     const ask = async (
-      questions: string | readonly string[],
-      contexts: string | readonly string[],
+      questions: Texts,
+      contexts: Texts,
       options?: AnswerOptions,
     ): Promise<PipelineAnswer | PipelineAnswer[]> => {
       const { results } = await runtime.answer(questions, contexts, { ...options, model });
@@ -182,7 +183,7 @@ export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
 function oneOrMany<Result, Rest extends readonly unknown[]>(
   many: (texts: readonly string[], ...rest: Rest) => Promise<Result[]>,
 ): OneOrMany<Result, Rest> {
-  const call = async (texts: string | readonly string[], ...rest: Rest): Promise<Result | Result[] | undefined> =>
+  const call = async (texts: Texts, ...rest: Rest): Promise<Result | Result[] | undefined> =>
     typeof texts === "string" ? (await many([texts], ...rest))[0] : many(texts, ...rest);
   return call as OneOrMany<Result, Rest>;
 }

@@ -11,14 +11,15 @@ export { ModelRuntime } from "../runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "../runtime/reports.ts";
 export type {
   BatchEvent,
+  MemoryBudgetSettings,
   ModelOptions,
   ModelSettings,
   RuntimeEvent,
   RuntimeSettings,
   Strategy,
+  UnloadReason,
 } from "../runtime/options/runtime-settings.ts";
 export type { MemoryAmounts } from "../runtime/selection/memory-budget.ts";
-export type { MemoryBudgetSettings, UnloadReason } from "../runtime/options/memory-settings.ts";
 export type { Policy, ConstraintOptions } from "../runtime/targets/constraints.ts";
 export type { HostedRunOptions } from "../hosts/host.ts";
 export type { HostName } from "../hosts/host-name.ts";
@@ -27,7 +28,7 @@ export type { PullProgress } from "../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../models/manifest.ts";
 export { convertOffsets } from "../tokenizers/index.ts";
 export type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   OffsetUnit,

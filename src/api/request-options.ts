@@ -4,7 +4,7 @@ import { InferyardError } from "../contract/errors.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import type { TokenizerCall } from "../tasks/definition/define-task.ts";
+import type { TokenizerCall } from "../tasks/definition/task.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
 

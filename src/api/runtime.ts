@@ -72,6 +72,7 @@ import type {
   RunResult,
   SimilarityRequest,
   SimilarityResult,
+  Texts,
 } from "./task-requests.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
@@ -111,16 +112,16 @@ export class Runtime extends ModelRuntime {
    * Embeds texts in several forms at once: dense, sparse, multi-vector (a vector per token). A model that gives several, as BGE-M3 does, is run once for all.
    * Throws MODEL_UNSUPPORTED for a form that the model does not give.
    */
-  embed(texts: string | readonly string[], request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
+  embed(texts: Texts, request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
   /**
    * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
    * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
    */
-  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
+  embed(texts: Texts, request?: EmbedRequest): Promise<EmbedResult>;
   /** Embeds texts and quantizes the vectors to the requested precision. */
-  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  embed(texts: Texts, request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
   async embed(
-    texts: string | readonly string[],
+    texts: Texts,
     request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
   ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
     return this.#encoders.perform(embeddingTask, toList(texts), request);
@@ -130,7 +131,7 @@ export class Runtime extends ModelRuntime {
    * Embeds texts as sparse vectors: weights of vocabulary tokens. Needs a model with a masked-language-model head (SPLADE, Formal et al. 2021), the sparse
    * head of BGE-M3, or a sparse autoencoder (CSR).
    */
-  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
+  async embedSparse(texts: Texts, request: EmbedSparseRequest): Promise<EmbedSparseResult> {
     return this.#encoders.perform(sparseEmbeddingTask, toList(texts), request);
   }
 
@@ -145,12 +146,12 @@ export class Runtime extends ModelRuntime {
   }
 
   /** Recognizes named entities in texts, with their positions (task `token-classification`). */
-  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
+  async recognize(texts: Texts, request: RecognizeRequest): Promise<RecognizeResult> {
     return this.#encoders.perform(tokenClassificationTask, toList(texts), request);
   }
 
   /** Predicts tokens for the mask tokens of texts (task `fill-mask`). */
-  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
+  async fillMask(texts: Texts, request: FillMaskRequest): Promise<FillMaskResult> {
     return this.#encoders.perform(fillMaskTask, toList(texts), request);
   }
 
@@ -158,11 +159,7 @@ export class Runtime extends ModelRuntime {
    * Extracts answers to questions from contexts (task `question-answering`). One question may be paired with many contexts, and
    * one context with many questions; two lists are paired item by item.
    */
-  async answer(
-    questions: string | readonly string[],
-    contexts: string | readonly string[],
-    request: AnswerRequest,
-  ): Promise<AnswerResult> {
+  async answer(questions: Texts, contexts: Texts, request: AnswerRequest): Promise<AnswerResult> {
     const { questionPairs } = await import("../tasks/question-answering/answer.ts");
     return this.#encoders.perform(questionAnsweringTask, questionPairs(questions, contexts), request);
   }
@@ -171,16 +168,12 @@ export class Runtime extends ModelRuntime {
    * Similarity of each text of one list with each text of another (task `sentence-similarity`). If both lists are the same, the
    * texts are embedded once.
    */
-  async similarity(
-    texts: string | readonly string[],
-    others: string | readonly string[],
-    request: SimilarityRequest = {},
-  ): Promise<SimilarityResult> {
+  async similarity(texts: Texts, others: Texts, request: SimilarityRequest = {}): Promise<SimilarityResult> {
     return this.#encoders.perform(similarityTask, { texts: toList(texts), others: toList(others) }, request);
   }
 
   /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
-  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
+  async extract(texts: Texts, request: ExtractRequest): Promise<ExtractResult> {
     return extractFields(this.#encoders, toList(texts), request);
   }
 
@@ -188,7 +181,7 @@ export class Runtime extends ModelRuntime {
    * Splits long texts into chunks of at most a given number of tokens, without losing text between them. Strategies that run a
    * model load it; the others read its tokenizer only.
    */
-  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+  async chunk(texts: Texts, request: ChunkRequest = {}): Promise<ChunkResult> {
     const list = toList(texts);
     const { texts: readers } = this.#workers;
     if (readers !== undefined) for (const text of list) requireMaxLength(text.length, "characters", readers);
@@ -265,14 +258,11 @@ export class Runtime extends ModelRuntime {
   }
 
   /** Summarizes, translates or otherwise rewrites texts with a model that has an encoder and a decoder (task `text2text-generation`). */
-  rewrite(
-    texts: string | readonly string[],
-    request: RewriteRequest & { readonly stream: true },
-  ): Promise<GenerationStream<RewriteResult>>;
+  rewrite(texts: Texts, request: RewriteRequest & { readonly stream: true }): Promise<GenerationStream<RewriteResult>>;
   /** Rewrites texts, and returns them when all are finished. */
-  rewrite(texts: string | readonly string[], request: RewriteRequest & { readonly stream?: false }): Promise<RewriteResult>;
+  rewrite(texts: Texts, request: RewriteRequest & { readonly stream?: false }): Promise<RewriteResult>;
   async rewrite(
-    texts: string | readonly string[],
+    texts: Texts,
     request: RewriteRequest & { readonly stream?: boolean },
   ): Promise<RewriteResult | GenerationStream<RewriteResult>> {
     const stream = await (await this.#generating()).rewrite(texts, request);

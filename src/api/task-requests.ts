@@ -45,6 +45,9 @@ export interface TaskRun {
   readonly milliseconds: number;
 }
 
+/** One text, or several. */
+export type Texts = string | readonly string[];
+
 /** A request of a task: the task's options, those of loading, and the model. */
 export type TaskRequest<Options> = Options &
   ModelOptions & {
@@ -222,6 +225,6 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
 export interface ChatPrompt {
   /** The conversation as the model's chat template writes it. */
   readonly text: string;
-  /** Its token ids. */
+  /** Token ids of the prompt. */
   readonly tokens: readonly number[];
 }

@@ -6,17 +6,17 @@ import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import type { TaskOption } from "../tasks/definition/task-option.ts";
+import type { Options } from "../runtime/options/option.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "./input/constraint-flags.ts";
 import { readPrompts } from "./input/prompts.ts";
 import { addOptionFlags } from "./option-flags.ts";
 import { describeGeneration, generatedFields, showTexts } from "./output/generated.ts";
 import { withShortFloats } from "./output/units.ts";
-import { addLoadFlags, openSession, withNotice } from "./session.ts";
+import { addLoadFlags, withNotice, withSession } from "./session.ts";
 import { type TaskFlags, type TaskRequest, configured, inputOption } from "./task-command.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 
-/** One of the commands. */
+/** Definition of one of the commands. */
 export interface GenerationCommand {
   readonly command: Command;
   readonly terminal: Terminal;
@@ -25,7 +25,7 @@ export interface GenerationCommand {
   /** Description of --model, for the help. */
   readonly model: string;
   /** Options of the task. */
-  readonly table: Readonly<Record<string, TaskOption>>;
+  readonly table: Options;
 }
 
 /** Flags that the frame reads itself. */
@@ -48,8 +48,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
   addLoadFlags(addConstraintFlags(addOptionFlags(command, table)).addOption(inputOption())).action(
     async (given: string[], flags: GenerationFlags) => {
       const { input, json, quiet } = flags;
-      const session = await openSession(terminal, { ...flags }, flags.model);
-      try {
+      await withSession(terminal, flags, flags.model, async (session) => {
         const all = await readPrompts({ texts: given, ...omitUndefined({ input }) }, terminal);
         const { variant } = configured(session);
         const constraint = await readConstraint(flags);
@@ -66,9 +65,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
         } else if (quiet !== true) {
           writeLine(terminal.stderr, `${reference} · ${target} · ${describeGeneration(results, milliseconds)}`);
         }
-      } finally {
-        await session.runtime.dispose();
-      }
+      });
     },
   );
 }

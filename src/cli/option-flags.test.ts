@@ -4,10 +4,10 @@ import { answerOptions } from "../tasks/question-answering/answer-options.ts";
 import { chunkOptions } from "../tasks/chunking/chunk-options.ts";
 import { classifyOptions } from "../tasks/classification/classify-options.ts";
 import { embedOptions } from "../tasks/embedding/embed-options.ts";
-import type { TaskOptions } from "../tasks/definition/task-option.ts";
+import type { OptionTable } from "../runtime/options/option.ts";
 import { addOptionFlags, optionsFromFlags } from "./option-flags.ts";
 
-function read<Options>(table: TaskOptions<Options>, ...words: string[]): Partial<Options> {
+function read<Options>(table: OptionTable<Options>, ...words: string[]): Partial<Options> {
   const command = addOptionFlags(new Command().exitOverride().configureOutput({ writeErr: () => undefined }), table);
   command.parse(words, { from: "user" });
   return optionsFromFlags(table, command.opts());

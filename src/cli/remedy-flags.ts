@@ -1,6 +1,6 @@
 /** Remedies of the library in the words of the command line. */
 import type { Command } from "commander";
-import { spellOptions } from "../contract/remedy-options.ts";
+import { spellOptions } from "../contract/errors.ts";
 
 /** Options whose flags have another name. */
 const otherNames: Readonly<Record<string, string>> = { output: "out", shapes: "shape" };
@@ -11,6 +11,6 @@ export function spellFlags(text: string, command: Command): string {
     const attribute = otherNames[name] ?? name;
     const flag = command.options.find((option) => option.attributeName() === attribute)?.long;
     if (flag === undefined || flag === null) return undefined;
-    return value === undefined || value === true ? flag : `${flag} ${String(value)}`;
+    return value === undefined || value === true ? flag : `${flag} ${value.toString()}`;
   });
 }

@@ -3,9 +3,9 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { TaskOption } from "../tasks/definition/task-option.ts";
+import type { Options } from "../runtime/options/option.ts";
 import { addOptionFlags } from "./option-flags.ts";
-import { type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
+import { type Session, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
@@ -53,7 +53,7 @@ export interface TaskRequest {
 }
 
 /** Adds the flags of a task command: the task's options, texts from a file, and options of loading. */
-export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
+export function addTaskFlags(command: Command, options: Options): Command {
   return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }
 
@@ -69,8 +69,7 @@ export async function runTask<Options extends object, Result extends TaskRun>(
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
   const { input, json, quiet } = flags;
-  const session = await openSession(terminal, { ...flags }, flags.model);
-  try {
+  await withSession(terminal, flags, flags.model, async (session) => {
     const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
     const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
     const running = work(session.runtime, all, request);
@@ -89,9 +88,7 @@ export async function runTask<Options extends object, Result extends TaskRun>(
     if (quiet === true) return;
     noteTruncated(truncated, 0, terminal);
     if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
-  } finally {
-    await session.runtime.dispose();
-  }
+  });
 }
 
 /** The settings that are options of a task's call. */

@@ -115,7 +115,7 @@ export interface ErrorOptions {
   /** Details for programs: plain data that survives JSON and structured clone. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** What the user can do about it: a command or a setting. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** Milliseconds after which a retry may succeed. */
   readonly retryAfterMs?: number;
   /** The error that caused this one. */
@@ -203,9 +203,10 @@ export function getMessage(thrown: unknown): string {
  * Converts a thrown value of another library into an InferyardError with this code and the value as its cause. An
  * InferyardError is returned unchanged. `context` begins the message.
  */
-export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
+export function wrapError(thrown: unknown, code: ErrorCode, context?: string): InferyardError {
   if (isInferyardError(thrown)) return thrown;
-  return new InferyardError(code, `${context}: ${getMessage(thrown)}`, { cause: thrown });
+  const message = getMessage(thrown);
+  return new InferyardError(code, context === undefined ? message : `${context}: ${message}`, { cause: thrown });
 }
 
 /** Throws ABORTED if the signal is aborted. */
@@ -223,4 +224,22 @@ export function abbreviatedList(names: readonly string[]): string {
   const maxNames = 3;
   if (names.length <= maxNames) return names.join(", ");
   return `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`;
+}
+
+/**
+ * A value of a quoted option. The library does not know who calls it, so a remedy quotes an option as a program sets it, and the command line and the server replace
+ * the quotes by their own spelling.
+ */
+export type QuotedValue = string | boolean | readonly string[];
+
+/** An option in backticks, with its value if one is given: `` `truncate: "cut"` ``. */
+export function quoteOption(name: string, value?: QuotedValue): string {
+  return value === undefined ? `\`${name}\`` : `\`${name}: ${JSON.stringify(value)}\``;
+}
+
+/** The text with each quoted option replaced by what `spell` returns. Where `spell` returns undefined, the quote stays. */
+export function spellOptions(text: string, spell: (name: string, value: QuotedValue | undefined) => string | undefined): string {
+  return text.replaceAll(/`([a-z][A-Za-z]*)(?:: ("[^"`]*"|true|false|\["[^`]*"\]))?`/g, (quote, name: string, value?: string) => {
+    return spell(name, value === undefined ? undefined : (JSON.parse(value) as QuotedValue)) ?? quote;
+  });
 }

@@ -1,5 +1,4 @@
 /** The files of a model, as a backend gets them. */
-import type { WeightPacking } from "./weight-packing.ts";
 
 /** File formats of models. */
 export type ModelFormat = "onnx" | "safetensors" | "gguf";
@@ -16,10 +15,24 @@ export interface ModelFiles {
   readonly bytes: number;
   /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
-  /** Set if the weights are to be packed while loading. Only for backends that pack such models: see `SupportedModels.packing`. */
+  /**
+   * Packing of the weights to fewer bits while loading; undefined: they are not packed. Only for backends that pack such models: see `SupportedModels.packing`.
+   */
   readonly packing?: WeightPacking;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Precisions that a backend can pack weights to while it loads a model. */
+export type PackedPrecision = "int8" | "int4";
+
+/** Weights that are packed to a lower precision while the model is loaded. The file keeps its own precision. */
+export interface WeightPacking {
+  readonly to: PackedPrecision;
+  /** Name of the variant whose file is read. */
+  readonly from: string;
+  /** Estimated bytes of the packed weights in memory. */
+  readonly bytes: number;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quoteOption, spellOptions } from "./remedy-options.ts";
+import { quoteOption, spellOptions } from "./errors.ts";
 
 const flags = (name: string, value: unknown): string | undefined =>
   name === "unknown" ? undefined : `--${name}${value === undefined ? "" : ` ${String(value)}`}`;

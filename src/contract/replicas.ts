@@ -51,7 +51,7 @@ export interface ReplicaSlot {
 
 /** A loaded model that may share memory with its replicas. */
 export interface ReplicaModel extends TensorModel {
-  /** Undefined if this model shares nothing, for example because its files may still change. */
+  /** How the model shares memory with replicas; undefined if it shares nothing, for example because its files may still change. */
   readonly sharing?: ReplicaSharing | undefined;
 }
 

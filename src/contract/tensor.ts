@@ -139,6 +139,14 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
   if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
 }
 
+/** Names of the outputs of a run: those that are wanted; all if none is named. Throws INPUT_INVALID for an output that the model does not have. */
+export function checkOutputs(outputs: readonly TensorInfo[], wanted: readonly string[] | undefined): readonly string[] {
+  const names = outputs.map(({ name }) => name);
+  const unknown = wanted?.find((name) => !names.includes(name));
+  if (unknown === undefined) return wanted ?? names;
+  throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, { remedy: `ask for ${names.join(", ")}` });
+}
+
 /**
  * Throws INPUT_INVALID for tensors that lack one of the fields dataType, shape and data, before they are copied to another thread, which changes objects of
  * other libraries.

@@ -11,9 +11,9 @@ export interface TopToken {
   readonly margin: number;
 }
 
-/** How far the logits of one position are from those of the reference. */
+/** Differences between the logits of one position and the reference. */
 export interface LogitsComparison extends Pick<VectorDifference, "maxError" | "rmsError" | "cosine"> {
-  /** Kullback-Leibler divergence of the tested distribution of tokens from that of the reference, in nats, at temperature 1. */
+  /** Kullback-Leibler divergence of the tested distribution of tokens from the reference's, in nats, at temperature 1. */
   readonly klDivergence: number;
   readonly reference: TopToken;
   readonly tested: TopToken;

@@ -6,7 +6,7 @@ export interface VectorDifference {
   readonly maxError: number;
   /** Root of the mean squared difference. */
   readonly rmsError: number;
-  /** Length of the difference, divided by that of the longer vector; 0 if both are zero. */
+  /** Length of the difference, divided by the length of the longer vector; 0 if both are zero. */
   readonly relativeError: number;
   /** Cosine of the angle between the two vectors; 1 if both are zero, 0 if one is. */
   readonly cosine: number;

@@ -1,8 +1,7 @@
 /** Compares two runs of one language model, token by token. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { compareLogits, topToken } from "./compare-logits.ts";
 import type {
@@ -174,7 +173,7 @@ async function variantDigests(
   return Promise.all(variants.map(async (each) => `sha256:${await computeDigest(each)}`));
 }
 
-/** Runs a model, which chooses the tokens behind the prompt unless a continuation is given. */
+/** Runs a model, which chooses the tokens after the prompt unless a continuation is given. */
 async function computeRun(
   runtime: Runtime,
   placement: LanguagePlacement,
@@ -220,7 +219,7 @@ function requireKept({ limits }: Pick<TestedModel, "limits">, positions: number,
   );
 }
 
-/** The tokens that the reference chose behind the prompt: after each but the first, the next one was read. */
+/** The tokens that the reference chose after the prompt: after each but the first, the next one was read. */
 function chosenTokens({ prompt, logits, chosenBy }: Pick<LogitsRun, "prompt" | "logits" | "chosenBy">): readonly number[] | null {
   if (chosenBy === "caller") return null;
   return logits.slice(prompt.tokens.length - 1).map((row) => topToken(row).token);

@@ -1,4 +1,4 @@
-/** Compares two runs of one model: of language models the logits behind each token, of others the vectors of texts. */
+/** Compares two runs of one model: of language models the logits after each token, of others the vectors of texts. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";

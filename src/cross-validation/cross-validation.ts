@@ -47,7 +47,7 @@ export type RecordOptions = Pick<
   readonly record: string;
 };
 
-/** One of the two runs. */
+/** Facts about one of the two compared runs. */
 export interface ComparedRun {
   readonly model: string;
   readonly variant?: string;
@@ -92,12 +92,12 @@ export interface LanguageCrossValidation {
   readonly failures: readonly string[];
 }
 
-/** One of the two runs of a language model. */
+/** Facts about one of the two compared runs of a language model. */
 export interface ComparedLanguageRun extends ComparedRun {
   readonly speed: TokensPerSecond;
   /** Tokens that it chooses by itself after the prompt. Null if the caller chose them. */
   readonly greedyTokens: readonly number[] | null;
-  /** Their text. Null without tokens or a tokenizer. */
+  /** Text of the tokens. Null without tokens or a tokenizer. */
   readonly text: string | null;
 }
 

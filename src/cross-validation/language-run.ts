@@ -24,7 +24,7 @@ export interface TokensPerSecond {
 }
 
 /** Options of a run. */
-export interface RunOptions {
+export interface LanguageRunOptions {
   /** Name of the run in messages, for example "native:cpu". */
   readonly name: string;
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +42,7 @@ export async function feedTokens(
   prompt: PromptTokens,
   next: (logits: Float32Array) => number | undefined,
   onLogits: (logits: Float32Array, position: number, token: number) => void,
-  { name, signal }: RunOptions,
+  { name, signal }: LanguageRunOptions,
 ): Promise<void> {
   const { vocabulary } = model.limits;
   const chunk = Math.max(1, Math.floor(maxBytesOfCall / (vocabulary * Float32Array.BYTES_PER_ELEMENT)));

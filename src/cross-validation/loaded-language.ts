@@ -21,7 +21,7 @@ import type { PromptTokens, TestedModel } from "./language-run.ts";
 
 /** Special tokens according to a model's files. */
 export interface TokenFacts {
-  /** Undefined if the model has none: prompts are then token ids. */
+  /** The model's tokenizer; undefined if it has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
   readonly config: GenerationConfig;
 }

@@ -26,7 +26,7 @@ export async function referenceKind(against: string): Promise<ReferenceKind> {
 
 const remedy = "give a target such as llamacpp:cpu, a recording, or a shared library";
 
-/** Where the header of a safetensors file begins, which is JSON: behind its length, in 8 bytes. */
+/** Where the header of a safetensors file begins, which is JSON: after its length, in 8 bytes. */
 const headerStart = 8;
 
 async function firstBytes(path: string): Promise<Buffer> {

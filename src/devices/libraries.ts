@@ -8,7 +8,7 @@ import type { MachineSources } from "./sources.ts";
 export async function findLibrary(sources: MachineSources, name: string | RegExp): Promise<string | undefined> {
   if (sources.platform !== "linux") return findInDirectories(sources, loaderDirectories(sources), name);
   const chosen = await findInDirectories(sources, directoriesIn(sources, "LD_LIBRARY_PATH"), name);
-  const cache = await sources.readFile("/etc/ld.so.cache");
+  const cache = await sources.cachedLibraries();
   const cached = chosen ?? (cache === undefined ? undefined : findInLoaderCache(cache, name));
   // Listing the system's directories costs milliseconds, and a loader cache already covers them.
   if (cached !== undefined || (cache !== undefined && typeof name !== "string")) return cached;
@@ -56,18 +56,14 @@ async function findInDirectories(
 }
 
 /**
- * Searches /etc/ld.so.cache. The file is binary, but its paths are plain text between zero bytes (glibc,
- * sysdeps/generic/dl-cache.h). dlopen consults it, so it covers directories added under /etc/ld.so.conf.d, such as those of WSL
- * and driver containers.
+ * Searches the loader's cache, which covers folders of /etc/ld.so.conf.d, such as those of WSL and driver containers. The cache also lists 32-bit
+ * libraries.
  */
-function findInLoaderCache(cache: string, name: string | RegExp): string | undefined {
-  for (const [path] of cache.matchAll(/\/[^\0]+/g)) {
+function findInLoaderCache(paths: readonly string[], name: string | RegExp): string | undefined {
+  return paths.find((path) => {
     const file = path.slice(path.lastIndexOf("/") + 1);
-    const matches = typeof name === "string" ? file === name : name.test(file);
-    // The cache also lists 32-bit libraries.
-    if (matches && !/\/(?:lib32|i386-linux-gnu)\//.test(path)) return path;
-  }
-  return undefined;
+    return (typeof name === "string" ? file === name : name.test(file)) && !/\/(?:lib32|i386-linux-gnu)\//.test(path);
+  });
 }
 
 /** Folders that the dynamic loader searches by default; on macOS and Windows including the folders of an environment variable. */

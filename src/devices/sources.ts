@@ -3,6 +3,7 @@ import { addAbortListener, removeAbortListener } from "../concurrency/abort-list
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { getMessage } from "../contract/errors.ts";
+import { readLoaderCache } from "./loader-cache.ts";
 
 /** Output of a program that device detection ran. After a failure it holds the text printed before, since some tools fail on one item and print the others. */
 export type Output =
@@ -21,6 +22,8 @@ export interface MachineSources {
   /** Names in a directory, sorted; empty if it is missing or cannot be read. */
   list(directory: string): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
+  /** Paths in the cache of the dynamic loader of Linux; undefined if it is missing or damaged. */
+  cachedLibraries(): Promise<readonly string[] | undefined>;
   /** Runs a program to its end. If the signal is aborted, the program is killed and the call returns a failure at once. */
   run(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output>;
 }
@@ -59,6 +62,10 @@ export function nodeSources(): MachineSources {
         () => true,
         () => false,
       ),
+    cachedLibraries: async () => {
+      const cache = await readLoaderCache();
+      return "entries" in cache ? cache.entries.map(({ path }) => path) : undefined;
+    },
     run: runProgram,
   };
 }
@@ -105,8 +112,10 @@ function failureReason(stdout: string, stderr: string, status: number | string |
 /** Wraps sources of machine facts with a cache of file contents, since several readers need the same files. */
 export function withReadCache(sources: MachineSources): MachineSources {
   const texts = new Map<string, Promise<string | undefined>>();
+  let libraries: ReturnType<MachineSources["cachedLibraries"]> | undefined;
   return {
     ...sources,
+    cachedLibraries: () => (libraries ??= sources.cachedLibraries()),
     readFile: (path) => {
       const text = texts.get(path) ?? sources.readFile(path);
       texts.set(path, text);

@@ -2,13 +2,14 @@
  * Writes a distilled model in the layout of model2vec (model.safetensors, tokenizer.json, config.json, modules.json), with an inferyard.json. Everything is written to a
  * temporary folder, which is then renamed.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, getMessage, wrapError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import type { Tensor } from "../contract/tensor.ts";
 import { encodeFloat16 } from "../contract/float16.ts";
 import { packNibbles } from "./quantize.ts";
@@ -135,11 +136,10 @@ const modulesJson = [
 async function inferyardJson(weights: string, rows: QuantizedRows, description: ModelDescription): Promise<unknown> {
   const bytes = await readFile(weights);
   const precision = `int${rows.bits}`;
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
     name: description.name,
     tasks: description.tasks,
-    variants: { [precision]: { file: basename(weights), precision, sha256, size: bytes.length } },
+    variants: { [precision]: { file: basename(weights), precision, sha256: toSha256(bytes), size: bytes.length } },
     tokenizer: "tokenizer.json",
     pooling: "mean",
     normalize: true,

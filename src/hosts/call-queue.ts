@@ -101,7 +101,7 @@ export class CallQueue {
     return abortable(this.#description, signal);
   }
 
-  /** Queues a call: behind the calls that wait ("last"), or before them ("next"). Rejects with the error of the death if the peer has died. */
+  /** Queues a call: after the calls that wait ("last"), or before them ("next"). Rejects with the error of the death if the peer has died. */
   call<Operation extends keyof Results>(
     message: Call & { operation: Operation },
     signal?: AbortSignal,

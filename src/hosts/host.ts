@@ -40,6 +40,8 @@ export interface HostedModelBase extends Omit<ModelBase, "dispose"> {
   readonly replicaBytes?: number | undefined;
   /** Milliseconds since the current call began; 0 if there is none. Undefined on the calling thread. */
   readonly runningMs?: number;
+  /** How often its thread or process was replaced by another one. Undefined on the calling thread. */
+  readonly restarts?: number;
   /** Frees the model. A thread or process that needs more than a few seconds besides `waitMs` is killed, if that is safe. */
   dispose(options?: DisposeOptions): Promise<void>;
 }

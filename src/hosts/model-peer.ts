@@ -2,6 +2,7 @@
 import type { KernelCount, Library, LoadedModel, ModelBase, ProgramCounts } from "../contract/backend.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { unrefTimeout } from "../platform/event-loop.ts";
 import type { CallQueue } from "./call-queue.ts";
 import type { DisposeOptions, HostedModelBase } from "./host.ts";
 import type { HostName } from "./host-name.ts";
@@ -39,6 +40,10 @@ export class ModelPeer {
   #recycling: Promise<void> | undefined;
   /** Time before which the peer is not replaced for its memory, by `performance.now()`. */
   #notRecycledUntil: number;
+  /** Bytes that the first peer held when the model had been loaded and verified. */
+  #loadedBytes: number;
+  /** Runs while a peer that has grown is idle. */
+  #idleTimer: NodeJS.Timeout | undefined;
   #disposal: Promise<void> | undefined;
 
   private constructor(
@@ -51,6 +56,7 @@ export class ModelPeer {
     this.#queue = queue;
     this.#notRecycledUntil = performance.now() + minRecycleIntervalFactor * milliseconds;
     this.#memory = description.memory;
+    this.#loadedBytes = queue.heldBytes;
   }
 
   /** Starts a peer and loads the model in it. */
@@ -81,6 +87,11 @@ export class ModelPeer {
     return this.#queue.runningMs;
   }
 
+  /** How many peers have taken the place of another. */
+  get restarts(): number {
+    return this.#generation - 1;
+  }
+
   /** Waits for a peer that lives, and returns its number: 1 for the first, and one more for each successor. */
   async ready(signal?: AbortSignal): Promise<number> {
     await this.#revive(signal);
@@ -95,6 +106,7 @@ export class ModelPeer {
     signal?: AbortSignal,
     generation?: number,
   ): Promise<Results[Operation]> {
+    clearTimeout(this.#idleTimer);
     if (generation === undefined) await this.#revive(signal);
     this.#refuseDisposed();
     if (generation !== undefined && (generation !== this.#generation || this.#queue.ended)) {
@@ -106,6 +118,7 @@ export class ModelPeer {
       return await this.#queue.call<Operation>(message, signal);
     } finally {
       this.#watchMemory();
+      this.#watchGrowth();
     }
   }
 
@@ -116,6 +129,7 @@ export class ModelPeer {
   }
 
   async #end(waitMs: number | undefined): Promise<void> {
+    clearTimeout(this.#idleTimer);
     this.#ending.abort(); // kills a peer that is still loading
     const ended = this.#queue.end(waitMs);
     await Promise.allSettled([this.#restart, this.#recycling, ended]);
@@ -138,26 +152,35 @@ export class ModelPeer {
     this.#generation += 1;
   }
 
-  /** Replaces a peer that holds too much memory. It is ended after its current calls. */
+  /** Replaces a peer that holds too much memory. */
   #watchMemory(): void {
-    const { maxMemory } = this.#owner.supervision;
+    const { maxMemory = Number.POSITIVE_INFINITY } = this.#owner.supervision;
+    if (this.#queue.heldBytes > maxMemory && performance.now() >= this.#notRecycledUntil) this.#replace("memory");
+  }
+
+  /** Replaces a peer that has grown too much, once it was idle for long enough. */
+  #watchGrowth(): void {
+    const { growth } = this.#owner.supervision;
+    clearTimeout(this.#idleTimer);
+    if (growth?.isVerified === false && this.#generation === 1) this.#loadedBytes = this.#queue.heldBytes;
+    if (growth === undefined || this.#queue.heldBytes <= this.#loadedBytes + growth.bytes) return;
+    this.#idleTimer = unrefTimeout(() => {
+      if (this.#queue.runningMs === 0) this.#replace("growth");
+    }, growth.idleMs);
+  }
+
+  /** Starts a successor of the peer, which is ended after its current calls. */
+  #replace(why: "memory" | "growth"): void {
     const old = this.#queue;
-    if (maxMemory === undefined || old.ended || old.heldBytes <= maxMemory) return;
-    if (
-      this.holdsSequences ||
-      this.#recycling !== undefined ||
-      this.#disposal !== undefined ||
-      performance.now() < this.#notRecycledUntil
-    )
-      return;
-    this.#recycling = this.#recycle(old)
+    if (old.ended || this.holdsSequences || this.#recycling !== undefined || this.#disposal !== undefined) return;
+    this.#recycling = this.#recycle(old, why)
       .catch(() => {}) // the old peer stays; the failure was reported to the supervision
       .finally(() => (this.#recycling = undefined));
   }
 
-  async #recycle(old: CallQueue): Promise<void> {
+  async #recycle(old: CallQueue, why: ReplacementReason): Promise<void> {
     await this.#owner.supervision.admit(this.#ending.signal);
-    const fresh = await this.#startSuccessor("memory");
+    const fresh = await this.#startSuccessor(why);
     if (this.#queue !== old || old.ended) return fresh.end(); // it has died and has a successor
     this.#queue = fresh;
     this.#generation += 1;
@@ -187,7 +210,7 @@ export class ModelPeer {
   }
 }
 
-/** What models in a peer have in common, whatever their kind. */
+/** Members that models of all kinds in a peer share. */
 export abstract class PeerModel implements HostedModelBase {
   readonly library: Library;
   readonly replicaBytes: number | undefined;
@@ -207,6 +230,10 @@ export abstract class PeerModel implements HostedModelBase {
 
   get programs(): ModelBase["programs"] {
     return this.peer.programs;
+  }
+
+  get restarts(): number {
+    return this.peer.restarts;
   }
 
   get runningMs(): number {

@@ -1,12 +1,26 @@
 /** Supervision of the peers of a model: permits starts, limits memory and time, and is notified of deaths and replacements. */
 
-/** Why a peer was replaced: the old one died, or held more memory than permitted. */
-export type ReplacementReason = "died" | "memory";
+/** Why a peer was replaced: the old one died, held more memory than permitted, or had grown and was idle. */
+export type ReplacementReason = "died" | "memory" | "growth";
+
+/**
+ * How far peers may grow beyond what they held when the model had been loaded and verified. Memory of WebAssembly and arenas of engines never shrink, so a
+ * peer that has grown further is replaced when nobody has called it for a while.
+ */
+export interface GrowthLimit {
+  readonly bytes: number;
+  /** Time without a call after which a peer is replaced, in milliseconds. */
+  readonly idleMs: number;
+  /** Whether the model was verified. Until then what a peer holds is no growth. */
+  isVerified: boolean;
+}
 
 /** Limits and notifications for the peers of one model. */
 export interface Supervision {
   /** Maximum bytes that a peer may hold before it is replaced. Only processes report their memory. Default: no limit. */
   readonly maxMemory?: number | undefined;
+  /** How far a peer may grow. Only processes report their memory. Default: no limit. */
+  readonly growth?: GrowthLimit | undefined;
   /** Maximum time of a load including verification, in milliseconds. Default: no limit. */
   readonly maxLoadMs?: number | undefined;
   /** Maximum time of a run in milliseconds, even if no caller waits for it. A longer run is a hang. Default: no limit. */

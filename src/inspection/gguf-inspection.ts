@@ -1,7 +1,7 @@
 /** Inspects GGUF files. */
 import { omitUndefined } from "../contract/checked.ts";
 import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
-import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
+import { estimateGgufMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
 import { huggingFaceModel } from "../formats/gguf/models/architectures.ts";
@@ -104,7 +104,7 @@ export async function inspectGgufFile(
     parameters: computeSum(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
     ...omitUndefined({ quantization, tokenizer, contextLength }),
-    ...estimateMemory(file, context),
+    ...estimateGgufMemory(file, context),
     ...(parts > 1 ? { split: { part: (ggufNumber(metadata, "split.no") ?? 0) + 1, of: parts } } : {}),
     metadata: [...metadata].map(([key, value]) => ({ key, ...getEntry(value) })),
     backends: verdicts((await getClass(file, path)) ?? architecture),

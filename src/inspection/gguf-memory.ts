@@ -4,7 +4,7 @@
  */
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
+import { quoteOption } from "../contract/errors.ts";
 
 /** Estimated memory, in bytes, that running a GGUF model needs. */
 export interface MemoryEstimate {
@@ -44,7 +44,7 @@ const smallerCaches: readonly (readonly [string, string])[] = [
  * Estimates the memory that a GGUF model needs at a context length of `wanted` tokens. Default: the length the model was trained
  * for, at most 4096.
  */
-export function estimateMemory(file: GgufFile, wanted: number | undefined): MemoryFinding {
+export function estimateGgufMemory(file: GgufFile, wanted: number | undefined): MemoryFinding {
   const { metadata, tensors } = file;
   if (tensors.length === 0) return { memoryUnknown: "it holds no tensors" };
   const architecture = ggufText(metadata, "general.architecture");

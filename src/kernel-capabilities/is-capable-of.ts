@@ -1,5 +1,5 @@
 /** Tests whether one kernel can be used on this machine. */
-import { KernelFacts } from "../backends/native/kernel-facts.ts";
+import { NativeKernels } from "../backends/native/kernel-facts.ts";
 import type { MachineFacts } from "../contract/backend.ts";
 import { readMachine } from "../devices/index.ts";
 import type { KernelEntry } from "../kernels/kernel-entry.ts";
@@ -28,7 +28,7 @@ export interface IsCapableOfOptions {
 export async function isCapableOf(kernelId: string, options: IsCapableOfOptions = {}): Promise<KernelCapable> {
   const kernel = kernelRegistry.find(({ id }) => id === kernelId);
   if (kernel === undefined) return { capable: false, reason: unknownKernel(kernelId) };
-  const facts = await KernelFacts.open();
+  const facts = await NativeKernels.open();
   const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts.machineCode);
   const { here, reason, selfTest } = testKernel(kernel, machine, facts);
   if (!here) return { capable: false, reason: reason ?? "this machine does not run it" };

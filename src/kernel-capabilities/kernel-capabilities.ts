@@ -1,5 +1,5 @@
 /** What the kernel registry says of this machine. */
-import { KernelFacts, type KernelSpeed } from "../backends/native/kernel-facts.ts";
+import { NativeKernels, type KernelSpeed } from "../backends/native/kernel-facts.ts";
 import type { MachineFacts } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { throwIfAborted } from "../contract/errors.ts";
@@ -49,7 +49,7 @@ export interface KernelCapability extends KernelTest {
   /** Columns of the weights must be a multiple of this. */
   readonly columnMultiple: number;
   readonly built: boolean;
-  /** Set with `bench`. */
+  /** Measured speed of the kernel. Only with `bench`. */
   readonly speed?: KernelSpeed & { readonly ofMemory: number };
 }
 
@@ -60,7 +60,7 @@ export interface KernelCapability extends KernelTest {
 export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}): Promise<KernelCapabilities> {
   const { formats, bench = false, signal } = options;
   const machine = options.machine ?? (await readMachine());
-  const facts = await KernelFacts.open();
+  const facts = await NativeKernels.open();
   const known = kernelMachine(machine, facts.wasm, facts.machineCode);
   const wanted = kernelRegistry.filter(
     (kernel) => formats === undefined || (kernel.formats !== "any" && formats.some((each) => kernel.formats.includes(each))),

@@ -1,7 +1,7 @@
 /** Whether this machine runs a kernel, with the result of the kernel's known-answer test. */
 import { omitUndefined } from "../contract/checked.ts";
 import { hasBuild, installedVersion } from "../backends/llamacpp/package.ts";
-import type { KernelFacts } from "../backends/native/kernel-facts.ts";
+import type { NativeKernels } from "../backends/native/kernel-facts.ts";
 import type { KernelEntry, KernelSelfTest } from "../kernels/kernel-entry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import { type KernelMachine, levelRefusal } from "../kernels/simd-levels.ts";
@@ -17,7 +17,7 @@ export interface KernelTest {
 }
 
 /** Tests a kernel. Runs its code if it is available. */
-export function testKernel(kernel: KernelEntry, machine: KernelMachine, facts: KernelFacts): KernelTest {
+export function testKernel(kernel: KernelEntry, machine: KernelMachine, facts: NativeKernels): KernelTest {
   const absence = machineRefusal(kernel, machine) === undefined ? llamaAbsence(kernel) : reasonFor(kernel, machine);
   if (absence !== undefined) return { here: false, reason: absence };
   const reason = reasonFor(kernel, machine);

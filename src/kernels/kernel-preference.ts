@@ -7,11 +7,11 @@ import type { KernelMachine } from "./simd-levels.ts";
 
 /** Facts for checking a preference. */
 export interface PreferenceFacts {
-  /** Undefined: the machine is not known yet, and only the ids are checked. */
+  /** Facts about the machine. Undefined if they are not known yet: then only the ids are checked. */
   readonly machine?: KernelMachine | undefined;
-  /** Default: no self-test has run. */
+  /** Results of self-tests, by id. Default: no self-test has run. */
   readonly selfTests?: ReadonlyMap<string, KernelSelfTest>;
-  /** Default: the registry. */
+  /** Kernels to select from. Default: the registry. */
   readonly kernels?: readonly KernelEntry[];
 }
 

@@ -7,7 +7,7 @@ import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
 import { checkKernelPreference, usableKernelIds } from "./kernel-preference.ts";
 import { blockKernelId } from "./kernel-ids.ts";
 import { formatVariants, kernelById, kernelRegistry, multipliedFormats } from "./registry.ts";
-import { type KernelFacts, machineRefusal, selectKernel } from "./select-kernel.ts";
+import { type KernelSelectionFacts, machineRefusal, selectKernel } from "./select-kernel.ts";
 import type { KernelRequest } from "./kernel-entry.ts";
 import { kernelLevels, kernelMachine, type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
@@ -21,7 +21,7 @@ const machine: KernelMachine = {
 const passed: KernelSelfTest = { passed: true, milliseconds: 1 };
 const failed: KernelSelfTest = { passed: false, problem: "element 5 is -1, and 1 is right", milliseconds: 1 };
 
-const select = (request: Partial<KernelRequest>, facts: Partial<KernelFacts> = {}): ReturnType<typeof selectKernel> =>
+const select = (request: Partial<KernelRequest>, facts: Partial<KernelSelectionFacts> = {}): ReturnType<typeof selectKernel> =>
   selectKernel({ format: "I2_S", rows: 64, columns: 256, ...request }, { machine, selfTests: new Map(), ...facts });
 
 const reasons = ({ candidates }: ReturnType<typeof selectKernel>): Readonly<Record<string, string>> =>

@@ -6,7 +6,7 @@ import { closestFormat, type ClosestFormat } from "./closest-format.ts";
 import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
 /** Facts from which a kernel is selected. */
-export interface KernelFacts {
+export interface KernelSelectionFacts {
   readonly machine: KernelMachine;
   /** Results of self-tests, by id. A kernel without a result has not been tested. */
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
@@ -29,9 +29,9 @@ export interface KernelSelection {
   readonly request: KernelRequest;
   /** Every kernel for the format, and every preferred one, in the order in which they are tried. */
   readonly candidates: readonly KernelCandidate[];
-  /** Undefined: no kernel multiplies these weights. */
+  /** The selected kernel. Undefined: no kernel multiplies these weights. */
   readonly selected: KernelEntry | undefined;
-  /** Set if no kernel in the registry multiplies the format: the closest one that one does. */
+  /** The closest format with a kernel, if no kernel in the registry multiplies the requested one. */
   readonly closest?: ClosestFormat | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface KernelSelection {
  * within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test, and for optional kernels whether
  * they are preferred.
  */
-export function selectKernel(request: KernelRequest, facts: KernelFacts): KernelSelection {
+export function selectKernel(request: KernelRequest, facts: KernelSelectionFacts): KernelSelection {
   const { kernels = kernelRegistry, preference = [] } = facts;
   const considered = orderedCandidates(kernels, request.format, preference);
   let selected: KernelEntry | undefined;
@@ -84,7 +84,7 @@ export function machineRefusal(
 function getRefusal(
   kernel: KernelEntry,
   { format, rows, columns }: KernelRequest,
-  { machine, selfTests, preference = [] }: KernelFacts,
+  { machine, selfTests, preference = [] }: KernelSelectionFacts,
 ): { readonly stage: KernelStage; readonly reason: string } | undefined {
   const { id, formats, columnMultiple, rowMultiple = 1, implementation, isOptional = false } = kernel;
   if (implementation.kind === "llama")
@@ -106,7 +106,7 @@ function getRefusal(
   return undefined;
 }
 
-function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelFacts): string {
+function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelSelectionFacts): string {
   const tested = selfTests.get(id) === undefined ? "its self-test has not run" : "its self-test passed";
   return isPreferred(id, preference) ? `it is preferred; ${tested}` : tested;
 }

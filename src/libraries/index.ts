@@ -1,27 +1,8 @@
 /**
  * The package entry `inferyard/libraries`: native libraries of this machine, found, analyzed and validated, and what of PyTorch's accelerators is there.
  */
-export {
-  type AcceleratorName,
-  type AnalyzeOptions,
-  type BinaryFacts,
-  type ComputeVerdict,
-  type Confidence,
-  type ContractCoverage,
-  type Fit,
-  type FoundBy,
-  type IndirectNeed,
-  type IndirectVersion,
-  type LibraryAnalysis,
-  type LibraryClass,
-  type NeededLibrary,
-  type OfferedKernel,
-  type SymbolGroup,
-  type SymbolGroupName,
-  type VersionRequirement,
-  type VersionSummary,
-  analyzeLibrary,
-} from "./analysis/index.ts";
+export { type AnalyzeOptions, analyzeLibrary } from "./analysis/analyze-library.ts";
+export type * from "./analysis/library-analysis.ts";
 export {
   type AcceleratorDescription,
   type AcceleratorDevice,
@@ -40,21 +21,7 @@ export {
   listAccelerators,
 } from "./accelerators/index.ts";
 export type { ContractName } from "./contracts/index.ts";
-export {
-  type LibraryRefusal,
-  type LibraryValidation,
-  type ProvedStruct,
-  type ValidateOptions,
-  type ValidationStep,
-  type ValidationStepName,
-  validateLibrary,
-} from "./validation/index.ts";
+export type * from "./validation/library-validation.ts";
+export { validateLibrary } from "./validation/validate-library.ts";
 export type { DiscoveryOptions, LibraryPackage, LocationOutcome, SearchedLocation } from "./discovery/index.ts";
-export {
-  type BuildFlag,
-  type BuildFlags,
-  type InstalledLibrary,
-  type LibraryInventory,
-  buildFlags,
-  listLibraries,
-} from "./inventory/index.ts";
+export * from "./inventory/index.ts";

@@ -2,7 +2,7 @@
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { type Figures, type Measurement, measuredMachine, recordMeasurements } from "../measurements/index.ts";
+import { type Figures, type Measurement, measuredMachine, recordMeasurements } from "../speed-records/index.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { kindOfFiles } from "./kinds/index.ts";
 import { type PlacementOptions, getTargets } from "./on-targets.ts";

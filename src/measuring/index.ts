@@ -8,4 +8,4 @@ export { type ModelReport, type TargetReport, unmetTargets } from "./target-repo
 export type { Check } from "./test-target.ts";
 export { type TuneFigures, tuneModel, type TuneOptions } from "./tune-model.ts";
 export { type VerifyFigures, verifyModel, type VerifyOptions } from "./verify-model.ts";
-export type { Figures } from "../measurements/index.ts";
+export type { Figures } from "../speed-records/index.ts";

@@ -5,11 +5,11 @@ import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { threadsFor } from "../devices/index.ts";
-import { type Figures, type Measurement, speedSettings } from "../measurements/index.ts";
+import { type Figures, type Measurement, speedSettings } from "../speed-records/index.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { mergeLoadSettings } from "../runtime/options/options.ts";
 import { kindOfLoaded, type KindName, type TokenRates, type WorkloadOptions } from "./kinds/index.ts";
-import { median } from "./statistics.ts";
+import { median } from "../platform/statistics.ts";
 
 /** Request for one round. Serializable as JSON, since it is passed to a child process. */
 export interface RoundRequest extends WorkloadOptions {

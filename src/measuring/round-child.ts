@@ -1,11 +1,10 @@
-/** Program of the child process that measures one round. Its argument is the request; it prints the result or the error as JSON. */
+/** Program of the child process that measures one round. */
 import { wrapError } from "../contract/errors.ts";
-import { measureRound, type RoundRequest } from "./measure-round.ts";
-import type { RoundReport } from "./rounds.ts";
+import { answerParent } from "../platform/node/child-report.ts";
+import { type Round, type RoundRequest, measureRound } from "./measure-round.ts";
 
-const request = JSON.parse(process.argv[2] ?? "{}") as RoundRequest;
-const report = await measureRound(request).then(
-  (round): RoundReport => ({ round }),
-  (error: unknown): RoundReport => ({ error: wrapError(error, "RUN_FAILED", "measuring failed").toJSON() }),
+await answerParent((request: RoundRequest): Promise<Round> =>
+  measureRound(request).catch((error: unknown) => {
+    throw wrapError(error, "RUN_FAILED", "measuring failed");
+  }),
 );
-process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit());

@@ -1,17 +1,11 @@
 /** Runs measuring rounds: each subject in its own process, one after the other, in an order that rotates from round to round. */
-import { fileURLToPath } from "node:url";
-import { InferyardError, type SerializedError, throwIfAborted } from "../contract/errors.ts";
-import type { Figures } from "../measurements/index.ts";
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import type { Figures } from "../speed-records/index.ts";
 import { runReportingChild } from "../platform/node/report-child.ts";
 import type { Round, RoundRequest } from "./measure-round.ts";
 import { reportFailure } from "./on-targets.ts";
-import { median } from "./statistics.ts";
+import { median } from "../platform/statistics.ts";
 import type { TargetReport } from "./target-report.ts";
-
-/** Report of the process of one round. */
-export type RoundReport =
-  | { readonly round: Round; readonly error?: never }
-  | { readonly round?: never; readonly error: SerializedError };
 
 /** A subject to measure, and its name in progress reports. */
 export interface RoundSubject {
@@ -71,12 +65,13 @@ export async function runRounds(
 }
 
 async function roundInProcess(request: RoundRequest, signal: AbortSignal | undefined): Promise<Round> {
-  const program = fileURLToPath(new URL("./round-child.ts", import.meta.url));
-  const { report, ended } = await runReportingChild<RoundReport>(program, request, signal, Number.POSITIVE_INFINITY);
+  const program = new URL("./round-child.ts", import.meta.url);
+  const run = await runReportingChild<Round>(program, request, { signal, limitMs: Number.POSITIVE_INFINITY });
   throwIfAborted(signal);
-  if (report?.round !== undefined) return report.round;
-  if (report?.error !== undefined) throw InferyardError.fromJSON(report.error);
-  throw new InferyardError("HOST_DIED", `measuring ${request.model} on ${request.target} failed: ${ended}`);
+  if (run.ok) return run.value;
+  const { error } = run;
+  if (error.code !== "HOST_DIED") throw error;
+  throw new InferyardError("HOST_DIED", `measuring ${request.model} on ${request.target} failed: ${error.message}`);
 }
 
 /** The medians of the measured values over all rounds. `rounds`: at least one. */

@@ -3,7 +3,7 @@
  * only if it is better by more than the rounds differ among themselves. `measure` runs the processes.
  */
 import { omitUndefined } from "../contract/checked.ts";
-import { median, spread } from "./statistics.ts";
+import { median, spread } from "../platform/statistics.ts";
 
 /** A value of each knob. */
 export interface Point {

@@ -1,14 +1,12 @@
 /** The context length of a model in tokens, as stated by its files. */
+import { configNames } from "../formats/config-names.ts";
 import { usualKind } from "./language-tasks.ts";
 import type { Manifest } from "./manifest.ts";
-
-/** Names of the context length in config.json, in the order in which transformers' families use them. */
-const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
 
 /** Maximum number of tokens of a text, or of a prompt and its answer together, as stated by the model's files; undefined if they state none. */
 export function getContextLength(manifest: Manifest): number | undefined {
   const config = getTextConfig(manifest);
-  const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
+  const stated = configNames.context.map((name) => config[name]).find((value) => typeof value === "number");
   const tokens = manifest.text?.maxTokens;
   // For a language model, engines enforce the maximum position in config.json, not the tokenizer's limit.
   return usualKind(manifest) === "language" ? (stated ?? tokens) : (tokens ?? stated);

@@ -54,8 +54,6 @@ export interface Variant extends ModelFiles {
   readonly aliases: readonly string[];
   /** Hexadecimal SHA-256 of the file as the manifest states it. Absent: it is computed when the model is loaded. */
   readonly sha256?: string;
-  /** Orders that the codes of I2_S tensors in a GGUF file may have, where the file leaves a choice: values of `LoadSettings.i2sLayout`. */
-  readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
   /** ggml types of the tensors of a GGUF file, without duplicates. Absent for other formats. */
   readonly tensorTypes?: readonly string[];
   /** Inputs and outputs that an ONNX file states. Absent for other formats. */
@@ -104,7 +102,7 @@ export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 export interface TextSettings {
   /** Absolute path of the tokenizer's file. */
   readonly tokenizerPath: string;
-  /** The same path as the user wrote it, for messages. */
+  /** Path of the tokenizer's file as the user wrote it, for messages. */
   readonly tokenizerShown: string;
   /** Format of the file: GGUF metadata, vocab.txt, vocab.json with merges.txt in the same folder, or a SentencePiece model. Default: a tokenizer.json. */
   readonly tokenizerFormat?: "gguf" | "vocab.txt" | "vocab.json" | "sentencepiece";
@@ -122,7 +120,7 @@ export interface TextSettings {
   readonly dropUnknown: boolean;
   /** Whether text is lowercased before the tokenizer (`do_lower_case` in sentence_bert_config.json). */
   readonly lowercase: boolean;
-  /** Absent if the model's files do not state it; the caller must then choose one. */
+  /** Pooling of the model; absent if its files do not state it: the caller must then choose one. */
   readonly pooling?: Pooling;
   /** Whether pooling includes the tokens of the prompt (`include_prompt` of 1_Pooling). */
   readonly poolPrompt: boolean;
@@ -199,7 +197,7 @@ export interface QueryExpansion {
 
 /** How a late-interaction model encodes one kind of text: queries or documents. */
 export interface LateInteractionRole {
-  /** A token that is inserted behind the first special token and marks the kind of text ("[Q] "). */
+  /** A token that is inserted after the first special token and marks the kind of text ("[Q] "). */
   readonly marker?: string;
   /** Longest text in tokens, special tokens and marker included. */
   readonly maxTokens?: number;
@@ -248,7 +246,7 @@ export interface ModuleWeights {
   readonly path: string;
   /** The path as the user wrote it. */
   readonly displayName: string;
-  /** Set if the weights are in a GGUF file. Default: safetensors. */
+  /** Format of the weights' file. Default: safetensors. */
   readonly format?: "gguf";
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { digest, good, ownLibrary, verifiedAt as now } from "../../test/fixtures/good-receipt.ts";
 import { outputDigest } from "./create-receipt.ts";
 import { getComputePath } from "./kernel-class.ts";
-import { sha256 } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import type { Receipt } from "./receipt.ts";
 import { verifyReceipt } from "./verify-receipt.ts";
 
@@ -178,7 +178,7 @@ describe("a receipt that contradicts itself is refused:", () => {
     try {
       const sorted = ["libggml-base.so", "llama-addon.node"].map((name) => {
         writeFileSync(join(folder, name), name);
-        return { name, sha256: sha256(name) };
+        return { name, sha256: toSha256(name) };
       });
       writeFileSync(join(folder, "build.json"), "{}");
       const library = { ...good.library, files: sorted };

@@ -3,7 +3,8 @@ import { knownFeatures } from "../devices/cpu/cpu-features.ts";
 import { ggmlTypeNamed, isBitnetType } from "../formats/gguf/ggml-types.ts";
 import { llamaKernelId } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
-import { minCosine, recordedRuns, sha256, testNames } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
+import { minCosine, recordedRuns, testNames } from "./measured-run.ts";
 import { disagreementsOfDecision } from "./check-decision.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
@@ -59,7 +60,7 @@ function isVerdictOf(passed: boolean, detail: string): boolean {
 function* disagreementsOfTokens({ tests, determinism, input, output, figures }: Receipt): Generator<string> {
   if (determinism.runs.length !== recordedRuns)
     yield `it has ${determinism.runs.length} runs, and every receipt has ${recordedRuns}`;
-  const digest = sha256(JSON.stringify(output.tokens));
+  const digest = toSha256(JSON.stringify(output.tokens));
   const isSame = tests.some(({ name, passed }) => name === testNames[1] && passed);
   const [first] = determinism.runs;
   if (isSame && first !== undefined && first.tokensSha256 !== digest)
@@ -119,8 +120,8 @@ function* disagreementsOfKernels({ kernels, computePath, model, decision }: Rece
     if (isWhole && id !== whole) yield `it ran on ${computePath.target}, whose kernel is ${whole}, and lists ${id}`;
     if (backend !== "native") continue;
     if (id.startsWith("Llama_")) yield `it ran on ${computePath.target}, and lists ${id}, which is llama.cpp`;
-    else if (kernel === undefined || kernel.formats === "any") continue;
-    else if (!isPacked && !kernel.formats.some((format) => types.includes(format)))
+    else if (kernel === undefined || kernel.formats === "any" || isPacked) continue;
+    else if (!kernel.formats.some((format) => types.includes(format)))
       yield `it lists ${id} for weights in ${kernel.formats.join(" or ")}, and its model has ${types.join(", ")}`;
   }
 }

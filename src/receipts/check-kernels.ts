@@ -8,7 +8,7 @@ import { getComputePath, expectedKernel, isSlowKernel } from "./kernel-class.ts"
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
-/** Refusals about kernels. `required`: patterns of ids that must have run, in which * stands for any characters. */
+/** Refusals about kernels. `required`: patterns of ids that must have run, in which * matches any characters. */
 export function* checkKernels(receipt: Receipt, required: readonly string[]): Generator<Refusal> {
   const { kernels, computePath, decision } = receipt;
   const refuse = (code: Refusal["code"], reason: string): Refusal => ({ code, reason });

@@ -3,9 +3,8 @@ import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
-import { InferyardError } from "../contract/errors.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
-import { measuredMachine } from "../measurements/machine.ts";
+import { InferyardError, quoteOption } from "../contract/errors.ts";
+import { measuredMachine } from "../speed-records/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -14,7 +13,8 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { version } from "../version.ts";
 import { getComputePath, countsBetween } from "./kernel-class.ts";
-import { computeDeterminism, greedyRun, measuredRun, sha256, testRuns } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
+import { computeDeterminism, greedyRun, measuredRun, testRuns } from "./measured-run.ts";
 import { measureBandwidth } from "./memory-bandwidth.ts";
 import { type ModelFacts, readModelFacts } from "./model-facts.ts";
 import { type PeakMemory, type Receipt, type ReceiptMachine, receiptFormat, receiptVersion } from "./receipt.ts";
@@ -29,7 +29,7 @@ export interface ReceiptOptions {
   readonly target?: string | readonly string[] | undefined;
   /** A text, or token ids. Default: "Once upon a time". */
   readonly prompt?: string | readonly number[] | undefined;
-  /** Tokens to generate, at most; it stops behind an end token. Default: 32. */
+  /** Tokens to generate, at most; it stops after an end token. Default: 32. */
   readonly tokens?: number | undefined;
   /** Ed25519 private key in PEM (PKCS #8), with which the receipt is signed. Default: it is not signed. */
   readonly privateKey?: string | undefined;
@@ -157,5 +157,5 @@ function getOutput(input: readonly number[], tokens: readonly number[], { tokeni
 
 /** The digest of the tokens of input and output. */
 export function outputDigest(input: readonly number[], output: readonly number[]): string {
-  return sha256(JSON.stringify([input, output]));
+  return toSha256(JSON.stringify([input, output]));
 }

@@ -1,5 +1,4 @@
 /** The runs that a receipt records: greedy ones for determinism, a measured one, and tests of what must hold for every engine. */
-import { createHash } from "node:crypto";
 import { at } from "../contract/checked.ts";
 import { compareLogits, topToken } from "../cross-validation/compare-logits.ts";
 import {
@@ -9,12 +8,13 @@ import {
   type TestedModel,
   withSequences,
 } from "../cross-validation/language-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import type { Determinism, ReceiptFigures, ReceiptTest } from "./receipt.ts";
 
 /** A greedy run with all logits. */
 export interface GreedyRun {
   readonly tokens: readonly number[];
-  /** Logits behind the prompt, and behind the last token that was read. */
+  /** Logits after the prompt, and after the last token that was read. */
   readonly first: Float32Array;
   readonly last: Float32Array;
   /** Positions whose logits are not all finite. */
@@ -88,19 +88,14 @@ export async function measuredRun(model: TestedModel, prompt: PromptTokens, limi
 /** Whether several runs gave the same tokens and logits. */
 export function computeDeterminism(runs: readonly GreedyRun[]): Determinism {
   const digests = runs.map(({ tokens, last }) => ({
-    tokensSha256: sha256(JSON.stringify(tokens)),
-    logitsSha256: sha256(new Uint8Array(last.buffer, last.byteOffset, last.byteLength)),
+    tokensSha256: toSha256(JSON.stringify(tokens)),
+    logitsSha256: toSha256(new Uint8Array(last.buffer, last.byteOffset, last.byteLength)),
   }));
   const [first] = digests;
   const deterministic = digests.every(
     ({ tokensSha256, logitsSha256 }) => tokensSha256 === first?.tokensSha256 && logitsSha256 === first.logitsSha256,
   );
   return { deterministic, runs: digests };
-}
-
-/** Hexadecimal SHA-256. */
-export function sha256(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
 }
 
 /** Number of greedy runs of a receipt, whose tokens are compared with each other. */
@@ -166,7 +161,7 @@ async function decodeBesideAnother(model: TestedModel, prompt: PromptTokens, sig
   );
 }
 
-/** The logits behind a prompt with another last token. */
+/** The logits after a prompt with another last token. */
 async function decodeAnotherPrompt(model: TestedModel, prompt: PromptTokens, signal: AbortSignal | undefined): Logits {
   const last = at(prompt.tokens, prompt.tokens.length - 1);
   const tokens = [...prompt.tokens.slice(0, -1), last === 0 ? 1 : last - 1];

@@ -1,6 +1,6 @@
 /** The receipt: the record of one real run of a language model. Plain data that survives JSON; `schemas/receipt.json` describes it. */
 import type { KernelCount, Library } from "../contract/backend.ts";
-import type { MeasuredMachine } from "../measurements/machine.ts";
+import type { MeasuredMachine } from "../speed-records/machine.ts";
 import type { Decision } from "../runtime/decision/decision.ts";
 
 /** Values of `format` and `schemaVersion` in receipts of this version. */
@@ -33,7 +33,7 @@ export interface Receipt {
   readonly figures: ReceiptFigures;
   readonly input: { readonly prompt: string | null; readonly tokens: readonly number[] };
   readonly output: ReceiptOutput;
-  /** Absent: it is not signed. */
+  /** Signature of the receipt. Absent: it is not signed. */
   readonly signature?: ReceiptSignature;
 }
 
@@ -92,7 +92,7 @@ export interface ReceiptTest {
   readonly detail: string;
 }
 
-/** The same run, made several times. */
+/** Comparison of several runs with the same input. */
 export interface Determinism {
   /** Whether all runs gave the same tokens and the same logits, bit for bit. */
   readonly deterministic: boolean;
@@ -105,14 +105,14 @@ export interface ReceiptFigures {
   readonly loadMs: number;
   readonly promptTokens: number;
   readonly generatedTokens: number;
-  /** Until the logits behind the prompt were there, from which the first token is chosen. */
+  /** Milliseconds until the logits for the position after the prompt, from which the first token is chosen. */
   readonly prefillMs: number;
   /** Milliseconds from the first token's logits until the last token's logits. */
   readonly decodeMs: number;
   readonly timeToFirstTokenMs: number;
   readonly totalMs: number;
   readonly prefillTokensPerSecond: number;
-  /** Tokens behind the first, divided by the time they took. Null if there was one token. */
+  /** Tokens after the first, divided by the time they took. Null if there was one token. */
   readonly decodeTokensPerSecond: number | null;
   readonly peakMemory: PeakMemory;
 }

@@ -1,6 +1,7 @@
 /** Ed25519 signatures of receipts (RFC 8032), over their canonical form (RFC 8785). Keys are PEM: PKCS #8 for private ones, SPKI for public ones. */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { InferyardError, getMessage } from "../contract/errors.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Receipt, ReceiptSignature } from "./receipt.ts";
 
@@ -53,9 +54,7 @@ export function keyIdOfPem(pem: string): string {
 }
 
 function getKeyId(key: KeyObject): string {
-  return createHash("sha256")
-    .update(key.export({ type: "spki", format: "der" }))
-    .digest("hex");
+  return toSha256(key.export({ type: "spki", format: "der" }));
 }
 
 function signedBytes(receipt: object): Buffer {

@@ -5,7 +5,7 @@ import { digest, good, goodKernels as kernels, verifiedAt as now, ownLibrary } f
 import { amount } from "../../test/fixtures/slow.ts";
 import { namesKernel } from "../kernels/kernel-ids.ts";
 import { getComputePath, expectedKernel } from "./kernel-class.ts";
-import { sha256 } from "./measured-run.ts";
+import { toSha256 } from "../storage/sha256.ts";
 import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
 import { signReceipt } from "./signature.ts";
@@ -152,7 +152,7 @@ describe("a receipt", () => {
         ...good,
         determinism: {
           deterministic: true,
-          runs: [...good.determinism.runs, { tokensSha256: sha256("[4,5,6]"), logitsSha256: digest("3") }],
+          runs: [...good.determinism.runs, { tokensSha256: toSha256("[4,5,6]"), logitsSha256: digest("3") }],
         },
       },
       ["nondeterministic"],

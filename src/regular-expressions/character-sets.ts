@@ -69,8 +69,8 @@ const controls: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Parses a Unicode property escape, p{...} or P{...}; `rest` begins behind its backslash. Returns undefined if `rest` is no such
- * escape. Throws Error for an unknown property.
+ * Parses a Unicode property escape, p{...} or P{...}; `rest` begins after its backslash. Returns undefined if `rest` is no such escape. Throws Error for an
+ * unknown property.
  */
 export function getCategory(rest: string): { readonly inClass: string; readonly length: number } | undefined {
   const found = /^([pP])\{(\^?)([\w ]+)\}/.exec(rest);
@@ -87,8 +87,7 @@ export function getCategory(rest: string): { readonly inClass: string; readonly 
 }
 
 /**
- * Parses an escape of a single character (\n, \x41, ...); `rest` begins behind its backslash. Returns undefined if `rest` is no
- * such escape.
+ * Parses an escape of a single character (\n, \x41, ...); `rest` begins after its backslash. Returns undefined if `rest` is no such escape.
  */
 export function escapedPoint(rest: string): { readonly point: number; readonly length: number } | undefined {
   const hex = /^(?:x\{([\dA-Fa-f]{1,6})\}|x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4}))/.exec(rest);

@@ -13,7 +13,7 @@ const maxRepeats = 1000;
 /** Maximum number of states with repeats expanded. */
 const maxStates = 20_000;
 
-/** Returns a function that tells whether a whole text matches. Throws Error if the pattern is invalid in RE2 or not supported. */
+/** Returns a function that tests whether a whole text matches. Throws Error if the pattern is invalid in RE2 or not supported. */
 export function fullMatcher(pattern: string): (text: string) => boolean {
   try {
     const node = parseRegex(String.raw`(?:${new Translator(pattern).whole()})\z`);

@@ -19,6 +19,7 @@ import {
   refuseUnknown,
   refuseUnlisted,
 } from "./options/options.ts";
+import { runtimeDefaults } from "./options/runtime-options.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -41,13 +42,11 @@ import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 
 /** Time for which a target that failed while running is not tried, in milliseconds. */
 const circuitCooldownMs = 60_000;
-const defaultKeepAlive = "5m";
-const defaultMemoryWait = "30s";
 const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
 
-/** Loads models, keeps them in memory, and says where they run and why. Knows tensors only; `Runtime` adds the tasks. */
+/** Loads models, keeps them in memory, and reports where they run and why. Knows tensors only; `Runtime` adds the tasks. */
 export class ModelRuntime {
   /** `reloadLibrary` replaces one of them in place. */
   readonly #backends: Backend[];
@@ -87,9 +86,9 @@ export class ModelRuntime {
     const loader = new ModelLoader({ ...parts, selector, checkAnswers, loadLimits: parseLoadLimits(settings) });
     this.#selector = selector;
     this.#residency = new Residency({
-      keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
+      keepAliveMs: parseDuration(settings.keepAlive ?? runtimeDefaults.keepAlive),
       ...omitUndefined({ limits: this.#limits }),
-      waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
+      waitMs: parseDuration(settings.memoryWait ?? runtimeDefaults.memoryWait),
     });
     this.#models = new SharedModels({ settings, selector, loader, residency: this.#residency });
     this.#reloaderParts = { ...parts, loader, residency: this.#residency };
@@ -100,7 +99,7 @@ export class ModelRuntime {
       refuseUnknownNames(model, this.#backends, `the settings for ${reference}: `);
   }
 
-  /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them anew. */
+  /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them once more. */
   machine(options: { readonly again?: boolean } = {}): Promise<MachineFacts> {
     return this.#facts.machine(options);
   }
@@ -148,8 +147,7 @@ export class ModelRuntime {
     options: Omit<ModelOptions, "signal">,
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
-    this.#checkCall(reference, options);
-    const requested = await this.#withPreference(reference, options);
+    const requested = await this.#checkOptions(reference, options);
     const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
     return await whileHeld(new ModelHandle(reference, lease), work);
@@ -169,8 +167,7 @@ export class ModelRuntime {
 
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
-    this.#checkCall(reference, options);
-    const requested = await this.#withPreference(reference, options);
+    const requested = await this.#checkOptions(reference, options);
     return explainSelection(await this.#selector.explain(await resolveReference(reference), requested));
   }
 
@@ -201,8 +198,7 @@ export class ModelRuntime {
 
   /** Whether a load with these options would use a model that is already loaded. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
-    this.#checkCall(reference, options);
-    const { signal: _signal, ...requested } = await this.#withPreference(reference, options);
+    const { signal: _signal, ...requested } = await this.#checkOptions(reference, options);
     return this.#models.isLoaded({ reference, options: requested });
   }
 
@@ -283,6 +279,7 @@ export class ModelRuntime {
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
           contextLength: contextLength ?? null,
+          restarts: item.restarts,
           ...omitUndefined({ programs: item.programs }),
         };
       }),
@@ -321,14 +318,14 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
     loadHooks?: LoadHooks,
   ): Promise<ModelHandle> {
-    this.#checkCall(reference, options);
-    const { signal, ...requested } = await this.#withPreference(reference, options);
+    const { signal, ...requested } = await this.#checkOptions(reference, options);
     const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, loadHooks };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 
-  /** The options with the kernels that are preferred for the model. */
-  async #withPreference<Options extends ModelOptions>(reference: string, options: Options): Promise<Options> {
+  /** The options of a call, with the kernels that are preferred for the model. Throws INPUT_INVALID for options that are not possible. */
+  async #checkOptions<Options extends ModelOptions>(reference: string, options: Options): Promise<Options> {
+    this.#checkCall(reference, options);
     if (this.#kernelPreferences.size === 0 || options.kernels !== undefined) return options;
     const kernels = this.#kernelPreferences.get(await canonicalReference(reference));
     return kernels === undefined ? options : { ...options, kernels };

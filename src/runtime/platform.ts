@@ -6,7 +6,7 @@ import type { MachineReader } from "../devices/machine.ts";
 import type { SupervisionFactory } from "./supervision/supervisor.ts";
 import type { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 import type { RuntimeSettings } from "./options/runtime-settings.ts";
-import type { StoredMeasurements } from "../measurements/store.ts";
+import type { StoredMeasurements } from "../speed-records/store.ts";
 import type { Host } from "../hosts/host.ts";
 import type { HostName } from "../hosts/host-name.ts";
 import type { PullProgress } from "../models/hub/progress.ts";

@@ -4,7 +4,7 @@ import type { MemoryAmounts } from "./selection/memory-budget.ts";
 
 /** Memory that the loaded models hold, and the limits. */
 export interface MemoryReport {
-  /** null if there is no budget; `models` is null if the number of models is not limited. */
+  /** Limits of the memory budget; null if there is none; `models` is null if the number of models is not limited. */
   readonly limits: { readonly bytes: MemoryAmounts; readonly models: number | null } | null;
   readonly models: readonly ModelMemory[];
 }
@@ -31,6 +31,8 @@ export interface ModelMemory {
    * the model's files state none.
    */
   readonly contextLength: number | null;
+  /** How often its thread or process was replaced by another one, because it died or held too much memory; replicas are included. */
+  readonly restarts: number;
   /** Programs that a compiler made for it since it was loaded; see `ModelBase.programs`. Absent: its engine has no such compiler. */
   readonly programs?: ProgramCounts;
 }

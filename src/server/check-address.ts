@@ -1,11 +1,10 @@
 /** Checks that the server can listen on an address. Called before models are loaded, so that a port in use is reported at once. */
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { InferyardError } from "../contract/errors.ts";
-import { quoteOption } from "../contract/remedy-options.ts";
-import { serverDefaults } from "../settings/server-section.ts";
+import { InferyardError, quoteOption } from "../contract/errors.ts";
+import { serverDefaults } from "../settings/server-options.ts";
 import { isLoopback } from "./http/access/origin.ts";
-import type { ServerKey } from "../settings/server-section.ts";
+import type { ServerKey } from "../settings/server-maps.ts";
 
 /** An address, and the settings that decide whether other machines may reach it. */
 export interface CheckedAddress {

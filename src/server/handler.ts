@@ -32,7 +32,7 @@ export interface HandlerOptions extends ServerSettings {
   readonly storedTime?: StoredTime;
   /** Events of the runtime: its `emit` is the runtime's `onEvent`, its `emitBatch` the runtime's `onBatch`. Default: none are received. */
   readonly events?: RuntimeEvents;
-  /** Default: nothing is logged. */
+  /** Receives log entries. Default: nothing is logged. */
   readonly log?: Log;
 }
 

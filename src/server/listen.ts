@@ -7,7 +7,8 @@ import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server"
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
-import { serverDefaults } from "../settings/server-section.ts";
+import type { ServerDefaults, SocketSettings } from "../settings/generated-server-settings.ts";
+import { serverDefaults } from "../settings/server-options.ts";
 import type { Handler } from "./handler.ts";
 import { cannotListen, refuseAnonymous } from "./check-address.ts";
 import type { Connection } from "./http/sockets/connection.ts";
@@ -18,30 +19,7 @@ import { meteredResponse } from "./http/sockets/metered-response.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
 /** Where the server listens, and the limits on its connections. Times are milliseconds, or durations such as "30s". */
-export interface ListenOptions {
-  /** Default: "127.0.0.1". */
-  readonly address?: string;
-  /** Default: 8080. 0 chooses a free port. */
-  readonly port?: number;
-  /** Whether to listen without keys on an address that other machines can reach. Default: false. */
-  readonly allowAnonymous?: boolean;
-  /** Maximum time for a client to send the head of a request, and for the TLS handshake; at most `bodyTimeout`. 0: no limit. Default: "10s". */
-  readonly headersTimeout?: number | string;
-  /** Maximum time for a client to send a whole request, after which the response is 408. 0: no limit. Default: "60s". */
-  readonly bodyTimeout?: number | string;
-  /** A client that takes nothing of its response for this long is disconnected. 0: no limit. Default: "30s". */
-  readonly stallTimeout?: number | string;
-  /**
-   * Maximum bytes of responses that clients have not taken yet, for all connections together. Default: an eighth of the memory, at most 1 GiB.
-   */
-  readonly maxUnreadBytes?: number;
-  /** Maximum number of connections. Default: 1024. */
-  readonly maxConnections?: number;
-  /**
-   * Maximum number of connections per IPv4 address or IPv6 /64 network; not applied with the handler's `trustProxy`. Default: a quarter of
-   * `maxConnections`, and no limit for loopback addresses.
-   */
-  readonly maxConnectionsPerClient?: number;
+export interface ListenOptions extends SocketSettings {
   /** Certificate chain and private key, as PEM. Default: no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -75,13 +53,13 @@ const maxDefaultUnreadBytes = 2 ** 30;
  * Starts to listen. Throws CONFIG_INVALID if the address is in use, is not an address of this machine, or would be open to other machines without
  * keys.
  */
-export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
+export async function listen(handler: Handler, given: ListenOptions = {}): Promise<Listening> {
+  const options = { ...serverDefaults, ...omitUndefined(given) };
+  const { address, allowAnonymous, stallTimeout, maxConnections: max, maxConnectionsPerClient: maxPerClient } = options;
   const { keys = [], drainTimeout = serverDefaults.drainTimeout, trustProxy = false } = handler.service.settings;
   refuseAnonymous({ address, keys, allowAnonymous });
-  const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
+  const { maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
   const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
-  const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
   const limits = { max, ...omitUndefined({ maxPerClient }), isProxied: trustProxy };
   const connections = new Connections(limits, (connection) => responses.forget(connection));
   handler.watchConnections(() => ({
@@ -90,7 +68,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
     refused: connections.refused,
     disconnected: responses.disconnected,
   }));
-  const server = await startServer(handler, { ...options, address, port }, connections, responses);
+  const server = await startServer(handler, options, connections, responses);
   const stallTimer = setInterval(() => responses.endStalled(), checkMs).unref();
   const { port: boundPort } = server.address() as AddressInfo;
   const scheme = options.tls === undefined ? "http" : "https";
@@ -122,7 +100,7 @@ async function drain(handler: Handler, server: Server, connections: Connections,
 
 function startServer(
   handler: Handler,
-  { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
+  { address: hostname, port, ...options }: ListenOptions & ServerDefaults,
   connections: Connections,
   responses: UnreadResponses,
 ): Promise<Server> {
@@ -180,10 +158,7 @@ function follow(connections: Connections, connection: Connection, response: Serv
 }
 
 /** The timeouts as Node.js takes them: whole milliseconds, and not more for the head than for the whole request. 0: no limit. */
-function serverTimes({
-  headersTimeout = serverDefaults.headersTimeout,
-  bodyTimeout = serverDefaults.bodyTimeout,
-}: Pick<ListenOptions, "headersTimeout" | "bodyTimeout">): ServerTimes {
+function serverTimes({ headersTimeout, bodyTimeout }: Pick<ServerDefaults, "headersTimeout" | "bodyTimeout">): ServerTimes {
   const [headersMs, requestTimeout] = [Math.ceil(parseDuration(headersTimeout)), Math.ceil(parseDuration(bodyTimeout))];
   return {
     headersTimeout: requestTimeout === 0 || headersMs === 0 ? headersMs : Math.min(headersMs, requestTimeout),

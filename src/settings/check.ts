@@ -1,24 +1,15 @@
 /** Validates settings against the schema. Errors list every problem; for an unknown key they suggest the nearest known one. */
 import { parse } from "yaml";
-import type * as z from "zod";
 import { InferyardError, getMessage } from "../contract/errors.ts";
 import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
-import { parseAdapter } from "../runtime/options/adapters.ts";
 import { foreignName } from "../runtime/options/foreign-names.ts";
-import { settingFields, settingsSchema } from "./schema.ts";
-import { serverFields } from "./server-schema.ts";
-import {
-  type SectionName,
-  type SettingName,
-  type Settings,
-  environmentName,
-  sectionNames,
-  sectionVariable,
-  settingNames,
-} from "./settings.ts";
-import { xlaFields } from "./xla-schema.ts";
+import { type OptionType, type Options, readText } from "../runtime/options/option.ts";
+import { settingsSchema } from "./schema.ts";
+import { serverOptions } from "./server-options.ts";
+import { type SectionName, type Settings, environmentName, sectionNames, sectionVariable, settingOptions } from "./settings.ts";
+import { xlaOptions } from "./xla-schema.ts";
 
 /** Settings from the text of a YAML file. `path` is for messages. Throws CONFIG_INVALID. */
 export function checkYaml(text: string, path: string): Settings {
@@ -28,36 +19,39 @@ export function checkYaml(text: string, path: string): Settings {
   } catch (error) {
     throw invalid(path, [`not YAML: ${getMessage(error)}`], error);
   }
-  return check(values, path);
+  return checkSettings(values, path);
 }
 
 /** Settings from environment variables with the prefix INFERYARD_. Throws CONFIG_INVALID. */
 export function checkVariables(variables: readonly (readonly [name: string, text: string])[]): Settings {
-  const names = new Map(settingNames.map((name) => [environmentName(name), name]));
-  const ofSections = new Map(
-    sectionNames.flatMap((section) =>
-      Object.entries(sectionFields[section]).map(
-        ([name, field]) => [sectionVariable(section, name), { section, name, field }] as const,
-      ),
-    ),
-  );
-  const values: Partial<Record<SettingName, unknown>> = {};
+  const values: Nested = {};
   const sections: Nested = {};
   for (const [variable, text] of variables) {
-    const [name, ofSection] = [names.get(variable), ofSections.get(variable)];
-    if (name !== undefined) values[name] = fromText(settingFields[name], text);
-    else if (ofSection !== undefined)
-      setAt(sections, [ofSection.section, ...ofSection.name.split(".")], fromText(ofSection.field, text));
-    else throw invalid("the environment", [unknownVariable(variable, [...names.keys(), ...ofSections.keys()])]);
+    const setting = settingVariables.get(variable);
+    if (setting === undefined) throw invalid("the environment", [unknownVariable(variable, [...settingVariables.keys()])]);
+    const { path, type } = setting;
+    setAt(path.length === 1 ? values : sections, path, readText(type, text));
   }
-  return check({ ...sections, ...values }, "the environment");
+  return checkSettings({ ...sections, ...values }, "the environment");
 }
 
-/** Schemas of the settings of each section, by name; a dot stands between the names of a map and of its member. */
-const sectionFields: Readonly<Record<SectionName, Readonly<Record<string, z.ZodType>>>> = {
-  server: serverFields,
-  xla: xlaFields,
-};
+/** A setting that a variable sets: the names of the maps around it and its own, and its type. */
+interface VariableSetting {
+  readonly path: readonly string[];
+  readonly type: OptionType;
+}
+
+const sectionOptions: Readonly<Record<SectionName, Options>> = { server: serverOptions, xla: xlaOptions };
+
+/** All settings by the name of their variable. */
+const settingVariables: ReadonlyMap<string, VariableSetting> = new Map<string, VariableSetting>([
+  ...Object.entries(settingOptions).map(([name, { type }]) => [environmentName(name), { path: [name], type }] as const),
+  ...sectionNames.flatMap((section) =>
+    Object.entries(sectionOptions[section]).map(
+      ([name, { type }]) => [sectionVariable(section, name), { path: [section, ...name.split(".")], type }] as const,
+    ),
+  ),
+]);
 
 interface Nested {
   [name: string]: unknown;
@@ -68,22 +62,8 @@ function setAt(map: Nested, [name = "", ...inner]: readonly string[], value: unk
   else map[name] = value;
 }
 
-/**
- * The value that a setting's text in the environment stands for: the first reading that the schema accepts; else the text, which validation then
- * refuses with the name of the setting.
- */
-function fromText(field: z.ZodType, text: string): unknown {
-  const truth = { true: true, false: false }[text];
-  const digit = { "1": true, "0": false }[text]; // after the number, so that 1 is a number where numbers are allowed
-  const list = text.split(",").map((part) => part.trim());
-  return (
-    [Number(text), truth, digit, text, list, list.map(Number), list.map(parseAdapter)].find(
-      (reading) => field.safeParse(reading).success,
-    ) ?? text
-  );
-}
-
-function check(values: unknown, where: string): Settings {
+/** The values as settings. `where`: their source, for messages. Throws CONFIG_INVALID with every problem. */
+export function checkSettings(values: unknown, where: string): Settings {
   const named = isObject(values)
     ? Object.keys(values).flatMap((name) => {
         const instead = Object.hasOwn(movedSettings, name) ? movedSettings[name] : foreignName(name);

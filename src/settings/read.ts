@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, getMessage } from "../contract/errors.ts";
-import { isServiceVariable } from "./service-variables.ts";
+import { getServiceVariables, isServiceVariable } from "./service-variables.ts";
 import {
   type SectionName,
   type SettingName,
@@ -28,6 +28,8 @@ export interface SettingsSources {
 /** The settings in effect, with their origins. */
 export interface EffectiveSettings {
   readonly values: Settings;
+  /** Those of `values` that the file, the environment or flags set; the others are defaults. */
+  readonly configured: Settings;
   /** Origin of each setting that has a value: "default", the path of the file, the name of the variable, or the flag. */
   readonly origins: Readonly<Partial<Record<SettingName, string>>>;
   /** Variables with our prefix that are ignored, since a container platform set them for a Service of our name. */
@@ -43,23 +45,25 @@ interface Layer {
 /** Reads all sources. Throws CONFIG_INVALID for a file that cannot be read, an unknown setting, or an invalid value. */
 export async function readSettings(sources: SettingsSources): Promise<EffectiveSettings> {
   const layers: Layer[] = [
-    { values: settingDefaults, origin: () => "default" },
     await fileLayer(sources),
     { values: await environmentSettings(sources.environment), origin: (name) => getVariable(name, sources.environment) },
     { values: sources.flags ?? {}, origin: flagName },
   ];
-  const values: Record<string, unknown> = {};
-  const origins: Partial<Record<SettingName, string>> = {};
+  const configured: Record<string, unknown> = {};
+  const origins: Partial<Record<SettingName, string>> = Object.fromEntries(
+    Object.keys(settingDefaults).map((name) => [name, "default"]),
+  );
   for (const layer of layers) {
     for (const name of settingNames) {
       if (layer.values[name] === undefined) continue;
-      const [before, value, origin] = [values[name], layer.values[name], layer.origin(name)];
+      const [before, value, origin] = [configured[name], layer.values[name], layer.origin(name)];
       const joins = isSection(name) && isMap(before) && isMap(value);
-      values[name] = joins ? joined(before, value, name === "xla" ? 1 : 0) : value;
+      configured[name] = joins ? joined(before, value, name === "xla" ? 1 : 0) : value;
       origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
     }
   }
-  return { values, origins, ignoredVariables: serviceVariables(sources.environment) };
+  const values = { ...settingDefaults, ...configured };
+  return { values, configured, origins, ignoredVariables: getServiceVariables(sources.environment) };
 }
 
 function isSection(name: string): name is SectionName {
@@ -125,12 +129,6 @@ function ours(environment: SettingsSources["environment"]): [variable: string, t
     !isServiceVariable(variable, text, environment)
       ? [[variable, text]]
       : [],
-  );
-}
-
-function serviceVariables(environment: SettingsSources["environment"]): string[] {
-  return Object.entries(environment).flatMap(([variable, text = ""]) =>
-    variable.startsWith("INFERYARD_") && isServiceVariable(variable, text, environment) ? [variable] : [],
   );
 }
 

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import { Command } from "commander";
 import { settingsPage, withTables } from "../../scripts/generate/settings-tables.ts";
 import { addBulkLoadFlags, addPlacementFlags } from "../cli/session.ts";
-import { addServerFlags } from "../cli/serving/server-flags.ts";
-import { serverFields, serverSchema } from "./server-schema.ts";
-import { serverDefaults } from "./server-section.ts";
-import { xlaFields } from "./xla-schema.ts";
-import { settingFields, settingsJsonSchema, settingsSchema } from "./schema.ts";
+import { addServerFlags } from "../cli/server-flags.ts";
+import { optionTypes } from "../../scripts/generate/option-types.ts";
+import { serverSchema } from "./server-schema.ts";
+import { serverDefaults, serverOptions } from "./server-options.ts";
+import { xlaOptions } from "./xla-schema.ts";
+import { settingsJsonSchema, settingsSchema } from "./schema.ts";
 import { environmentName, sectionVariable, settingDefaults, settingNames } from "./settings.ts";
 
 describe("what is published of the settings", () => {
@@ -15,6 +16,10 @@ describe("what is published of the settings", () => {
     const committed: unknown = JSON.parse(readFileSync(new URL("../../schemas/settings.json", import.meta.url), "utf8"));
     expect(committed).toEqual(settingsJsonSchema());
   });
+
+  it.each(optionTypes())("%s has the types of the options: npm run schemas writes it", (file, text) =>
+    expect(readFileSync(file, "utf8")).toBe(text),
+  );
 
   it("every setting has a type and a sentence of its own in the schema, and an unknown key is refused by it", () => {
     const { properties, additionalProperties } = settingsJsonSchema() as {
@@ -24,7 +29,6 @@ describe("what is published of the settings", () => {
     expect(Object.keys(properties)).toEqual(settingNames);
     expect(new Set(Object.values(properties).map(({ description }) => description)).size).toBe(settingNames.length);
     expect(additionalProperties).toBe(false);
-    expect(Object.keys(settingFields)).toEqual(settingNames);
   });
 
   it("the defaults are settings one could write", () => expect(settingsSchema.parse(settingDefaults)).toEqual(settingDefaults));
@@ -33,7 +37,7 @@ describe("what is published of the settings", () => {
     const page = readFileSync(settingsPage, "utf8");
     expect(page).toBe(await withTables(page));
     const rows = page.split("\n").flatMap((line) => /^\| `([\w.]+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
-    const ofSections = Object.entries({ xla: xlaFields, server: serverFields }).flatMap(([section, fields]) =>
+    const ofSections = Object.entries({ xla: xlaOptions, server: serverOptions }).flatMap(([section, fields]) =>
       Object.keys(fields).map((name) => `${section}.${name}`),
     );
     expect(rows).toEqual([...settingNames, ...ofSections]);
@@ -55,8 +59,8 @@ describe("what is published of the settings", () => {
 
   it("every flag of serve that is a setting's is one of the section", () => {
     const names = addServerFlags(new Command()).options.map((option) => option.attributeName());
-    expect(names.filter((name) => !Object.hasOwn(serverFields, name))).toEqual([]);
-    const without = Object.keys(serverFields).filter((name) => !names.includes(name));
+    expect(names.filter((name) => !Object.hasOwn(serverOptions, name))).toEqual([]);
+    const without = Object.keys(serverOptions).filter((name) => !names.includes(name));
     expect(without).toEqual(["keys", "models"]); // which fit on no command line
   });
 

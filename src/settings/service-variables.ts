@@ -12,6 +12,13 @@ const linkPart = /^\w+?_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$/;
 /** An address such as "tcp://10.0.0.1:8080", which no setting has as its value. */
 const linkValue = /^(tcp|udp|sctp):\/\/\S+$/i;
 
+/** The variables with our prefix that are those of a Service. */
+export function getServiceVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(environment).flatMap(([variable, text = ""]) =>
+    variable.startsWith("INFERYARD_") && isServiceVariable(variable, text, environment) ? [variable] : [],
+  );
+}
+
 /**
  * Whether a variable was set by a container platform for a Service, by the form of its name and of its value: a port variable must hold an address, so that
  * `INFERYARD_SERVER_PORT=8080` remains a setting even if there is a Service called `inferyard-server`.

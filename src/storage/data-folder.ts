@@ -17,8 +17,8 @@ export interface DataFolderInputs {
  * `$XDG_DATA_HOME` or `~/.local/share` (https://specifications.freedesktop.org/basedir-spec/latest/, by which a relative path is ignored),
  * `~/Library/Application Support` on macOS, and `%LOCALAPPDATA%` on Windows. The folder is not created.
  */
-export function dataFolder(surroundings: DataFolderInputs = {}): string {
-  const { environment = process.env, platform = process.platform, home = homedir() } = surroundings;
+export function dataFolder(inputs: DataFolderInputs = {}): string {
+  const { environment = process.env, platform = process.platform, home = homedir() } = inputs;
   const own = environment["INFERYARD_HOME"];
   if (own !== undefined && own !== "") return resolve(own);
   return join(platformFolder(environment, platform, home), "inferyard");

@@ -2,6 +2,7 @@
 import type { Stats } from "node:fs";
 import { readdir, stat, statfs } from "node:fs/promises";
 import { InferyardError, getMessage } from "../contract/errors.ts";
+import { isMissing } from "../platform/missing-file.ts";
 
 /** The `code` of an error of Node.js ("ENOENT"), or undefined if it has none. */
 export function errorCode(error: unknown): string | undefined {
@@ -57,7 +58,7 @@ export async function statOrUndefined(path: string): Promise<Stats | undefined> 
   try {
     return await stat(path);
   } catch (error) {
-    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return undefined;
+    if (isMissing(error)) return undefined;
     throw diskError(path, error);
   }
 }

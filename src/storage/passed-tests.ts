@@ -1,8 +1,9 @@
 /** Names of tests that passed on this machine, remembered between processes in one JSON file per key. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type Stats, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isTrusted, makeOwnFolder, removeIfThere } from "./own-files.ts";
+import { toSha256 } from "./sha256.ts";
 
 /** Everything that a result depends on. Results under one key are not valid under another one. */
 export type TestKey = Readonly<Record<string, string>>;
@@ -70,14 +71,14 @@ export class PassedTests {
   }
 
   get #path(): string {
-    return join(this.#folder, `${sha256(JSON.stringify(this.#key)).slice(0, 32)}.json`);
+    return join(this.#folder, `${toSha256(JSON.stringify(this.#key)).slice(0, 32)}.json`);
   }
 
   #read(): Content | undefined {
     try {
       if (!isTrusted(lstatSync(this.#folder)) || !isTrustedFile(lstatSync(this.#path))) return undefined;
       const { digest, ...content } = JSON.parse(readFileSync(this.#path, "utf8")) as Content & { readonly digest?: unknown };
-      const isIntact = digest === sha256(JSON.stringify(content)) && content.version === 1;
+      const isIntact = digest === toSha256(JSON.stringify(content)) && content.version === 1;
       return isIntact && JSON.stringify(content.key) === JSON.stringify(this.#key) ? content : undefined;
     } catch {
       return undefined; // there is none, or it is no JSON object
@@ -91,7 +92,7 @@ export class PassedTests {
       makeOwnFolder(this.#folder);
       if (!isTrusted(lstatSync(this.#folder))) return;
       // Not flushed: after a loss of power the digest tells a damaged file.
-      writeFileSync(temporary, `${JSON.stringify({ ...content, digest: sha256(JSON.stringify(content)) })}\n`, {
+      writeFileSync(temporary, `${JSON.stringify({ ...content, digest: toSha256(JSON.stringify(content)) })}\n`, {
         flag: "wx",
         mode: 0o600,
       });
@@ -114,8 +115,4 @@ export class PassedTests {
 
 function isTrustedFile(status: Stats): boolean {
   return status.isFile() && status.size <= maxFileBytes && isTrusted(status);
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,6 +1,7 @@
 /** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { LruMap } from "../concurrency/lru-map.ts";
 import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal, TemplateUnsupported } from "./errors.ts";
 import { type Template, parseTemplate, renderTemplate } from "./template.ts";
 
@@ -19,8 +20,7 @@ const maxKeptCharacters = 1_000_000;
 
 /** Renders templates, and keeps the last ones parsed. */
 export class TemplateEngine {
-  readonly #parsed = new Map<string, Template>();
-  #characters = 0;
+  readonly #parsed = new LruMap<Template>(maxKeptCharacters);
 
   /**
    * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data if the template calls `raise_exception`, MODEL_UNSUPPORTED if it uses a
@@ -35,15 +35,10 @@ export class TemplateEngine {
   }
 
   #template(source: string): Template {
-    const template = this.#parsed.get(source) ?? parseTemplate(source);
-    if (this.#parsed.delete(source)) this.#characters -= source.length;
-    this.#parsed.set(source, template); // the last one used is the last one dropped
-    this.#characters += source.length;
-    for (const oldest of this.#parsed.keys()) {
-      if (this.#characters <= maxKeptCharacters) break;
-      this.#parsed.delete(oldest);
-      this.#characters -= oldest.length;
-    }
+    const kept = this.#parsed.get(source);
+    if (kept !== undefined) return kept;
+    const template = parseTemplate(source);
+    this.#parsed.set(source, template, source.length);
     return template;
   }
 }

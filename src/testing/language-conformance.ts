@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import type { Backend, Device, LanguageModel, LanguageModelFiles, LoadSettings, SequenceId } from "../contract/backend.ts";
 import type { ConformanceCase } from "./conformance.ts";
 import { checkedCounts } from "./kernel-counts.ts";
-import { is, refused } from "./refusals.ts";
+import { hasErrorCode, refused } from "./refusals.ts";
 
 /** A prompt and its continuation, computed by another implementation. */
 export interface LanguageSample {
@@ -157,7 +157,7 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
       await model.releaseSequence(sequence);
       assert.deepEqual(await follow(model, await restore(bytes), first, continuation.length), continuation);
       for (const damaged of [bytes.subarray(0, bytes.length - 1), bytes.subarray(1), new Uint8Array()]) {
-        await refused(() => restore(damaged), is("INPUT_INVALID"));
+        await refused(() => restore(damaged), hasErrorCode("INPUT_INVALID"));
       }
     }),
     named("a call that is aborted leaves its sequences as they were", async (model, [sample]) => {
@@ -165,7 +165,7 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
       const sequence = await start(model, source);
       const [first] = await model.decode([{ sequence, tokens: prompt }]);
       const tokens = [other(required(continuation[0]))];
-      await refused(() => model.decode([{ sequence, tokens }], { signal: AbortSignal.abort() }), is("ABORTED"));
+      await refused(() => model.decode([{ sequence, tokens }], { signal: AbortSignal.abort() }), hasErrorCode("ABORTED"));
       const controller = new AbortController();
       const running = model.decode([{ sequence, tokens }], { signal: controller.signal });
       controller.abort();
@@ -202,7 +202,7 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
         () => model.releaseSequence(1e9),
         () => model.createSequence(hasEncoder ? {} : { source: [0] }),
       ];
-      for (const call of wrong) await refused(call, is("INPUT_INVALID"));
+      for (const call of wrong) await refused(call, hasErrorCode("INPUT_INVALID"));
       assert.deepEqual(await follow(model, sequence, first, continuation.length), continuation);
     }),
     named("beyond the context length is INPUT_TOO_LONG", async (model, [sample]) => {
@@ -210,9 +210,9 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
       if (contextLength === undefined || contextLength > 4096) return;
       const sequence = await start(model, required(sample).source);
       const tokens = Array.from({ length: contextLength + 1 }, () => 0);
-      await refused(() => model.decode([{ sequence, tokens }]), is("INPUT_TOO_LONG"));
+      await refused(() => model.decode([{ sequence, tokens }]), hasErrorCode("INPUT_TOO_LONG"));
       await model.decode([{ sequence, tokens: tokens.slice(1) }]);
-      await refused(() => model.decode([{ sequence, tokens: [0] }]), is("INPUT_TOO_LONG"));
+      await refused(() => model.decode([{ sequence, tokens: [0] }]), hasErrorCode("INPUT_TOO_LONG"));
     }),
     named("released caches are given back", async (model, [sample]) => {
       const { prompt, source } = required(sample);
@@ -221,7 +221,7 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
         const sequence = await start(model, source);
         await model.decode([{ sequence, tokens: prompt }]);
         await model.releaseSequence(sequence);
-        await refused(() => model.decode([{ sequence, tokens: prompt }]), is("INPUT_INVALID"));
+        await refused(() => model.decode([{ sequence, tokens: prompt }]), hasErrorCode("INPUT_INVALID"));
         return model.memory.bytes;
       };
       const first = await round();
@@ -237,8 +237,8 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
         assert.ok(checkedCounts(await model.kernelCounts()).size > 0, "decoding calls kernels");
       await model.dispose();
       await model.dispose();
-      await refused(() => model.decode([{ sequence, tokens: prompt }]), is("DISPOSED"));
-      await refused(() => start(model, source), is("DISPOSED"));
+      await refused(() => model.decode([{ sequence, tokens: prompt }]), hasErrorCode("DISPOSED"));
+      await refused(() => start(model, source), hasErrorCode("DISPOSED"));
     }),
   ];
 }

@@ -21,6 +21,6 @@ export function getCode(thrown: unknown): ErrorCode | undefined {
 }
 
 /** Whether a code is the wanted one. */
-export function is(wanted: ErrorCode): (code: ErrorCode) => boolean {
+export function hasErrorCode(wanted: ErrorCode): (code: ErrorCode) => boolean {
   return (code) => code === wanted;
 }

@@ -9,7 +9,7 @@ import type { Tokenizer } from "./tokenizer.ts";
 
 export { type OffsetUnit, convertOffsets, convertSpans, offsetUnits } from "./text-offsets.ts";
 export type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   Frame,

@@ -17,7 +17,7 @@ import { TokenTable } from "./token-table.ts";
 import { configuredSpecialToken } from "./config/tokenizer-config.ts";
 import { type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
 import type {
-  DecodeOptions,
+  TokenDecodeOptions,
   EncodeOptions,
   Encoding,
   Frame,
@@ -104,7 +104,7 @@ export class TextTokenizer implements Tokenizer {
     return this.#encoding(asked, await Promise.all(asked.read.map(row)));
   }
 
-  async #decodeOn(threads: TokenizerThreads, ids: readonly number[], options: DecodeOptions = {}): Promise<string> {
+  async #decodeOn(threads: TokenizerThreads, ids: readonly number[], options: TokenDecodeOptions = {}): Promise<string> {
     requireMaxLength(ids.length, "tokens", threads);
     // A token is about four characters.
     if (ids.length <= this.#inlineUnits / 4) return this.decode(ids, options);
@@ -163,7 +163,7 @@ export class TextTokenizer implements Tokenizer {
     return (this.#settings.dropUnknown ? this.#withoutUnknown(row).row.length : row.length) + this.#frameLength;
   }
 
-  decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
+  decode(ids: Iterable<number>, options: TokenDecodeOptions = {}): string {
     const { skipSpecialTokens = true } = options;
     const tokens: string[] = [];
     let units = 0;

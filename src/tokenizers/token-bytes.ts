@@ -19,7 +19,7 @@ const encoder = new TextEncoder();
  */
 export class TokenBytes {
   readonly #tokenizer: TokenSource;
-  /** A token to decode others behind. Undefined: the vocabulary has no usual one. */
+  /** A token to decode others after. Undefined: the vocabulary has no usual one. */
   readonly #anchor: number | undefined;
   readonly #before: string;
 
@@ -55,7 +55,7 @@ export class TokenBytes {
     return this.added(id) ?? encoder.encode(this.#tokenizer.idToToken(id) ?? "");
   }
 
-  /** Whether a token adds the same text as the first one of a text as it does behind another one. */
+  /** Whether a token adds the same text as the first one of a text as it does after another one. */
   isSameFirst(id: number): boolean {
     if (this.#anchor === undefined) return true;
     const tokenizer = this.#tokenizer;

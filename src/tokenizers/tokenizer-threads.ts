@@ -2,7 +2,7 @@
 import { at } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import type { DecodeOptions } from "./tokenizer.ts";
+import type { TokenDecodeOptions } from "./tokenizer.ts";
 import { TokenColumns } from "./token-columns.ts";
 
 /** Worker threads that tokenize and decode long texts, so that the event loop stays free. */
@@ -12,7 +12,7 @@ export interface TokenizerThreads {
   /** Tokenizes a text with the tokenizer of `settings`. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   tokenize(settings: TextSettings, text: string): Promise<TransferableTokens>;
   /** Decodes token ids. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
-  decode(settings: TextSettings, ids: readonly number[], options: DecodeOptions): Promise<string>;
+  decode(settings: TextSettings, ids: readonly number[], options: TokenDecodeOptions): Promise<string>;
 }
 
 /** Throws LIMIT_EXCEEDED for a text, or a list of token ids, longer than `maxCharacters`. */

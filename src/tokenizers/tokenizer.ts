@@ -83,7 +83,7 @@ export interface PaddedBatch {
 }
 
 /** Options of `Tokenizer.decode`. */
-export interface DecodeOptions {
+export interface TokenDecodeOptions {
   /** Whether special tokens are left out of the text. Default: true. */
   readonly skipSpecialTokens?: boolean;
 }
@@ -104,11 +104,11 @@ export interface Tokenizer {
   /** Number of tokens of a text, special tokens included, without truncation. */
   count(text: string): number;
   /** Converts token ids to text. Ids without a token are skipped. */
-  decode(ids: Iterable<number>, options?: DecodeOptions): string;
+  decode(ids: Iterable<number>, options?: TokenDecodeOptions): string;
   /** Same as `encode`, with long texts on a worker thread. Absent if there are no threads. */
   encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoding>;
   /** Same as `decode`, with long lists on a worker thread. Absent if there are no threads. */
-  decodeOnThread?(ids: readonly number[], options?: DecodeOptions): Promise<string>;
+  decodeOnThread?(ids: readonly number[], options?: TokenDecodeOptions): Promise<string>;
   /** Pads encodings to one length. */
   pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch;
   /** The token with an id; undefined if there is none. */

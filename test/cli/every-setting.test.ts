@@ -113,6 +113,13 @@ const loadOutcome: Look = ({ runtime }) => codeOf(runtime.load(model));
 const plain: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(behaviors.plain, 0) } };
 const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
   codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
+/** How often the process of a model is replaced that has grown and is idle. */
+const restartsWhenIdle: Look = async ({ runtime }) => {
+  await behave(await runtime.load(model), behaviors.hoard);
+  const count = (): number => runtime.memory().models[0]?.restarts ?? 0;
+  for (let wait = 0; wait < 50 && count() === 0; wait += 1) await sleep(100);
+  return count() > 0;
+};
 const builtin: Backends = () => [native()];
 
 /** `native` with a language model. */
@@ -261,6 +268,18 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     given: "1GB",
     backends: () => [failing()],
     look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.test.ts fills processes
+  },
+  maxProcessGrowth: {
+    given: 1,
+    backends: () => [failing()],
+    both: { host: "process", growthIdle: "1ms" },
+    look: restartsWhenIdle,
+  },
+  growthIdle: {
+    given: "1ms",
+    backends: () => [failing()],
+    both: { host: "process", maxProcessGrowth: 1 },
+    look: restartsWhenIdle,
   },
   turnTokens: {
     given: 4,

@@ -8,7 +8,7 @@ import { type Decision, type Runtime, createRuntime } from "inferyard";
 import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
 import { threadsFor } from "../../src/devices/index.ts";
-import { type Measurement, measuredMachine, recordMeasurements } from "../../src/measurements/index.ts";
+import { type Measurement, measuredMachine, recordMeasurements } from "../../src/speed-records/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const home = mkdtempSync(join(tmpdir(), "inferyard-fastest-"));

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type ModelHandle, type Runtime, type RuntimeEvent, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { behaviors, failing } from "./fixtures/failing-backend.mjs";
 import * as write from "../fixtures/models/onnx-bytes.ts";
@@ -175,6 +176,38 @@ describe("maxProcessMemory", () => {
       code: "INPUT_INVALID",
       message: "maxProcessMemory is set, and models do not live in processes",
     });
+  });
+});
+
+const [skip, name] = needsData("maxProcessGrowth");
+describe.skipIf(skip)(name, () => {
+  it("a process that has grown is replaced once its model is idle, and the model answers as before", async () => {
+    const events: RuntimeEvent[] = [];
+    const onEvent = (event: RuntimeEvent): void => void events.push(event);
+    const runtime = await createRuntime({
+      host: "process",
+      target: "onnx:cpu",
+      maxProcessGrowth: "50MB",
+      growthIdle: "20ms",
+      onEvent,
+    });
+    runtimes.push(runtime);
+    const handle = await runtime.load(`${sharedData}all-MiniLM-L6-v2`);
+    const text = "a cat sits on the mat ".repeat(60);
+    const embed = async (texts: readonly string[]): Promise<readonly Float32Array[]> =>
+      (await runtime.embed(texts, { model: handle, batchTokens: 8192 })).embeddings;
+    const before = await embed([text]);
+    await embed(Array.from({ length: 24 }, (_, index) => `${index} ${text}`));
+    const report = (): number => runtime.memory().models[0]?.bytes["memory"] ?? 0;
+    const grown = report();
+    expect(runtime.memory().models[0]?.restarts).toBe(0);
+    await vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "restarted", why: "growth" })), {
+      timeout: 60_000,
+    });
+    expect(await embed([text])).toEqual(before);
+    expect(runtime.memory().models[0]?.restarts).toBe(1);
+    expect(report()).toBeLessThan(grown);
+    await vi.waitFor(() => expect(childrenOf(process.pid)).toHaveLength(1), { timeout: 60_000 });
   });
 });
 

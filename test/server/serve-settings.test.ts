@@ -10,8 +10,8 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { serverFields } from "../../src/settings/server-schema.ts";
-import type { ServerSection } from "../../src/settings/server-section.ts";
+import { serverOptions } from "../../src/settings/server-options.ts";
+import type { ServerSection } from "../../src/settings/generated-server-settings.ts";
 import { chatTemplates, writeChatModel } from "../fixtures/models/chat-models.ts";
 import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { embed, ready } from "../fixtures/processes/server-process.ts";
@@ -590,5 +590,5 @@ it.skipIf(noCertificate !== undefined)(`${of("tlsCert", "tlsKey")}: HTTPS${noCer
 });
 
 it("every setting of the section server is seen by a test of this file", () => {
-  expect([...tested].toSorted()).toEqual(Object.keys(serverFields).toSorted());
+  expect([...tested].toSorted()).toEqual(Object.keys(serverOptions).toSorted());
 });

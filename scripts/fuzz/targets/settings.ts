@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
 import { checkVariables, checkYaml } from "../../../src/settings/check.ts";
 import { settingDefaults, settingNames } from "../../../src/settings/settings.ts";
-import { serverFields } from "../../../src/settings/server-schema.ts";
+import { serverOptions } from "../../../src/settings/server-options.ts";
 import { InferyardError } from "../../../src/contract/errors.ts";
 import { mutateBytes } from "../mutations/mutate-bytes.ts";
 import { type Json, mutateJson } from "../mutations/mutate-json.ts";
@@ -23,7 +23,7 @@ export const settings: FuzzTarget = {
   maxBytes: 8192,
   dictionary: [
     ...settingNames,
-    ...Object.keys(serverFields),
+    ...Object.keys(serverOptions),
     "native",
     "wasm:cpu",
     "5m",

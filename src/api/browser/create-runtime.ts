@@ -37,6 +37,8 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   if (settings.host === "process") throw noProcesses();
   for (const name of [
     "maxProcessMemory",
+    "maxProcessGrowth",
+    "growthIdle",
     "maxCrashes",
     "crashWindow",
     "loadTimeout",
@@ -46,7 +48,7 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   ] as const)
     if (settings[name] !== undefined) throw unsupportedSetting(name);
   const workers = browserWorkerHost(worker === undefined ? undefined : getAddress("worker", worker));
-  const surroundings: Platform = {
+  const platform: Platform = {
     hosts: { inline: inlineHost(), worker: workers, process: workers },
     isolatingHost: "worker",
     readMeasurements: async () => ({ measurements: [], problems: [] }), // nothing measures in a page
@@ -54,7 +56,7 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
     fetchModel: (reference, options) => fetchModel(assets, reference, options),
     createSupervision: () => () => undefined,
   };
-  return preloaded(new Runtime(backends, { replicas: 1, threads: defaultThreads(), ...settings }, surroundings));
+  return preloaded(new Runtime(backends, { replicas: 1, threads: defaultThreads(), ...settings }, platform));
 }
 
 function unsupportedSetting(name: string): InferyardError {

@@ -1,5 +1,6 @@
 /** What llama.cpp allocates besides the weights. */
 import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/backend.ts";
+import { configNames } from "../../formats/config-names.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { estimateCache, getNumber } from "../sequences/cache-estimate.ts";
 
@@ -26,14 +27,14 @@ export function getCachePrecision(
  * Memory that llama.cpp needs besides the weights. Measured with 3.22.1: its buffers hold the logits and two rows of activations for each token of a call;
  * without fused attention, which is not used in single precision, the scores of all tokens as well.
  */
-export function estimateMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
+export function estimateLlamaMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
   const cachePrecision = getCachePrecision(precision, settings);
   const vocabulary = getNumber(config, ["vocab_size"]) ?? 0;
-  const width = getNumber(config, ["hidden_size", "n_embd"]) ?? 0;
-  const inner = getNumber(config, ["intermediate_size", "n_inner"]) ?? 4 * width;
+  const width = getNumber(config, configNames.width) ?? 0;
+  const inner = getNumber(config, configNames.inner) ?? 4 * width;
   const computeBytes = batchTokens * 4 * Math.max(vocabulary + 2 * width, 3 * width + 2 * inner);
   const cache = estimateCache(config, cachePrecision, computeBytes);
   if (cache === undefined || cachePrecision === "fp16") return cache;
-  const heads = getNumber(config, ["num_attention_heads", "n_head"]) ?? 0;
+  const heads = getNumber(config, configNames.heads) ?? 0;
   return { ...cache, bytesPerToken: cache.bytesPerToken + batchTokens * 4 * heads };
 }

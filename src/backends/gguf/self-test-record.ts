@@ -1,11 +1,11 @@
 /** Persistent record of the self-tests of an engine for GGUF files that passed earlier on this machine. */
-import { createHash } from "node:crypto";
 import { release } from "node:os";
 import { join } from "node:path";
 import { processorIdentity } from "../../devices/cpu/processor-identity.ts";
 import { buildDigest } from "../../platform/node/build-digest.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
+import { toSha256 } from "../../storage/sha256.ts";
 
 /** Key of a record of passed tests. */
 export interface SelfTestSubject {
@@ -46,5 +46,5 @@ export function openSelfTestRecord(
 function digestOfEnvironment(): string {
   const names = Object.keys(process.env).filter((name) => influential.test(name));
   const variables = names.toSorted().map((name) => [name, process.env[name]]);
-  return createHash("sha256").update(JSON.stringify(variables)).digest("hex");
+  return toSha256(JSON.stringify(variables));
 }

@@ -44,8 +44,3 @@ export function threadSentence({ threads, milliseconds }: ThreadCalibration, wor
   const measured = [...milliseconds].map(([count, each]) => `${each.toFixed(1)} ms with ${count}`);
   return `${threads} ${threads === 1 ? "thread is" : "threads are"} fastest: ${work} took ${measured.join(", ")}`;
 }
-
-/** The median of some times; 0 for none. */
-export function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
-}

@@ -1,6 +1,6 @@
 /** A graph on a compiler of our engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { checkInputs, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
+import { checkInputs, checkOutputs, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import type { KernelCount, Library, ModelBase, RunOptions, TensorModel } from "../../contract/backend.ts";
 import type { CompiledModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
@@ -58,8 +58,9 @@ export class GraphModel implements ReplicaModel {
     if (this.#disposed) throw new InferyardError("DISPOSED", "the model was disposed");
     throwIfAborted(signal);
     checkInputs(this.inputs, inputs);
-    this.#checkOutputs(outputs);
-    const wanted = outputs ?? this.outputs.map(({ name }) => name);
+    const other = outputs?.find((name) => this.#parts.graph.nonTensorOutputs.includes(name));
+    if (other !== undefined) throw new InferyardError("MODEL_UNSUPPORTED", `the output "${other}" is not a tensor`);
+    const wanted = checkOutputs(this.outputs, outputs);
     const {
       engine,
       graph: { headless },
@@ -81,18 +82,6 @@ export class GraphModel implements ReplicaModel {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.#parts.engine.dispose();
-  }
-
-  #checkOutputs(names: readonly string[] = []): void {
-    for (const name of names) {
-      if (this.outputs.some((output) => output.name === name)) continue;
-      if (this.#parts.graph.nonTensorOutputs.includes(name))
-        throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
-      throw new InferyardError(
-        "INPUT_INVALID",
-        `there is no output "${name}" (this model gives ${this.outputs.map((output) => output.name).join(", ")})`,
-      );
-    }
   }
 }
 

@@ -16,10 +16,12 @@ import { InferyardError, getMessage, throwIfAborted } from "../../contract/error
 import { omitUndefined } from "../../contract/checked.ts";
 import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
-import { estimateMemory } from "../gguf/memory.ts";
+import { runReportingChild } from "../../platform/node/report-child.ts";
+import { estimateLlamaMemory } from "../gguf/memory.ts";
 import { getDeviceType } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 import type { LibrarySource } from "./open-library.ts";
+import type { TinyRunRequest } from "./tiny-run-child.ts";
 
 /** Options of the backend. */
 export interface LibraryOptions {
@@ -91,11 +93,7 @@ class LibraryBackend implements ReloadableBackend {
     // Nothing is imported for users who name no library.
     if (this.#path === undefined && process.env["LLAMA_CPP_DIR"] === undefined)
       return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
-    const [{ findLibrary }, { offeredDevices }, { tinyRun }] = await Promise.all([
-      import("./find-library.ts"),
-      import("./devices.ts"),
-      import("./tiny-run.ts"),
-    ]);
+    const [{ findLibrary }, { offeredDevices }] = await Promise.all([import("./find-library.ts"), import("./devices.ts")]);
     const path = await findLibrary(this.#path);
     if (path === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
     if (!isKoffiInstalled())
@@ -113,8 +111,11 @@ class LibraryBackend implements ReloadableBackend {
       throwIfAborted(signal);
       const problem = await (validation ??= getProblem(file.path, signal));
       if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
-      const outcome = await tinyRun({ source: this.#getSource(file), device }, signal);
-      const reason = outcome.ok ? outcome.sentence : [absence, outcome.reason].filter((part) => part !== undefined).join("; ");
+      const request: TinyRunRequest = { source: this.#getSource(file), device };
+      const outcome = await runReportingChild<string>(new URL("./tiny-run-child.ts", import.meta.url), request, { signal });
+      const reason = outcome.ok
+        ? outcome.value
+        : [absence, outcome.error.message].filter((part) => part !== undefined).join("; ");
       devices.push({ device, state: outcome.ok ? "available" : "absent", reason, milliseconds: outcome.milliseconds });
     }
     return { present: true, library: { name: file.name, version: file.version }, devices };
@@ -152,8 +153,8 @@ class LibraryBackend implements ReloadableBackend {
     return { path, sha256: this.#sha256, files: this.#files };
   }
 
-  estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {
-    return estimateMemory(model, settings);
+  estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateLlamaMemory> {
+    return estimateLlamaMemory(model, settings);
   }
 }
 

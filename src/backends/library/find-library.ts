@@ -78,7 +78,7 @@ function getReason(error: unknown): string {
   return isMissing ? "there is no such file" : getMessage(error);
 }
 
-/** The folder in which the parts of ggml lie. */
+/** The folder that holds the parts of ggml. */
 export async function getFolder(path: string): Promise<string> {
   return dirname(await realpath(path));
 }

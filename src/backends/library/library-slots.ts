@@ -10,7 +10,7 @@ import type { LlamaFunctions } from "./llama-functions.ts";
 import type { NativeLog } from "./native-log.ts";
 import type { BatchToken, TokenBatch } from "./token-batch.ts";
 
-/** What the slots are made of. */
+/** Constructor arguments of the slots. */
 export interface LibrarySlotParts {
   readonly ffi: ForeignFunctions;
   readonly functions: LlamaFunctions;
@@ -35,7 +35,7 @@ interface PendingToken {
   readonly rows: Float32Array;
 }
 
-/** The numbers of sequences in a context, and what computes them. */
+/** The slots of sequences in a context, and the computation on them. */
 export class LibrarySlots implements SlotEngine<number> {
   readonly memory: ModelBase["memory"];
   readonly #parts: LibrarySlotParts;

@@ -1,14 +1,16 @@
-/** Program of the child process of `tiny-run.ts`. argv[2] is the request as JSON; the last line of stdout is the report. */
-import { getMessage } from "../../contract/errors.ts";
+/** Program of the child process in which a probe runs the tiny model; its answer is a sentence. A library of the user's can end the process that uses it. */
+import type { Device } from "../../contract/backend.ts";
+import { answerParent } from "../../platform/node/child-report.ts";
 import { testLibrary } from "./open-language-model.ts";
-import type { ChildReport, TinyRunRequest } from "./tiny-run.ts";
+import type { LibrarySource } from "./open-library.ts";
 
-async function run({ source, device }: TinyRunRequest): Promise<ChildReport> {
-  return { ok: true, sentence: `a tiny model gives the right logits; ${await testLibrary(source, device)}` };
+/** Request to the child process. */
+export interface TinyRunRequest {
+  readonly source: LibrarySource;
+  readonly device: Device;
 }
 
-const report = await run(JSON.parse(process.argv[2] ?? "") as TinyRunRequest).catch((error: unknown): ChildReport => ({
-  ok: false,
-  message: getMessage(error),
-}));
-process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit());
+await answerParent(
+  async ({ source, device }: TinyRunRequest): Promise<string> =>
+    `a tiny model gives the right logits; ${await testLibrary(source, device)}`,
+);

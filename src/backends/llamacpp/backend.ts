@@ -12,10 +12,11 @@ import type {
   TensorModel,
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { runReportingChild } from "../../platform/node/report-child.ts";
 import { deviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
-import { estimateMemory } from "../gguf/memory.ts";
-import { tinyRun } from "./tiny-run.ts";
+import { estimateLlamaMemory } from "../gguf/memory.ts";
+import type { TinyRunRequest } from "./tiny-run-child.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
 export function llamacpp(): Backend {
@@ -29,7 +30,7 @@ export function llamacpp(): Backend {
     capabilities,
     load: (model, device, options) => load(model, device, options, builds),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, builds),
-    estimateCache: (model, _device, settings) => estimateMemory(model, settings),
+    estimateCache: (model, _device, settings) => estimateLlamaMemory(model, settings),
     dispose: () => builds.dispose(),
   };
 }
@@ -73,10 +74,12 @@ async function probe(options: ProbeOptions): Promise<Availability> {
       if (!options.run || !wanted || !hasPackage || isKnown)
         return { device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" };
       throwIfAborted(options.signal);
-      const run = await tinyRun(device, { full: options.full === true, signal: options.signal });
+      const request: TinyRunRequest = { device, full: options.full === true };
+      const { signal } = options;
+      const run = await runReportingChild<string>(new URL("./tiny-run-child.ts", import.meta.url), request, { signal });
       const { milliseconds } = run;
-      if (run.ok) return { device, state: "available", reason: run.sentence, milliseconds };
-      const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
+      if (run.ok) return { device, state: "available", reason: run.value, milliseconds };
+      const reason = [absence, run.error.message].filter((part) => part !== undefined).join("; ");
       return { device, state: "absent", reason, milliseconds };
     }),
   );

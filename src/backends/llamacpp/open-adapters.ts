@@ -10,7 +10,7 @@ import type { ContextAdapters, LlamaModel } from "./library.ts";
 export interface ReadAdapters {
   /** Creation options of contexts. Undefined without adapters. */
   readonly lora: ContextAdapters | undefined;
-  /** One for each adapter. */
+  /** Sentences of evidence, one for each adapter. */
   readonly evidence: readonly string[];
 }
 

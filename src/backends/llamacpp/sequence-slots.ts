@@ -28,7 +28,7 @@ export interface GroupState extends SlotState {
   readonly group: number;
 }
 
-/** Limits of the places. */
+/** Limits of the slots. */
 export interface SlotLimits {
   /** Number of logits of each position. */
   readonly vocabulary: number;

@@ -1,5 +1,5 @@
 /** Times tokens of a model, to find how many threads are fastest. */
-import { median } from "../gguf/thread-calibration.ts";
+import { median } from "../../platform/statistics.ts";
 import { evaluate } from "./evaluate.ts";
 import type { LlamaModel } from "./library.ts";
 

@@ -44,7 +44,7 @@ const warmUpMs = 500;
 const budgetMs = 400;
 
 /** Tests and measures the kernels of this process. */
-export class KernelFacts {
+export class NativeKernels {
   readonly #checks: KernelChecks;
   readonly #features = detectWasmFeatures(enableRelaxedSimd);
   /** Why machine code cannot be called; true if it can. */
@@ -58,9 +58,9 @@ export class KernelFacts {
   }
 
   /** Looks whether machine code can be called. */
-  static async open(): Promise<KernelFacts> {
+  static async open(): Promise<NativeKernels> {
     const checks = new KernelChecks(detectWasmFeatures(enableRelaxedSimd));
-    return new KernelFacts(checks, await openMachine(checks));
+    return new NativeKernels(checks, await openMachine(checks));
   }
 
   /** WebAssembly features of this process. */

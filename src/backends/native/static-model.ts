@@ -1,6 +1,6 @@
 /** Static token embeddings: the vector of a text is the weighted mean of its tokens' rows, without layers or context. */
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { checkInputs, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
+import { checkInputs, checkOutputs, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
 import type { KernelCount, Library, RunOptions, TensorModel } from "../../contract/backend.ts";
 import { at, required } from "../../contract/checked.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
@@ -59,9 +59,7 @@ export class StaticModel implements TensorModel {
     if (embeddings === undefined)
       throw new InferyardError("DISPOSED", "this model has been disposed", { remedy: "load it again" });
     checkInputs(this.inputs, inputs);
-    const unknown = options.outputs?.find((name) => name !== outputName);
-    if (unknown !== undefined)
-      throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
+    checkOutputs(this.outputs, options.outputs);
     throwIfAborted(options.signal);
     this.#checkMemory(getBatch(inputs), embeddings.matrix.dimensions);
     const running = embed(embeddings, inputs, options.signal);

@@ -5,9 +5,9 @@ import type { Device, LoadSettings, MachineFacts, Precision } from "../../contra
 /** An execution provider. */
 export interface Provider {
   readonly deviceType: string;
-  /** Its name in the session option `executionProviders`. */
+  /** Name of the provider in the session option `executionProviders`. */
   readonly sessionName: string;
-  /** Its name in onnxruntime's profile. */
+  /** Name of the provider in onnxruntime's profile. */
   readonly profileName: string;
   /** `platform/architecture` pairs for which the package contains it or can install it. */
   readonly platforms: readonly string[];

@@ -2,7 +2,6 @@
  * Runs the tiny graph on one provider in a child process. onnxruntime prints the cause of a provider's failure on stderr only,
  * and a broken driver can abort the process that uses it; both require a process.
  */
-import { fileURLToPath } from "node:url";
 import type { Device } from "../../contract/backend.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import { cleanMessage } from "../onnxruntime/failures.ts";
@@ -12,15 +11,12 @@ export type TinyRun =
   | { readonly ok: true; readonly milliseconds: number }
   | { readonly ok: false; readonly reason: string; readonly milliseconds: number };
 
-/** The child's report. */
-export type ChildReport = { readonly ok: true; readonly milliseconds: number } | { readonly ok: false; readonly message: string };
-
 /** Runs the tiny graph on a device. Never throws for a failure of the engine. */
 export async function tinyRun(device: Device, signal?: AbortSignal): Promise<TinyRun> {
-  const program = fileURLToPath(new URL("./tiny-run-child.ts", import.meta.url));
-  const { report, ended, stderr, milliseconds } = await runReportingChild<ChildReport>(program, device, signal);
-  if (report?.ok === true) return { ok: true, milliseconds: report.milliseconds };
-  return { ok: false, milliseconds, reason: causeIn(stderr) ?? cleanMessage(report?.message ?? ended) };
+  const run = await runReportingChild<number>(new URL("./tiny-run-child.ts", import.meta.url), device, { signal });
+  if (run.ok) return { ok: true, milliseconds: run.value };
+  const { milliseconds, stderr, error } = run;
+  return { ok: false, milliseconds, reason: causeIn(stderr) ?? cleanMessage(error.message) };
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type TensorInfo,
   type TensorMap,
   checkInputs,
+  checkOutputs,
   getDimension,
 } from "../../contract/tensor.ts";
 import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts";
@@ -91,9 +92,7 @@ export class SessionModel implements TensorModel {
         data: { output: other, tensors: known },
       });
     }
-    const unknown = wanted.find((name) => !known.includes(name));
-    if (unknown === undefined) return wanted;
-    throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, { remedy: `ask for ${known.join(", ")}` });
+    return checkOutputs(this.outputs, wanted);
   }
 
   /**

@@ -1,20 +1,15 @@
 /** What the cache of a language model takes, from its config.json. */
 import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/backend.ts";
+import { configNames } from "../../formats/config-names.ts";
 
 type Config = ModelFiles["config"];
-
-/** Fields of config.json as architectures name them. */
-const contextFields = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
-const layerFields = ["num_hidden_layers", "n_layer", "decoder_layers"];
-const headFields = ["num_attention_heads", "n_head", "decoder_attention_heads"];
-const widthFields = ["hidden_size", "n_embd", "d_model"];
 
 /** Bytes of one element of a cache. */
 const elementBytes = { fp32: 4, fp16: 2 } as const;
 
 /** Maximum number of tokens of a sequence, as config.json states it. Undefined for models without a limit, such as T5. */
 export function getContextLength(config: Config): number | undefined {
-  return getNumber(config, contextFields);
+  return getNumber(config, configNames.context);
 }
 
 /** Maximum number of tokens of a sequence: the limit of the model, or a lower one from the settings. */
@@ -32,9 +27,9 @@ export function estimateCache(
   precision: keyof typeof elementBytes,
   computeBytes: number,
 ): CacheEstimate | undefined {
-  const layers = getNumber(config, layerFields);
-  const heads = getNumber(config, headFields);
-  const width = getNumber(config, widthFields);
+  const layers = getNumber(config, [...configNames.layers, "decoder_layers"]);
+  const heads = getNumber(config, [...configNames.heads, "decoder_attention_heads"]);
+  const width = getNumber(config, configNames.width);
   if (layers === undefined || heads === undefined || width === undefined) return undefined;
   const keyValueHeads = getNumber(config, ["num_key_value_heads"]) ?? heads;
   const headSize = getNumber(config, ["head_dim"]) ?? width / heads;

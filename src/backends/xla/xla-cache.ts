@@ -54,7 +54,7 @@ export class XlaCache implements DecoderCache {
     this.replace([]);
   }
 
-  /** Does nothing: programs ignore rows behind the given number of tokens. */
+  /** Does nothing: programs ignore rows after the given number of tokens. */
   clear(): void {}
 
   copyFrom(other: DecoderCache): void {

@@ -18,8 +18,8 @@ interface ProgramSettings {
 }
 
 /**
- * A program that takes the caches of its sequences and gives them back with the rows of new tokens, which it writes behind the tokens that each holds: so
- * rows that are not kept are overwritten by the next run.
+ * A program that takes the caches of its sequences and gives them back with the rows of new tokens, which it writes after the tokens that each holds: so rows
+ * that are not kept are overwritten by the next run.
  */
 export class XlaDecoderProgram implements DecoderProgram {
   readonly steps: StepCounts;

@@ -1,13 +1,13 @@
 /** Shows the prompt that a conversation makes, without running a model. */
-import { readFile } from "node:fs/promises";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
-import { openSession } from "../session.ts";
+import { withSession } from "../session.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
 import type { ChatState } from "./chat-commands.ts";
+import { readGivenText } from "../input/given-file.ts";
 
 /** Flags of the command about prompts. */
 export interface PromptFlags {
@@ -47,7 +47,7 @@ export async function showPrompt({ model, state, flags }: ShownPrompt, terminal:
       remedy: "leave one of them out",
     });
   }
-  const source = template === undefined ? undefined : await readTemplate(template);
+  const source = template === undefined ? undefined : await readGivenText(template, "give a file with a chat template (Jinja)");
   const now = date === undefined ? undefined : parseDate(date);
   const shown =
     model === undefined
@@ -72,8 +72,7 @@ async function promptOfModel(
     tools: tools ?? file?.tools ?? [],
     templateVariables: { ...templateVariables, ...file?.variables },
   };
-  const session = await openSession(terminal, { ...flags }, model);
-  try {
+  return withSession(terminal, flags, model, async (session) => {
     const { text, tokens } = await session.runtime.chatPrompt(file?.messages ?? state.messages, {
       ...given,
       model: session.model,
@@ -81,9 +80,7 @@ async function promptOfModel(
       ...omitUndefined({ toolChoice, template: source, date: now }),
     });
     return { prompt: text, tokens };
-  } finally {
-    await session.runtime.dispose();
-  }
+  });
 }
 
 /** The text that a template makes of the file, whose messages it is given as they are. */
@@ -102,17 +99,6 @@ function renderAlone({ source, file, now }: PromptParts, { tools, templateVariab
   const variables = `{${members.filter((each) => each !== "").join(",")}}`;
   const prompt = new TemplateEngine().render({ source, variables, now: (now ?? new Date()).getTime() });
   return { prompt, tokens: null };
-}
-
-async function readTemplate(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "give a file with a chat template (Jinja)",
-    });
-  }
 }
 
 /** A date without a time is the beginning of that day, and one without a zone is local. */

@@ -1,9 +1,9 @@
 /** Flags that say what a generated text must be. */
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { parseJson } from "../../formats/json/exact-json.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
+import { parseGivenJson, readGivenText } from "./given-file.ts";
 
 /** Their values. */
 export interface ConstraintFlags {
@@ -39,24 +39,13 @@ export async function readConstraint({
       remedy: "give one of them",
     });
   }
-  if (schema !== undefined) return { constraint: { type: "schema", schema: parsed(await toText(schema), schema) } };
+  if (schema !== undefined) return { constraint: { type: "schema", schema: await readSchema(schema) } };
   if (regex !== undefined) return { constraint: { type: "regex", pattern: regex } };
   if (choices !== undefined) return { constraint: { type: "choice", choices } };
-  return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await toText(grammar) } };
+  return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await readGivenText(grammar) } };
 }
 
-async function toText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  }
-}
-
-function parsed(text: string, path: string): object {
-  try {
-    return parseJson(text) as object; // what it is, is checked where it is compiled
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${getMessage(error)}`, { cause: error });
-  }
+/** What the schema contains is checked where it is compiled. */
+async function readSchema(path: string): Promise<object> {
+  return parseGivenJson(await readGivenText(path), path, undefined, parseJson) as object;
 }

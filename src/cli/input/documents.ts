@@ -1,9 +1,10 @@
 /** Documents of a command: whole files, texts or stdin, unchanged, including line endings and byte order marks. */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
+import { readGivenFile } from "./given-file.ts";
 
 /** An input document. */
 export interface Document {
@@ -50,15 +51,7 @@ async function readDocument(argument: string, isFile: boolean, terminal: Termina
   if (argument === "-") return { path: "stdin", text: decode(await readAll(terminal.stdin), "stdin") };
   const path = resolve(terminal.directory, argument);
   if (!isFile && /\s/.test(argument) && !(await isThere(path))) return { text: argument };
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${argument} cannot be read: ${getMessage(error)}`, {
-      remedy: "give a file; a text of one word is taken from stdin",
-      cause: error,
-    });
-  }
+  const bytes = await readGivenFile(path, "give a file; a text of one word is taken from stdin", argument);
   return { path: argument, text: decode(bytes, argument) };
 }
 

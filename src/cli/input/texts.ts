@@ -1,4 +1,5 @@
 /** Texts of a command: from arguments, a file or stdin. */
+import { parseGivenJson } from "./given-file.ts";
 import { createReadStream } from "node:fs";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
@@ -48,12 +49,7 @@ async function readLines(stream: NodeJS.ReadableStream, format: "text" | "json",
 }
 
 function toText(line: string, place: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${getMessage(error)}`, { cause: error });
-  }
+  const value = parseGivenJson(line, place);
   const text = typeof value === "object" && value !== null && "text" in value ? value.text : value;
   if (typeof text === "string") return text;
   throw new InferyardError("INPUT_INVALID", `${place} is neither a string nor an object with a string "text"`);

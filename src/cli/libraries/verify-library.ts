@@ -10,16 +10,14 @@ import {
   validateLibrary,
 } from "../../libraries/validation/index.ts";
 import { formatTable, printable } from "../output/table.ts";
-import { withNotice } from "../session.ts";
+import { type GlobalFlags, withNotice } from "../session.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
 
 /** Columns that a text from a library may take. */
 const maxColumns = 300;
 
 /** The flags of `libraries`, of which verify has --json and --contract. */
-export interface LibraryFlags {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+export interface LibraryFlags extends GlobalFlags {
   readonly python?: string | true;
   readonly all?: boolean;
   readonly emit?: string;

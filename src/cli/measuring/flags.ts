@@ -2,7 +2,8 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { MeasuringOptions, RoundProgress } from "../../measuring/index.ts";
-import { addBulkLoadFlags, positiveInteger, type Session, withNotice } from "../session.ts";
+import { positiveInteger } from "../option-flags.ts";
+import { addBulkLoadFlags, type Session, withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Flags of commands that measure. */

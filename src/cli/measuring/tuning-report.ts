@@ -2,7 +2,7 @@
 import { formatTable } from "../output/table.ts";
 import { formatMilliseconds } from "../output/units.ts";
 import type { Gain, Knob, Trial, TuneFigures } from "../../measuring/index.ts";
-import { median } from "../../measuring/statistics.ts";
+import { median } from "../../platform/statistics.ts";
 
 /** The trials as a table, and the conclusion in a sentence. */
 export function formatTuning({ start, trials, final }: TuneFigures): string {

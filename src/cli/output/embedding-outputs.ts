@@ -3,18 +3,16 @@ import type { EmbedOutputsRequest, EmbedOutputsResult } from "../../api/task-req
 import { embedOptions } from "../../tasks/embedding/embed-options.ts";
 import { type EmbedOutputsOptions, checkOutputs } from "../../tasks/embedding/output-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
-import { type Session, withNotice } from "../session.ts";
+import { type GlobalFlags, type Session, withNotice } from "../session.ts";
 import { configured, noteTruncated } from "../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { formatTable, printable } from "./table.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
 /** Flags of the command. */
-export interface OutputFlags {
+export interface OutputFlags extends GlobalFlags {
   /** The forms, separated by commas. */
   readonly outputs: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Runs the command and prints the result. */

@@ -4,24 +4,18 @@ import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { SparseEmbedding } from "../../tasks/sparse-embedding/sparse-vectors.ts";
 import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
-import { type Session, withNotice } from "../session.ts";
+import { type GlobalFlags, type Session, withNotice } from "../session.ts";
 import { formatTable, printable } from "./table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { configured, noteTruncated } from "../task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
-
-/** Flags of sparse embeddings. */
-export interface SparseFlags {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
 
 type TokenOf = (id: number) => string;
 
 /** Runs the command and prints the result. */
 export async function embedSparsely(
   texts: readonly string[],
-  flags: SparseFlags,
+  flags: GlobalFlags,
   session: Session,
   terminal: Terminal,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 /** `--input name=value`: the input tensors of a run. */
-import { readFile } from "node:fs/promises";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
+import { parseGivenJson, readGivenText } from "../input/given-file.ts";
 
 /** One --input: a tensor from a .npy file, or JSON whose data type the model determines. */
 export type GivenInput = { readonly tensor: Tensor } | { readonly json: unknown };
@@ -26,29 +26,13 @@ export async function readInputs(flags: readonly string[]): Promise<ReadonlyMap<
 
 async function readInput(name: string, value: string): Promise<GivenInput> {
   if (!value.startsWith("@"))
-    return { json: parse(value, `input "${name}"`, "write strings in quotes, and numbers in brackets") };
+    return { json: parseGivenJson(value, `input "${name}"`, "write strings in quotes, and numbers in brackets") };
   const path = value.slice(1);
   if (path.endsWith(".npy")) return { tensor: await readNpy(path) };
-  if (path.endsWith(".json")) return { json: parse(await readText(path), path, "check the file") };
+  if (path.endsWith(".json")) return { json: parseGivenJson(await readGivenText(path), path, "check the file") };
   throw new InferyardError("INPUT_INVALID", `input "${name}" is to come from ${path}, which is neither .npy nor .json`, {
     remedy: `write ${forms}`,
   });
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  }
-}
-
-function parse(text: string, place: string, remedy: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${getMessage(error)}`, { cause: error, remedy });
-  }
 }
 
 /**

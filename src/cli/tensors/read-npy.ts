@@ -2,10 +2,10 @@
  * Reads NumPy's .npy format (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran order.
  * Pickled objects are refused.
  */
-import { readFile } from "node:fs/promises";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
+import { readGivenFile } from "../input/given-file.ts";
 
 const magic = "\u0093NUMPY";
 /** NumPy's own limit. */
@@ -31,13 +31,7 @@ const numberTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
 
 /** Reads a file. Throws INPUT_INVALID for a file that cannot be read or is inconsistent. */
 export async function readNpy(path: string): Promise<Tensor> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  }
-  return parseNpy(bytes, path);
+  return parseNpy(await readGivenFile(path), path);
 }
 
 /** Parses the bytes of a file; `path` is for messages. Throws INPUT_INVALID. */

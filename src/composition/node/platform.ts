@@ -1,6 +1,6 @@
 /** The platform of a runtime in Node.js. That of a browser is created in src/api/browser/create-runtime.ts. */
 import { createMachineReader } from "../../devices/index.ts";
-import { readMeasurements } from "../../measurements/index.ts";
+import { readMeasurements } from "../../speed-records/index.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import { deferredHost } from "./deferred-host.ts";
 import { workerHost } from "../../hosts/worker.ts";

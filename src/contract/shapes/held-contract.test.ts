@@ -62,7 +62,7 @@ describe("backends are held to the contract", () => {
   it("in each member of their capabilities", () => {
     const onnx = { kind: "tensor", format: "onnx", architectures: "any" };
     const right = { models: [onnx], precisions: ["fp32"], options: ["threads"] };
-    refusesEach("capabilities(cpu:0)", right, { models: [], precisions: [], options: [], cachePrecisions: optionalMember, footprint: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
+    refusesEach("capabilities(cpu:0)", right, { models: [], precisions: [], options: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, runMemory: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
     const nested =
       (capabilities: object): (() => unknown) =>
       () =>
@@ -148,8 +148,6 @@ describe("backends are held to the contract", () => {
       "decode",
       "forkSequence",
       "truncateSequence",
-      "saveSequence",
-      "restoreSequence",
       "releaseSequence",
     ];
     const language = {
@@ -158,7 +156,13 @@ describe("backends are held to the contract", () => {
       limits: { vocabulary: 8, cacheBytesPerToken: 0, hasEncoder: false },
       ...Object.fromEntries(methods.map((name) => [name, call])),
     };
-    const members = { ...baseMembers, limits: [], ...Object.fromEntries(methods.map((name) => [name, functionMember])) };
+    const members = {
+      ...baseMembers,
+      limits: [],
+      ...Object.fromEntries(methods.map((name) => [name, functionMember])),
+      saveSequence: [...optionalMember, "a function"],
+      restoreSequence: [...optionalMember, "a function"],
+    } as const;
     refusesEach("loadLanguage()", language, members, (value: LanguageModel) => checkLanguageModel(backend, value));
     expect(() => checkLanguageModel(backend, { ...language, limits: { ...language.limits, vocabulary: 0 } } as never)).toThrow(
       "loadLanguage().limits.vocabulary is 0, and must be a whole number of at least 1",

@@ -40,9 +40,10 @@ const supportedModels = object({
 const capabilities = object({
   models: list(supportedModels),
   precisions: list(oneOf("fp32", "fp16", "bf16", "int8", "int4")),
-  options: list(text),
+  options: optional(list(text)),
   cachePrecisions: optional(cachePrecisions),
   footprint: optional(object({ bytes: amount, perWeightByte: amount })),
+  runMemory: optional(object({ liveTensors: amount, isBounded: flag })),
   compiles: optional(flag),
 });
 
@@ -75,6 +76,7 @@ const backendMembers = object({
   capabilities: callable,
   load: callable,
   loadLanguage: optional(callable),
+  alternatives: optional(callable),
   estimateCache: optional(callable),
   dispose: optional(callable),
 });

@@ -12,7 +12,9 @@ export type UntypedDependency =
 
 /** Thrown by `Builder.known` and `Builder.knownData` for a tensor whose elements only a run provides. */
 export class DataDependencyError extends Error {
-  /** Undefined when the tensor has too many elements to become a constant of the graph: then only the whole operator can be interpreted. */
+  /**
+   * The value that is needed; undefined if the tensor has too many elements to become a constant of the graph: then only the whole operator can be interpreted.
+   */
   readonly dependency: UntypedDependency | undefined;
   /** Names the tensor in messages, for example "input 1 of Reshape "r"". */
   readonly what: string;

@@ -19,7 +19,7 @@ export type InterpretedOp = InterpretedNode | InterpretedLoop;
 /** An operator that the interpreter computes whole, such as NonZero: the shape of its result depends on a large tensor. */
 export interface InterpretedNode {
   readonly kind: "node";
-  /** Undefined for an optional input that the model leaves out. */
+  /** Inputs of the operation; undefined for an optional input that the model leaves out. */
   readonly inputs: readonly (TracedValue | undefined)[];
   /** Evaluates the operator. `inputs` are those above with their elements; so are the results. Throws where `limits` are exceeded. */
   compute(inputs: readonly (TracedValue | undefined)[], limits: Partial<TraceLimits>): readonly TracedValue[];

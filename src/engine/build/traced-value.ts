@@ -14,7 +14,7 @@ export interface TracedSequence {
 
 /** An ONNX optional: a value or none, known while the model is traced. */
 export interface TracedOptional {
-  /** Absent if the optional is empty. */
+  /** Value in the optional; absent if it is empty. */
   readonly content?: TracedValue;
   readonly optional: true;
 }

@@ -15,7 +15,7 @@ export interface BlockKernelState {
 /** The parts of `BlockKernels`. */
 export interface BlockKernelSettings {
   readonly machine: KernelMachine;
-  /** Default: the registry. */
+  /** Kernels to select from. Default: the registry. */
   readonly registry?: readonly KernelEntry[];
 }
 

@@ -1,5 +1,5 @@
 /** Conversions between element types, as ONNX Cast defines them. */
-import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
+import { type ElementType, integerRange, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers, toStrings, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
@@ -31,13 +31,6 @@ function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: El
     shape,
     Float64Array.from(values, (value) => Math.max(range[0], Math.min(range[1], value))),
   );
-}
-
-/** The smallest and the largest value of an integer type; undefined for other types. */
-export function integerRange(type: ElementType): readonly [number, number] | undefined {
-  const { kind, bits } = elementTypes[type];
-  if (kind === "signed") return [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
-  return kind === "unsigned" ? [0, 2 ** bits - 1] : undefined;
 }
 
 /** Numbers as strings, as ONNX Cast requires: up to 17 digits for float64 and 9 for smaller types, "INF" and "NaN". */

@@ -39,6 +39,9 @@ const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   "is-infinite": (x) => Number(x === Number.POSITIVE_INFINITY || x === Number.NEGATIVE_INFINITY),
 };
 
+/** All functions of one operand. */
+export const unaryFunctions: readonly UnaryFunction[] = Object.keys(unary) as UnaryFunction[];
+
 /** Functions of int64 and uint64 elements; the others are computed in float64. */
 const bigintUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>> = {
   abs: (x) => (x < 0n ? -x : x),
@@ -86,6 +89,9 @@ const binary: Readonly<Record<BinaryFunction, (a: number, b: number) => number>>
   or: (a, b) => a | b,
   xor: (a, b) => a ^ b,
 };
+
+/** All functions of two operands. */
+export const binaryFunctions: readonly BinaryFunction[] = Object.keys(binary) as BinaryFunction[];
 
 /** Binary functions of int64 and uint64 elements, which wrap around when they are stored. */
 const bigintBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">, (a: bigint, b: bigint) => bigint>> = {

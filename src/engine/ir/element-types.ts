@@ -72,6 +72,13 @@ export function isFloat(type: ElementType): boolean {
   return elementTypes[type].kind === "float";
 }
 
+/** The smallest and the largest value of an integer type; undefined for other types. */
+export function integerRange(type: ElementType): readonly [min: number, max: number] | undefined {
+  const { kind, bits } = elementTypes[type];
+  if (kind === "signed") return [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
+  return kind === "unsigned" ? [0, 2 ** bits - 1] : undefined;
+}
+
 /** Whether elements of the type are JavaScript bigints: int64 and uint64. */
 export function isBigIntType(type: ElementType): type is "int64" | "uint64" {
   return type === "int64" || type === "uint64";

@@ -12,7 +12,7 @@ export interface Literal {
   readonly shape: readonly number[];
   /** The elements. With lazy storage each access may materialize them again, so read this once and keep the result. */
   readonly data: TensorData;
-  /** Set for large literals, whose elements can be released from memory. */
+  /** Storage of a large literal, whose elements can be released from memory; undefined for small ones. */
   readonly storage?: LazyStorage;
 }
 

@@ -1,74 +1,18 @@
 /** Lowers fused chains of elementwise operations to generated loops. */
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { type ElementwiseRequest, elementwise, supportsElementwise } from "../codegen/wasm/index.ts";
+import { elementBytes, type ElementwiseRequest, elementwise, registerType, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
-import type { ElementType } from "../ir/element-types.ts";
+import { type ElementType, elementTypes, integerRange } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { toNumbers } from "../ir/literal.ts";
-import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
+import type { ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
-
-const kernelTypes: ReadonlySet<ElementType> = new Set<KernelType>([
-  "float32",
-  "float16",
-  "float64",
-  "int32",
-  "uint32",
-  "int64",
-  "uint16",
-  "int16",
-  "uint8",
-  "int8",
-  "bool",
-]);
-
-/** Comparisons, which the kernels name otherwise. */
-const comparisons: Readonly<Partial<Record<BinaryFunction, "eq" | "lt" | "le" | "gt" | "ge">>> = {
-  equal: "eq",
-  less: "lt",
-  "less-or-equal": "le",
-  greater: "gt",
-  "greater-or-equal": "ge",
-};
-
-const plainBinary: ReadonlySet<BinaryFunction> = new Set([
-  "add",
-  "sub",
-  "mul",
-  "div",
-  "pow",
-  "min",
-  "max",
-  "mod",
-  "remainder",
-  "and",
-  "or",
-  "xor",
-  "shift-left",
-  "shift-right",
-]);
-
-const bitwise: Readonly<Partial<Record<BinaryFunction, "and" | "or" | "xor">>> = {
-  "bitwise-and": "and",
-  "bitwise-or": "or",
-  "bitwise-xor": "xor",
-};
-
-const compositeUnary: ReadonlySet<UnaryFunction> = new Set(["softplus", "is-nan", "is-infinite"]);
-
-/** Integer types that kernels compute as int32, with their smallest and largest value. */
-const smallIntegerRanges: Readonly<Partial<Record<ElementType, readonly [min: number, max: number]>>> = {
-  int8: [-128, 127],
-  uint8: [0, 255],
-  int16: [-32_768, 32_767],
-  uint16: [0, 65_535],
-};
 
 /**
  * Lowers a fused chain of elementwise operations to one kernel. undefined when the kernel does not support a step for the types of its operands, or
@@ -119,7 +63,13 @@ function computesInFloat16({ steps }: NodeOf<"elementwise">["operation"], inputs
 }
 
 function isKernelType(type: ElementType): type is KernelType {
-  return kernelTypes.has(type);
+  return Object.hasOwn(elementBytes, type);
+}
+
+/** The range of an integer type that kernels compute as int32. */
+function smallIntegerRange(type: ElementType): readonly [min: number, max: number] | undefined {
+  const { bits } = elementTypes[type];
+  return bits === 8 || bits === 16 ? integerRange(type) : undefined;
 }
 
 /** Translates steps of the graph to steps of the kernel. Scalar constants become constant steps, so values are renumbered. */
@@ -155,7 +105,7 @@ class StepTranslator {
   /** Narrows results of 8- and 16-bit integer arithmetic, which kernels compute in 32 bits. Selection needs no narrowing. */
   #wrapToType(result: number, operation: ElementOperation, type: ElementType): number {
     const computes = operation.kind === "unary" || operation.kind === "binary";
-    return computes && smallIntegerRanges[type] !== undefined
+    return computes && smallIntegerRange(type) !== undefined
       ? this.#emit({ op: "cast", of: [result], to: type as KernelType })
       : result;
   }
@@ -173,7 +123,7 @@ class StepTranslator {
       case "cast":
         return isKernelType(operation.to) ? this.#cast(a, operation, from) : undefined;
       case "binary":
-        return this.#binary(operation.function, a, b);
+        return this.#emit({ op: operation.function, of: [a, b] });
       case "unary":
         return this.#unary(operation.function, a);
     }
@@ -181,7 +131,7 @@ class StepTranslator {
 
   /** A cast. Kernels truncate to the low bits, so a saturating cast to 8 or 16 bits is preceded by a clamp. */
   #cast(a: number, { to, saturate }: OperationOf<"cast">, from: ElementType | undefined): number | undefined {
-    const range = saturate ? smallIntegerRanges[to] : undefined;
+    const range = saturate ? smallIntegerRange(to) : undefined;
     if (range === undefined) {
       // Casts from floats saturate at the range of int32 and uint32; casts from integers would wrap around.
       if (saturate && (to === "int32" || to === "uint32") && /int(32|64)$/.test(from ?? "")) return undefined;
@@ -194,29 +144,18 @@ class StepTranslator {
     return this.#emit({ op: "cast", of: [clamped], to: to as KernelType });
   }
 
-  #binary(name: BinaryFunction, a: number, b: number): number | undefined {
-    const comparison = comparisons[name];
-    if (comparison !== undefined) return this.#emit({ op: comparison, of: [a, b] });
-    const bits = bitwise[name];
-    if (bits !== undefined) return this.#emit({ op: bits, of: [a, b] });
-    return plainBinary.has(name) ? this.#emit({ op: name as "add", of: [a, b] }) : undefined;
-  }
-
-  #unary(name: UnaryFunction, a: number): number | undefined {
-    if (name === "bitwise-not") return this.#emit({ op: "not", of: [a] });
-    if (name === "is-nan") return this.#emit({ op: "ne", of: [a, a] });
+  #unary(name: UnaryFunction, a: number): number {
+    if (name === "is-nan") return this.#emit({ op: "not-equal", of: [a, a] });
     if (name === "is-infinite") {
       const infinity = this.#emit({ op: "constant", type: "float32", value: Number.POSITIVE_INFINITY });
-      return this.#emit({ op: "eq", of: [this.#emit({ op: "abs", of: [a] }), infinity] });
+      return this.#emit({ op: "equal", of: [this.#emit({ op: "abs", of: [a] }), infinity] });
     }
-    if (name === "softplus") {
-      // max(x, 0) + log(1 + exp(-|x|))
-      const zero = this.#emit({ op: "constant", type: "float32", value: 0 });
-      const negated = this.#emit({ op: "neg", of: [this.#emit({ op: "abs", of: [a] })] });
-      const logarithm = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [negated] })] });
-      return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), logarithm] });
-    }
-    return compositeUnary.has(name) ? undefined : this.#emit({ op: name as "abs", of: [a] });
+    if (name !== "softplus") return this.#emit({ op: name, of: [a] });
+    // max(x, 0) + log(1 + exp(-|x|))
+    const zero = this.#emit({ op: "constant", type: "float32", value: 0 });
+    const negated = this.#emit({ op: "neg", of: [this.#emit({ op: "abs", of: [a] })] });
+    const logarithm = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [negated] })] });
+    return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), logarithm] });
   }
 
   /** Appends a kernel step and returns the number of its result. */
@@ -232,8 +171,5 @@ function constantStep({ constant }: Value): Extract<Step, { readonly op: "consta
   if (constant.dataType === "float16") return undefined;
   const value = at(toNumbers(constant), 0);
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
-  const { dataType } = constant;
-  if (dataType === "int8" || dataType === "uint8" || dataType === "int16" || dataType === "uint16")
-    return { op: "constant", type: "int32", value };
-  return { op: "constant", type: dataType, value };
+  return { op: "constant", type: registerType(constant.dataType), value };
 }

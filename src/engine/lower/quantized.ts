@@ -8,12 +8,11 @@ import {
   fitsBytes,
   type IntegerOutput,
   integerMatmul,
-  integerWeightBytes,
-  type IntegerWeights,
+  type IntegerWeightsShape,
   packedIntegerLength,
   packBytes,
   packedBytesLength,
-  packDifferences,
+  packIntegerWeights,
   quantizationRange,
   quantize,
   quantizeRows,
@@ -139,32 +138,23 @@ function matrixShape({ type }: Value): { readonly rows: number; readonly columns
   return { rows: elementCount(type.shape.slice(0, -1)), columns: type.shape.at(-1) ?? 1 };
 }
 
-/** Weights of int32 that span a byte, as bytes with a zero point. */
+/** Packed int32 weights whose values span at most 256: as int8 if they fit, else as int16. */
 function packedIntegerWeights(
   source: Literal | undefined,
-):
-  | { readonly shape: Pick<Parameters<typeof integerMatmul>[0], "n" | "k" | "weightBytes">; readonly weights: PackedWeights }
-  | undefined {
+): { readonly shape: IntegerWeightsShape; readonly weights: PackedWeights } | undefined {
   if (source === undefined) return undefined;
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   const [min, max] = rangeIncludingZero(source);
   if (max - min > 255 || min < -255) return undefined;
-  const isSigned = min >= -128 && max <= 127;
-  // How long it will be does not depend on the elements, so they are not asked for here.
-  const outline: IntegerWeights = isSigned
-    ? { values: new Int8Array(0), k, n }
-    : { values: new Uint8Array(0), k, n, zeroPoints: [-min] };
-  const weightBytes = integerWeightBytes(outline);
+  const shape = { k, n, weightBytes: min >= -128 && max <= 127 ? 1 : 2 } as const;
+  const { dataType } = source;
   const weights: PackedWeights = {
     source,
     layout: `integer ${k}x${n}`,
-    bytes: packedIntegerLength(outline),
-    pack: (target, data) => {
-      const { dataType, shape } = source;
-      packDifferences(target, { values: toNumbers({ dataType, shape, data }), k, n }, weightBytes);
-    },
+    bytes: packedIntegerLength(shape),
+    pack: (target, data) => packIntegerWeights(target, toNumbers({ dataType, shape: source.shape, data }), shape),
   };
-  return { shape: { k, n, weightBytes }, weights };
+  return { shape, weights };
 }
 
 function fitsByteLayout(source: Literal): boolean {

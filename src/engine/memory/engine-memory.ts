@@ -16,8 +16,8 @@ import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.
 const maxPages = 65_536;
 
 /**
- * Arena regions of replicas have sizes that are powers of this factor. An arena that must grow while another replica's region follows it leaves its
- * region behind; equal size classes let the next replica reuse that region.
+ * Arena regions of replicas have sizes that are powers of this factor. An arena that must grow while another replica's region follows it leaves its region
+ * behind; equal size classes let the next replica reuse that region.
  */
 const arenaGrowth = 1.5;
 

@@ -112,7 +112,7 @@ function blockLiteral(weights: BlockWeights): Literal {
   return literalWithStorage(storage, "float32", [columns, rows]);
 }
 
-/** The blocks of all rows, each with `blocksOfRow` blocks. Those behind the stored ones are 0. */
+/** The blocks of all rows, each with `blocksOfRow` blocks. Those after the stored ones are 0. */
 function storedBlocks({ codes, scales, zeros, shape, rows, blocks }: BlockWeights, blocksOfRow: number): Uint8Array {
   const header = scaledBlockHeader(shape);
   const codeBytes = (shape.elements * shape.bits) / 8;

@@ -1,6 +1,5 @@
 /** The graph of an ONNX model for inputs of given shapes. Nothing is executed. */
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Graph, NamedValue, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
 import type { OnnxModel, OnnxValueInfo } from "./onnx-model.ts";

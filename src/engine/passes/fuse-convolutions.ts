@@ -1,30 +1,23 @@
 /** Fuses a convolution with the bias and the activation that follow it. */
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
-import { getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { getActivation } from "./patterns.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Replaces convolution + constant bias per channel, and convolution + ReLU, tanh or sigmoid, by one convolution that does both. */
-export function fuseConvolutions(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = fused(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const fuseConvolutions: Pass = valuePass(fused);
 
-function fused({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
+  const activation = getActivation(node);
+  if (activation !== undefined) return withActivation(rewriter, ...activation);
+  const { operation, inputs } = node;
   const [a, b] = inputs;
-  if (a === undefined) return undefined;
-  if (operation.kind === "unary" && (operation.function === "tanh" || operation.function === "sigmoid")) {
-    return withActivation(rewriter, a, operation.function);
-  }
-  if (operation.kind !== "binary" || b === undefined) return undefined;
-  if (operation.function === "add") return withBias(rewriter, a, b) ?? withBias(rewriter, b, a);
-  return operation.function === "max" && getScalar(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
+  if (operation.kind !== "binary" || operation.function !== "add" || a === undefined || b === undefined) return undefined;
+  return withBias(rewriter, a, b) ?? withBias(rewriter, b, a);
 }
 
 /** The convolution that computes the value, if the value has no other reader and no activation is fused yet. */

@@ -1,9 +1,9 @@
 /** Elementwise (loop) fusion: chains of elementwise operations become one operation that keeps intermediate values in registers. */
 import { at, required } from "../../contract/checked.ts";
-import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Most operations in one chain: the values of longer ones do not fit into registers. */
 const maxSteps = 24;
@@ -11,20 +11,16 @@ const maxSteps = 24;
 const maxInputs = 8;
 
 /** Merges each elementwise node with the chains that compute its inputs, where those have no other reader and the same shape. */
-export function fuseElementwise(graph: Graph): Graph {
-  return withChains(graph, maxSteps);
-}
+export const fuseElementwise: Pass = withChains(maxSteps);
 
 /** Makes each elementwise node a chain of one operation, the form that kernels are generated from. Nothing is fused. */
-export function separateElementwise(graph: Graph): Graph {
-  return withChains(graph, 1);
-}
+export const separateElementwise: Pass = withChains(1);
 
 /** `limit` is the maximum number of operations of one chain. */
-function withChains(graph: Graph, limit: number): Graph {
-  return rewrite(graph, (node, rewriter) => {
+function withChains(limit: number): Pass {
+  return valuePass((node, rewriter) => {
     const operation = elementOperation(node);
-    return operation === undefined ? undefined : [chained(node, operation, rewriter, limit)];
+    return operation && chained(node, operation, rewriter, limit);
   });
 }
 

@@ -1,17 +1,12 @@
 /** Fuses a matrix product with constant weights with its epilogue: bias, residual and activation. */
-import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
-import { getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { getActivation } from "./patterns.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Turns float32 matmul by a constant matrix into "linear", and merges the additions and activations that follow "linear" or "integer-linear" into it. */
-export function fuseLinear(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = fused(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const fuseLinear: Pass = valuePass(fused);
 
 function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
   const { operation, inputs } = node;
@@ -19,13 +14,10 @@ function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
   if (a === undefined) return undefined;
   if (operation.kind === "matmul") return weighted(rewriter, a, b);
   if (operation.kind === "gelu") return withActivation(rewriter, a, operation.approximate === "tanh" ? "gelu-tanh" : "gelu");
-  if (operation.kind === "unary" && (operation.function === "tanh" || operation.function === "sigmoid")) {
-    return withActivation(rewriter, a, operation.function);
-  }
-  if (operation.kind !== "binary" || b === undefined) return undefined;
-  if (operation.function === "add") return withAddend(rewriter, a, b) ?? withAddend(rewriter, b, a);
-  if (operation.function === "max") return getScalar(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
-  return undefined;
+  const activation = getActivation(node);
+  if (activation !== undefined) return withActivation(rewriter, ...activation);
+  if (operation.kind !== "binary" || operation.function !== "add" || b === undefined) return undefined;
+  return withAddend(rewriter, a, b) ?? withAddend(rewriter, b, a);
 }
 
 function weighted(rewriter: Rewriter, x: Value, weights: Value | undefined): Value | undefined {

@@ -1,19 +1,14 @@
 /** Fuses matrix products of two computed operands with the transposes and scalar factors around them, as in attention. */
 import { at } from "../../contract/checked.ts";
-import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, getOperands, getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /**
  * Turns float32 matmul into "fused-matmul", which reads its operands through axis permutations and multiplies by a factor, and merges transposes and
  * scalar multiplications of the operands and of the result into it.
  */
-export function fuseMatmul(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = fused(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const fuseMatmul: Pass = valuePass(fused);
 
 function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [a, b] = inputs;

@@ -1,21 +1,16 @@
 /** Fuses matrix products of 8-bit quantized activations with constant weights, which ONNX spells as MatMulInteger with casts and scales around it. */
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { GraphNode, Value } from "../ir/graph.ts";
 import { rangeIncludingZero } from "../ir/literal.ts";
 import { eitherOrder, getOperand, getOperands } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /**
  * Turns int32 matmul of zero-point-corrected bytes into "integer-matmul", its multiplication by float32 scales into "integer-linear", and the
  * quantization of the activations before it into "quantize".
  */
-export function fuseQuantizedMatmul(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = integerMatmul(node, rewriter) ?? scaled(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const fuseQuantizedMatmul: Pass = valuePass((node, rewriter) => integerMatmul(node, rewriter) ?? scaled(node, rewriter));
 
 /** An int32 matmul by constant weights as "integer-matmul". The kernel needs an even inner dimension and weights that span at most 256 values. */
 function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {

@@ -3,9 +3,9 @@
  * head for the query heads that share it, which repeated the whole cache for every decoded token. Here the queries of a group become rows of one matrix
  * and are multiplied by the unrepeated head.
  */
-import { type Graph, type GraphNode, type Value } from "../ir/graph.ts";
+import { type GraphNode, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 const identity = [0, 1, 2, 3];
 
@@ -13,12 +13,7 @@ const identity = [0, 1, 2, 3];
  * Rewrites a "fused-matmul" whose second operand repeats each key or value head for several query heads: the queries of a group become rows of one
  * matrix, so that the heads need not be repeated.
  */
-export function groupQueryHeads(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = grouped(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const groupQueryHeads: Pass = valuePass(grouped);
 
 /** `[N, K * G, M, D]` times K heads that were each repeated G times, as `[N, K, G * M, D]` times the K heads. */
 function grouped({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {

@@ -58,7 +58,7 @@ const passesOfLevel: Readonly<Record<OptimizationLevel, readonly Pass[]>> = {
 
 /** Options of `optimize`. */
 export interface OptimizeOptions {
-  /** Default: "all". */
+  /** Level of optimization. Default: "all". */
   readonly level?: OptimizationLevel;
   /** Evaluates operations on constants. Default: the interpreter. */
   readonly fold?: ConstantFolder;

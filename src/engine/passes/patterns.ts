@@ -1,8 +1,8 @@
 /** Pattern matching on graphs, shared by the passes. Patterns match structure and constants, never names. */
 import { elementCount } from "../../contract/tensor.ts";
-import type { Value } from "../ir/graph.ts";
+import type { GraphNode, Value } from "../ir/graph.ts";
 import { toNumbers } from "../ir/literal.ts";
-import type { BinaryFunction, UnaryFunction } from "../ir/operations.ts";
+import type { Activation, BinaryFunction, UnaryFunction } from "../ir/operations.ts";
 import type { Rewriter } from "./rewrite.ts";
 
 /** The value of a constant with one element as a number; undefined for anything else. */
@@ -29,6 +29,16 @@ export function eitherOrder(rewriter: Rewriter, value: Value, name: BinaryFuncti
 export function getOperand(rewriter: Rewriter, value: Value, name: UnaryFunction): Value | undefined {
   const node = rewriter.producerOfKind(value, "unary");
   return node?.operation.function === name ? node.inputs[0] : undefined;
+}
+
+/** The operand and the name of an activation that a product can be fused with: tanh, sigmoid or ReLU; undefined if the node computes something else. */
+export function getActivation({ operation, inputs }: GraphNode): readonly [x: Value, name: Activation] | undefined {
+  const [x, other] = inputs;
+  if (x === undefined) return undefined;
+  if (operation.kind === "unary" && (operation.function === "tanh" || operation.function === "sigmoid"))
+    return [x, operation.function];
+  const isRelu = operation.kind === "binary" && operation.function === "max" && other !== undefined && getScalar(other) === 0;
+  return isRelu ? [x, "relu"] : undefined;
 }
 
 /** The factors of a product of any nesting: [a, b, c] for (a * b) * c, [x] for a value that is no product. */

@@ -1,16 +1,13 @@
 /** Recognizes the scale and zero point of ONNX DynamicQuantizeLinear, which is ten primitive operations. */
 import { elementCount } from "../../contract/tensor.ts";
-import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, getOperand, getOperands, getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Replaces the operations that compute scale and zero point from the minimum and maximum of a tensor by one "quantization-range". */
-export function recognizeDynamicQuantization(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = getScale(node, rewriter) ?? getZeroPoint(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const recognizeDynamicQuantization: Pass = valuePass(
+  (node, rewriter) => getScale(node, rewriter) ?? getZeroPoint(node, rewriter),
+);
 
 /** The scale: `width == 0 ? 1 : width / 255`, where width is max(x, 0) - min(x, 0). */
 function getScale({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {

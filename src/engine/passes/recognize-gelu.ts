@@ -1,21 +1,17 @@
 /** Recognizes GELU (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415) as exporters spell it. */
-import type { Graph, Value } from "../ir/graph.ts";
+import type { Value } from "../ir/graph.ts";
 import { isClose, eitherOrder, getFactors, getOperand, getOperands, getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". The factors may be in any order. */
-export function recognizeGelu(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    if (node.operation.kind !== "binary" || node.operation.function !== "mul") return undefined;
-    const factors = node.inputs.flatMap((input) => getFactors(rewriter, input));
-    const half = factors.findIndex((factor) => isClose(getScalar(factor), 0.5));
-    if (factors.length !== 3 || half < 0) return undefined;
-    const [one, other] = factors.toSpliced(half, 1);
-    if (one === undefined || other === undefined) return undefined;
-    const value = gated(rewriter, one, other) ?? gated(rewriter, other, one);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const recognizeGelu: Pass = valuePass(({ operation, inputs }, rewriter) => {
+  if (operation.kind !== "binary" || operation.function !== "mul") return undefined;
+  const factors = inputs.flatMap((input) => getFactors(rewriter, input));
+  const half = factors.findIndex((factor) => isClose(getScalar(factor), 0.5));
+  const [one, other, ...more] = factors.toSpliced(half, 1);
+  if (half < 0 || one === undefined || other === undefined || more.length > 0) return undefined;
+  return gated(rewriter, one, other) ?? gated(rewriter, other, one);
+});
 
 /** GELU of x, if `gate` is `1 + erf(x / sqrt 2)` or `1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))`. */
 function gated(rewriter: Rewriter, x: Value, gate: Value): Value | undefined {

@@ -1,18 +1,13 @@
 /** Recognizes layer normalization (Ba et al. 2016, https://arxiv.org/abs/1607.06450) as exporters spell it. */
-import type { Graph, Value } from "../ir/graph.ts";
+import type { Value } from "../ir/graph.ts";
 import { eitherOrder, getOperand, getOperands, getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Replaces `(x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta` over the last axis by "layer-norm". */
-export function recognizeNorms(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    if (node.operation.kind !== "binary" || node.operation.function !== "add") return undefined;
-    const [a, b] = node.inputs;
-    if (a === undefined || b === undefined) return undefined;
-    const value = shiftedNorm(rewriter, a, b) ?? shiftedNorm(rewriter, b, a);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const recognizeNorms: Pass = valuePass(({ operation, inputs: [a, b] }, rewriter) => {
+  if (operation.kind !== "binary" || operation.function !== "add" || a === undefined || b === undefined) return undefined;
+  return shiftedNorm(rewriter, a, b) ?? shiftedNorm(rewriter, b, a);
+});
 
 /** The layer norm, if `scaled` is gamma times a normalized tensor; gamma and beta are constants with the size of the last axis. */
 function shiftedNorm(rewriter: Rewriter, scaled: Value, beta: Value): Value | undefined {

@@ -100,6 +100,15 @@ export function rewrite(graph: Graph, visit: Visit): Graph {
   return eliminateDeadCode({ inputs: graph.inputs, nodes: rewriter.nodes, outputs });
 }
 
+/** The pass that replaces the only output of a node by the value that `rule` returns for it, and keeps the node if that is undefined. */
+export function valuePass(rule: (node: GraphNode, rewriter: Rewriter) => Value | undefined): Pass {
+  return (graph) =>
+    rewrite(graph, (node, rewriter) => {
+      const value = rule(node, rewriter);
+      return value === undefined ? undefined : [value];
+    });
+}
+
 function useCounts(graph: Graph): ReadonlyMap<Value, number> {
   const uses = new Map<Value, number>();
   const count = (value: Value): unknown => uses.set(value, (uses.get(value) ?? 0) + 1);

@@ -2,18 +2,13 @@
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
-import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import { getScalar } from "./patterns.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Simplifies reshape, transpose, expand, slice, cast and pow, and moves `expand` behind elementwise operations. */
-export function simplify(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) => {
-    const value = simpler(node, rewriter);
-    return value === undefined ? undefined : [value];
-  });
-}
+export const simplify: Pass = valuePass(simpler);
 
 function simpler(node: GraphNode, rewriter: Rewriter): Value | undefined {
   const { operation, inputs, outputs } = node;

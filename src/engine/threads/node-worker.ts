@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import type { BindMachineKernel } from "../codegen/x64/machine-code.ts";
 import { type ThreadMessage, createWorkerLoop } from "./worker-loop.ts";
 
-/** Takes messages one after the other: the first one with machine code waits for the module that binds it, and those behind it wait too. */
+/** Takes messages one after the other: the first one with machine code waits for the module that binds it, and those after it wait too. */
 class MessageQueue {
   readonly #take = createWorkerLoop();
   #binding: Promise<BindMachineKernel> | undefined;

@@ -6,7 +6,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
-import type { KernelCall, KernelFunction } from "../codegen/wasm/kernel.ts";
+import type { KernelCall, CompiledKernel } from "../codegen/wasm/kernel.ts";
 import { WorkQueue, maxChunks, trapped } from "./work-queue.ts";
 import { KernelTimings } from "./kernel-timings.ts";
 import { ParallelismGovernor } from "./parallelism-governor.ts";
@@ -44,7 +44,7 @@ export class ThreadPool {
   readonly #queue = new WorkQueue();
   readonly #memory: WasmMemory;
   readonly #threads: readonly ThreadHandle[];
-  readonly #kernels: KernelFunction[] = [];
+  readonly #kernels: CompiledKernel[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #timings = new KernelTimings();
   readonly #governor: Pick<ParallelismGovernor, "record" | "prefersSerial">;

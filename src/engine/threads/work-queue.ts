@@ -7,7 +7,7 @@
  * closed, that is, while its chunk index has the maximum value.
  */
 import { at } from "../../contract/checked.ts";
-import type { KernelFunction } from "../codegen/wasm/kernel.ts";
+import type { CompiledKernel } from "../codegen/wasm/kernel.ts";
 
 const words = {
   workCounter: 0,
@@ -106,7 +106,7 @@ export class WorkQueue {
   }
 
   /** Takes and computes chunks of the open call until none is left. `thread` is the index of this thread; 0 is the calling thread. */
-  takeChunks(kernels: readonly KernelFunction[], thread: number): void {
+  takeChunks(kernels: readonly CompiledKernel[], thread: number): void {
     for (let counter = this.#load("workCounter"); ;) {
       const chunk = counter & closed;
       const chunks = this.#load("chunks");
@@ -151,7 +151,7 @@ export class WorkQueue {
     return [...offsets, Math.min(chunk * size, pieces), Math.min((chunk + 1) * size, pieces)];
   }
 
-  #compute(kernel: KernelFunction, args: readonly number[], chunks: number): void {
+  #compute(kernel: CompiledKernel, args: readonly number[], chunks: number): void {
     let status = trapped;
     try {
       status = kernel(...args);

@@ -2,7 +2,7 @@
 import type { WasmMemory, WasmModule } from "../codegen/wasm/assembler/webassembly.ts";
 import { type CompiledKernels, instantiateKernels } from "../codegen/wasm/compile.ts";
 import { type BindMachineKernel, withBound } from "../codegen/x64/machine-code.ts";
-import type { KernelFunction } from "../codegen/wasm/kernel.ts";
+import type { CompiledKernel } from "../codegen/wasm/kernel.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 /** The message that sends a compiled module with further kernels to a worker thread. */
@@ -27,7 +27,7 @@ const spinMs = 0.3;
  * until another message is pending. `bind`: needed for messages with machine code.
  */
 export function createWorkerLoop(): (message: ThreadMessage, bind?: BindMachineKernel) => void {
-  const kernels: KernelFunction[] = [];
+  const kernels: CompiledKernel[] = [];
   let messagesSeen = 0;
   return ({ control: buffer, thread, module, memory, machineCode }, bind) => {
     messagesSeen += 1;

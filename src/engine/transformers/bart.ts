@@ -28,7 +28,7 @@ interface Family {
   readonly isNormedBefore: boolean;
   /** Whether the embeddings pass a norm. */
   readonly normalizesEmbeddings: boolean;
-  /** Position embeddings: learned with two unused rows at the start, sines and cosines, or the same from behind the padding token's id. */
+  /** Position embeddings: learned with two unused rows at the start, sines and cosines, or the same from after the padding token's id. */
   readonly positions: "learned" | "sinusoidal" | "sinusoidal after padding";
   /** Whether the file has a bias of the logits. */
   readonly hasLogitsBias: boolean;

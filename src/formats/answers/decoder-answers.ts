@@ -47,14 +47,18 @@ export function findDecoderProblem(type: string, format: BlockFormat | undefined
   return findScaledBlockProblem();
 }
 
-const rightTypes = new Set<string>();
-
 /** Throws VERIFICATION_FAILED if the decoder of a type is wrong. Each decoder is tested once in a process. */
-export function requireDecoder(type: string): void {
-  if (rightTypes.has(type)) return;
-  const problem = findDecoderProblem(type);
-  if (problem !== undefined) throw wrongBuild(problem);
-  rightTypes.add(type);
+export const requireDecoder: (type: string) => void = requireOnce((type: string) => findDecoderProblem(type));
+
+/** A check of types that throws VERIFICATION_FAILED with what `find` finds wrong; what is right is not tested again. */
+export function requireOnce<Type>(find: (type: Type) => string | undefined): (type: Type) => void {
+  const right = new Set<Type>();
+  return (type) => {
+    if (right.has(type)) return;
+    const problem = find(type);
+    if (problem !== undefined) throw wrongBuild(problem);
+    right.add(type);
+  };
 }
 
 /** The error for a decoder or encoder of weights that fails its test. `problem`: the wrong result, as a sentence without a full stop. */
@@ -74,7 +78,7 @@ function findNumberProblem(type: string): string | undefined {
   return notNumber.every(Number.isNaN) ? undefined : `the decoder of ${type} gives a number for NaN`;
 }
 
-/** What a format says of its blocks, on which kernels rely, as text. */
+/** Properties of a format's blocks that kernels rely on, as text. */
 export function getLayout({ elements, bytes, groupElements, hasMins, codeBits, smallestCode }: BlockFormat): string {
   const mins = hasMins ? " with minima" : "";
   return `${elements} in ${bytes} bytes, groups of ${groupElements}${mins}, codes of ${codeBits} bits from ${smallestCode}`;
@@ -97,7 +101,7 @@ function findBlockProblem(type: string, format: BlockFormat): string | undefined
 const unwritten = 77;
 const spare = 64;
 
-/** Whether a decoder writes behind the elements and groups of a block, as a message. */
+/** Whether a decoder writes after the elements and groups of a block, as a message. */
 export function findOverrun(type: string, format: BlockFormat, bytes: Uint8Array): string | undefined {
   const { elements, groupElements } = format;
   const groups = elements / groupElements;

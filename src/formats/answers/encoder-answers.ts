@@ -2,7 +2,7 @@
 import { type EncodableType, encodeTensor } from "../gguf/blocks/encode.ts";
 import { getPacking, type PackedType, packValues } from "../scaled-blocks/encode.ts";
 import { answerTable } from "./answer-table.ts";
-import { wrongBuild } from "./decoder-answers.ts";
+import { requireOnce } from "./decoder-answers.ts";
 import { computeDigest, patternBytes } from "./pattern.ts";
 
 /** Elements of the known tensor. */
@@ -46,15 +46,8 @@ export function findEncoderProblem(type: EncodableType): string | undefined {
     : `the encoder of ${type} writes other bytes than it should`;
 }
 
-const rightEncoders = new Set<EncodableType>();
-
 /** Throws VERIFICATION_FAILED if the encoder of a type is wrong. Each type is tested once in a process. */
-export function requireEncoder(type: EncodableType): void {
-  if (rightEncoders.has(type)) return;
-  const problem = findEncoderProblem(type);
-  if (problem !== undefined) throw wrongBuild(problem);
-  rightEncoders.add(type);
-}
+export const requireEncoder: (type: EncodableType) => void = requireOnce(findEncoderProblem);
 
 /** Error of the packing of weights to a type at a load, as a message; undefined if it is right. */
 export function findPackingProblem(type: PackedType): string | undefined {
@@ -77,12 +70,5 @@ export function findPackingProblem(type: PackedType): string | undefined {
   return undefined;
 }
 
-const rightPackings = new Set<PackedType>();
-
 /** Throws VERIFICATION_FAILED if weights are packed wrong. Each type is tested once in a process. */
-export function requirePacking(type: PackedType): void {
-  if (rightPackings.has(type)) return;
-  const problem = findPackingProblem(type);
-  if (problem !== undefined) throw wrongBuild(problem);
-  rightPackings.add(type);
-}
+export const requirePacking: (type: PackedType) => void = requireOnce(findPackingProblem);

@@ -19,7 +19,7 @@ export function computeDigest(values: Float32Array | Int8Array | Uint8Array): nu
   return hash >>> 0;
 }
 
-/** A copy that begins at an odd address, behind other bytes: a reader that ignores where its bytes begin is seen. */
+/** A copy that begins at an odd address, after other bytes: a reader that ignores where its bytes begin is seen. */
 export function displaced(bytes: Uint8Array): Uint8Array {
   const all = new Uint8Array(bytes.length + 2 * displacement).fill(0xa5);
   all.set(bytes, displacement);

@@ -13,7 +13,7 @@ export interface GgmlType {
   readonly blockElements: number;
   /** Bytes of a block; 0 if the size of a tensor is only known from the position of the next one. */
   readonly blockBytes: number;
-  /** Bytes behind the last block of a tensor. Default: 0. */
+  /** Bytes after the last block of a tensor. Default: 0. */
   readonly tailBytes?: number;
 }
 
@@ -96,7 +96,7 @@ export function ggmlType({ number, shape, room }: PlacedTensor, architecture: st
   return found ?? type(`type ${number}`, 1, 0);
 }
 
-/** Whether a matrix has the room of TL2, with its scale behind it or without, and not that of another type. */
+/** Whether a matrix has the room of TL2, with its scale after it or without, and not that of another type. */
 function isRoomOfTL2(other: GgmlType, shape: readonly number[], room: number): boolean {
   const [columns = 0, rows = 0] = shape;
   if (shape.length !== 2 || (columns * rows * other.blockBytes) / other.blockElements <= room) return false;

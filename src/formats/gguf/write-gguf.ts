@@ -21,8 +21,8 @@ const alignment = 32;
 const typeNumbers: ReadonlyMap<string, number> = new Map(typeNames.map((name, number) => [name, number]));
 
 /**
- * The bytes of a GGUF file, in parts: its header, then each tensor with the padding behind it. Arrays and strings in `metadata` must be whole
- * (`readGguf` with "everything").
+ * The bytes of a GGUF file, in parts: its header, then each tensor with the padding after it. Arrays and strings in `metadata` must be whole (`readGguf` with
+ * "everything").
  */
 export function* ggufParts(
   metadata: ReadonlyMap<string, GgufValue>,

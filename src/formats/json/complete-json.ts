@@ -70,7 +70,7 @@ function wordAt(text: string, at: number): string {
   return word.exec(text)?.[0] ?? "";
 }
 
-/** Where a string ends, behind its closing quote; of one that is cut, before an escape that is cut too. */
+/** Where a string ends, after its closing quote; of one that is cut, before an escape that is cut too. */
 function readString(text: string, start: number): { readonly end: number; readonly isWhole: boolean } {
   for (let at = start + 1; at < text.length; at += 1) {
     const character = text.charAt(at);

@@ -8,7 +8,7 @@ import { type JsonBuilder, readJson } from "./json-reader.ts";
 
 /** A number that JavaScript would write differently. */
 export class JsonNumber {
-  /** As it is written in JSON. */
+  /** Text of the number in JSON. */
   readonly text: string;
 
   constructor(text: string) {

@@ -87,7 +87,7 @@ export class FieldCursor {
     this.#position = start;
   }
 
-  /** The next field; undefined behind the last one. Its content is not read. */
+  /** The next field; undefined after the last one. Its content is not read. */
   *next(): Reading<ProtobufField | undefined> {
     const window = this.#window;
     const position = this.#position;

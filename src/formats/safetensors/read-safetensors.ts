@@ -4,6 +4,7 @@
  * before anything is allocated. Elements are little-endian, like the memory of every supported machine.
  */
 import { InferyardError, getMessage, throwIfAborted, wrapError } from "../../contract/errors.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
 import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { elementCount, type DataType, type Tensor, viewBytes } from "../../contract/tensor.ts";
@@ -163,7 +164,7 @@ export async function withFile<T>(path: string, use: (file: OpenFile) => Promise
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "EISDIR") throw invalid(path, "it is a folder", cause);
     if (code === "EINVAL") throw invalid(path, "it is no regular file", cause);
-    if (code === "ENOENT" || code === "ENOTDIR")
+    if (isMissing(cause))
       throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
     throw wrapError(cause, "LOAD_FAILED", `cannot open ${path}`);
   }
@@ -279,7 +280,7 @@ function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }
 
-/** Throws MODEL_INVALID unless the ranges cover the data exactly: no gap, no overlap, nothing behind. */
+/** Throws MODEL_INVALID unless the ranges cover the data exactly: no gap, no overlap, nothing after. */
 function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataStart: number, dataBytes: number): void {
   let position = dataStart;
   for (const entry of [...entries].sort((a, b) => a.start - b.start || a.end - b.end)) {

@@ -13,7 +13,7 @@ interface RemoteSequence {
   readonly generation: number;
 }
 
-/** Calls a language model in a peer. Sequences have numbers of their own here, so that those of a dead peer are not taken for a successor's. */
+/** Calls a language model in a peer. It numbers sequences itself, so that sequences of a dead peer are not confused with a successor's. */
 export class RemoteLanguageModel extends PeerModel implements HostedLanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;

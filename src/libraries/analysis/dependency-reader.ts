@@ -1,7 +1,7 @@
 /** Reads the libraries that others need. */
 import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
-import { readLoaderCache } from "../discovery/loader-cache.ts";
+import { readLoaderCache } from "../../devices/loader-cache.ts";
 
 /**
  * Reads needed libraries and the loader's cache once each, for one analysis or for several files, which mostly need the same ones. Changes on disk are not

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { emptyLibrary } from "../../../test/libraries/fixtures/native-libraries.ts";
 import type { BinaryFile } from "../binaries/index.ts";
 import { checkFit } from "./fit.ts";
-import type { Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
+import type { Host } from "./host.ts";
+import type { LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
 const host: Host = { platform: "linux", architecture: "x86-64", byteOrder: "little", libc: "glibc" };
 type Needs = Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">;

@@ -1,6 +1,7 @@
 /** Whether a library fits this machine and this program, by its tables. */
 import type { BinaryFile } from "../binaries/index.ts";
-import type { Fit, Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
+import type { Host } from "./host.ts";
+import type { Fit, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
 /** Formats that each operating system loads. */
 const systems: Readonly<

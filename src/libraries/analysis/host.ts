@@ -1,7 +1,16 @@
 /** This machine and program, as far as a library must fit them. */
 import { endianness } from "node:os";
-import { hostArchitecture, readBinary } from "../binaries/index.ts";
-import type { Host } from "./library-analysis.ts";
+import { hostArchitecture, type LibcName, readBinary } from "../binaries/index.ts";
+
+/** This machine and program, as far as a library must fit them. */
+export interface Host {
+  readonly platform: NodeJS.Platform;
+  /** Architecture of this machine, as in `BinaryFile.architecture`. */
+  readonly architecture: string;
+  readonly byteOrder: "little" | "big";
+  /** C library of this program. Undefined: not Linux. */
+  readonly libc: LibcName | undefined;
+}
 
 /** Reads which C library this program uses from its own file, since a process holds one of them alone. */
 export async function readHost(): Promise<Host> {

@@ -1,5 +1,5 @@
 /** The result of an analysis: plain data that can be converted to JSON. Names from the file are untrusted text. */
-import type { BinaryFile, LibcName } from "../binaries/index.ts";
+import type { BinaryFile } from "../binaries/index.ts";
 import type { ContractName } from "../contracts/index.ts";
 
 /**
@@ -12,7 +12,7 @@ export type Confidence = "certain" | "likely" | "possible";
 export interface LibraryClass {
   /** "llama", "ggml-cuda", "onnxruntime", ... */
   readonly name: string;
-  /** As its makers write it: "llama.cpp". */
+  /** Name of the library as its makers write it: "llama.cpp". */
   readonly title: string;
   readonly confidence: Confidence;
   /** The build of several that the file name states: "zen4" of libggml-cpu-zen4.so. */
@@ -52,7 +52,7 @@ export type FoundBy = "rpath" | "LD_LIBRARY_PATH" | "runpath" | "loader cache" |
 /** A library that must be loaded first. */
 export interface NeededLibrary {
   readonly name: string;
-  /** Undefined: missing, or not looked for. */
+  /** Absolute path of the library. Undefined: missing, or not searched. */
   readonly path: string | undefined;
   readonly foundBy: FoundBy | undefined;
   /** "not checked": the file is for another operating system or architecture, or the loader of this operating system is not modelled. */
@@ -145,14 +145,4 @@ export interface LibraryAnalysis {
   readonly fit: Fit;
   /** Undefined: no contract is written for such a library. Whether it is kept is proved by `validateLibrary` alone. */
   readonly contract: ContractCoverage | undefined;
-}
-
-/** This machine and program, as far as a library must fit them. */
-export interface Host {
-  readonly platform: NodeJS.Platform;
-  /** As in `BinaryFile.architecture`. */
-  readonly architecture: string;
-  readonly byteOrder: "little" | "big";
-  /** C library of this program. Undefined: not Linux. */
-  readonly libc: LibcName | undefined;
 }

@@ -2,11 +2,11 @@
  * Lists the native files that are loaded with a llama.cpp library: its dependencies, and the backends that ggml's registry loads from its folder.
  * Uses import tables and file names; no library is loaded.
  */
-import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
 import { computeSha256 } from "../../platform/node/files.ts";
+import { toSha256 } from "../../storage/sha256.ts";
 import { checkLibrarySize } from "../binaries/library-size.ts";
 import { DependencyReader } from "./dependency-reader.ts";
 import { findNeeded } from "./find-needed.ts";
@@ -89,7 +89,7 @@ export function digestOfFiles([own, ...others]: readonly LibraryFileDigest[]): s
   const digest = own?.sha256 ?? "";
   if (others.length === 0) return digest;
   const lines = [digest, ...others.map(({ name, sha256 }) => `${sha256}  ${name}`)];
-  return createHash("sha256").update(lines.join("\n")).digest("hex");
+  return toSha256(lines.join("\n"));
 }
 
 async function computeDigest(path: string): Promise<string> {

@@ -1,5 +1,6 @@
 /** Errors of the readers of native binaries. `displayName` is the path as the user wrote it. */
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 
 /** A table of a binary contradicts itself or the size of the file. The message continues "<file> is not a whole <format> file: ". */
 export class DamagedBinary extends Error {
@@ -26,10 +27,9 @@ export function readError(displayName: string, format: string, error: unknown): 
   }
   const { code } = error as NodeJS.ErrnoException;
   if (error instanceof InferyardError || !(error instanceof Error) || code === undefined) return error;
-  const isMissing = code === "ENOENT" || code === "ENOTDIR";
-  const message = isMissing ? `there is no file ${displayName}` : `${displayName} cannot be read: ${getMessage(error)}`;
+  const message = isMissing(error) ? `there is no file ${displayName}` : `${displayName} cannot be read: ${getMessage(error)}`;
   return new InferyardError("INPUT_INVALID", message, {
-    remedy: isMissing ? "check the path" : "check that it is a file, and its permissions",
+    remedy: isMissing(error) ? "check the path" : "check that it is a file, and its permissions",
     cause: error,
   });
 }

@@ -19,7 +19,7 @@ export interface RequiredVersion {
 
 /** A symbol that a binary exports to others or imports from them. */
 export interface BinarySymbol {
-  /** As in the symbol table, mangled; without the leading underscore that Mach-O adds to C names. */
+  /** Name in the symbol table, mangled; without the leading underscore that Mach-O adds to C names. */
   readonly name: string;
   /** ELF symbol version, for example GLIBC_2.34. */
   readonly version: string | undefined;

@@ -13,7 +13,7 @@ export { typeTraits } from "./ggml.ts";
 export { apiBase } from "./onnxruntime.ts";
 export { pjrtApi } from "./pjrt.ts";
 
-/** All contracts. */
+/** Contracts of all libraries that can be validated. */
 export const contracts: Readonly<Record<ContractName, LibraryContract>> = {
   llama: llamaContract,
   ggml: ggmlContract,

@@ -3,9 +3,10 @@ import { realpath } from "node:fs/promises";
 import { omitUndefined } from "../../contract/checked.ts";
 import { nodeSources } from "../../devices/index.ts";
 import { loaderDirectories } from "../../devices/libraries.ts";
+import { loaderCachePath, readLoaderCache } from "../../devices/loader-cache.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
 import { environmentLocations } from "./environment-locations.ts";
-import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
+import { isInferenceLibrary } from "./library-names.ts";
 import { npmLocations } from "./npm-locations.ts";
 import { pythonLocations } from "./python-locations.ts";
 import { scanLocation } from "./scan-location.ts";
@@ -116,6 +117,14 @@ async function* unsearchedRunPaths(
       .map(({ path }) => path)
       .filter((path) => !read.has(path));
   }
+}
+
+/** The libraries for inference that the loader's cache lists. */
+async function scanLoaderCache(path: string): Promise<LocationScan> {
+  const cache = await readLoaderCache(path);
+  if (!("entries" in cache)) return { outcome: cache.outcome, files: [], notes: [cache.reason] };
+  const files = cache.entries.filter(({ name }) => isInferenceLibrary(name)).map((entry) => entry.path);
+  return { outcome: files.length > 0 ? "found" : "empty", files: [...new Set(files)].sort(), notes: [] };
 }
 
 /** The path without symbolic links; the path itself where nothing is there. */

@@ -5,7 +5,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import type { MachineSources } from "../../devices/index.ts";
 import { findProgram } from "../../devices/libraries.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { isMissing } from "./scan-location.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 import type { SearchLocation } from "./search-location.ts";
 
 /** nvidia/cublas/lib, torch/lib, jax_plugins/xla_cuda12: three levels below the folder of packages. */

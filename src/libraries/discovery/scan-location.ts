@@ -6,6 +6,7 @@ import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 import { isInferenceLibrary } from "./library-names.ts";
 import type { LocationScan } from "./search-location.ts";
 
@@ -37,12 +38,6 @@ export async function scanLocation(
     throwIfAborted(options.signal);
     return isMissing(error) ? failed("absent", "there is no such file or folder") : failed("unreadable", getMessage(error));
   }
-}
-
-/** Whether an error of the file system means that the path does not exist. */
-export function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 function failed(outcome: "absent" | "unreadable", note: string): LocationScan {

@@ -3,7 +3,7 @@ export { ForeignFunctions, type NativeCallback } from "./foreign-functions.ts";
 export { cLibraryPath } from "./c-library.ts";
 export { ExecutableMemory } from "./executable-memory.ts";
 export { NativeLibrary } from "./native-library.ts";
-export type { AsyncNativeFunction, NativeFunction, NativeMemory } from "./native-type.ts";
+export type { NativeFunction } from "./native-type.ts";
 export {
   type FieldValue,
   type FieldType,

@@ -29,7 +29,6 @@ export interface Koffi {
   register(callback: (...inputs: unknown[]) => unknown, type: KoffiType): bigint;
   unregister(callback: bigint): void;
   decode(memory: unknown, type: KoffiType): unknown;
-  encode(memory: unknown, type: KoffiType, value: unknown): void;
   address(memory: unknown): bigint;
   view(address: bigint, byteLength: number): ArrayBuffer;
   config(): KoffiSettings;

@@ -1,7 +1,7 @@
 /** Conversion of types and values between JavaScript, as `native-type.ts` states them, and koffi. */
 import type { Koffi, KoffiFunction, KoffiType } from "./koffi.ts";
 import type { ResultType, Signature } from "./native-type.ts";
-import { type StructLayout, getFieldSize } from "./struct-layout.ts";
+import type { StructLayout } from "./struct-layout.ts";
 
 /** Koffi's type for a type of ours, and the conversions of its values. */
 export interface Marshaller {
@@ -57,50 +57,22 @@ const getMarshaller = (koffi: Koffi, type: ResultType): Marshaller =>
 
 /**
  * Structs travel as bytes. Calling conventions put structs of at most 16 bytes, or of a few floating-point numbers alone, into registers by
- * the types of their fields, so that koffi must know those; it needs size and alignment alone of any other.
+ * the types of their fields; of larger ones koffi needs size and alignment alone.
  */
-function structMarshaller(koffi: Koffi, layout: StructLayout): Marshaller {
-  const isByFields = layout.size <= 32;
-  const type = isByFields ? fieldsType(koffi, layout) : bytesType(koffi, layout.size, layout.alignment);
+function structMarshaller(koffi: Koffi, { name, size, alignment }: StructLayout): Marshaller {
+  if (size <= maxRegisterBytes) throw new TypeError(`${name} has ${size} bytes, and may be passed in registers`);
   return {
-    type,
+    type: koffi.struct({ bytes: [alignment, koffi.array("uint8", size, "Typed")] }),
     toNative: (value) => {
-      const bytes = getBytes(value, layout);
-      return isByFields ? koffi.decode(bytes, type) : { bytes };
+      if (value instanceof Uint8Array && value.byteLength === size) return { bytes: value };
+      throw new TypeError(`${name} is passed as a Uint8Array of ${size} bytes`);
     },
-    fromNative: (value) => {
-      if (!isByFields) return (value as { bytes: Uint8Array }).bytes.slice();
-      const bytes = new Uint8Array(layout.size);
-      koffi.encode(bytes, type, value);
-      return bytes;
-    },
+    fromNative: (value) => (value as { bytes: Uint8Array }).bytes.slice(),
   };
 }
 
-function getBytes(value: unknown, { name, size }: StructLayout): Uint8Array {
-  if (value instanceof Uint8Array && value.byteLength === size) return value;
-  throw new TypeError(`${name} is passed as a Uint8Array of ${size} bytes`);
-}
-
-const bytesType = (koffi: Koffi, size: number, alignment: number): object =>
-  koffi.struct({ bytes: [alignment, koffi.array("uint8", size, "Typed")] });
-
-/** A struct of koffi with the fields of the layout in the order of their offsets, and bytes in what is left between them. */
-function fieldsType(koffi: Koffi, layout: StructLayout): object {
-  const fields = Object.entries(layout.fields).toSorted(([, first], [, second]) => first.offset - second.offset);
-  const members: Record<string, KoffiType | [number, KoffiType]> = {};
-  let end = 0;
-  for (const [name, { offset, type }] of fields) {
-    const bytes = getFieldSize(type);
-    if (offset > end && Math.ceil(end / bytes) * bytes !== offset) {
-      members[`gap at ${end}`] = koffi.array("uint8", offset - end, "Typed");
-    }
-    members[name] = marshallers[type].type;
-    end = offset + bytes;
-  }
-  if (layout.size - end >= layout.alignment) members["end"] = koffi.array("uint8", layout.size - end, "Typed");
-  return koffi.struct(members);
-}
+/** Bytes of the largest struct that a calling convention passes in registers: four float64 (AAPCS64). */
+const maxRegisterBytes = 32;
 
 /** Calls a function of koffi on this thread. */
 export function callNative(native: KoffiFunction, types: SignatureMarshaller, values: readonly unknown[]): unknown {

@@ -5,7 +5,7 @@ import type { DiscoveredLibrary } from "../discovery/index.ts";
 
 /** A library that was found and analyzed. Nothing of it was loaded. */
 export interface InstalledLibrary extends DiscoveredLibrary {
-  /** Its kinds, by its exports and its name. Empty if no rule applies, or if it cannot be read. */
+  /** Kinds of the library, by its exports and its name. Empty if no rule applies, or if it cannot be read. */
   readonly classes: readonly LibraryClass[];
   /** Version of the library itself, and where it is stated. Left out where nothing states it. */
   readonly version?: Fact<string>;

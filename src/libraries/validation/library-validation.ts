@@ -19,7 +19,7 @@ export interface ValidationStep {
 
 /** A struct whose layout was proved. */
 export interface ProvedStruct {
-  /** Its C name. */
+  /** C name of the struct. */
   readonly name: string;
   /** The release of the layout that fits: builds from this one on until the next in the table have it. */
   readonly release: string;

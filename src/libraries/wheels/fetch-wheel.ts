@@ -11,7 +11,7 @@ import { type FoundWheel, indexError } from "./wheel-index.ts";
 /** Progress of a transfer. */
 export interface WheelProgress {
   readonly bytes: number;
-  /** Undefined where the index does not state it. */
+  /** Size of the file in bytes; undefined if the index does not state it. */
   readonly totalBytes: number | undefined;
 }
 

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { isMissing } from "../../platform/missing-file.ts";
 
 /** Facts that the settings depend on. */
 export interface PipSources {
@@ -78,8 +79,7 @@ async function readConfig(file: string): Promise<Values> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return new Map();
+    if (isMissing(error)) return new Map();
     throw new InferyardError("CONFIG_INVALID", `${file}, a file of pip's settings, cannot be read: ${getMessage(error)}`, {
       remedy: "check its permissions, or set PIP_CONFIG_FILE",
       cause: error,

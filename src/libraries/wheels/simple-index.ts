@@ -3,8 +3,7 @@
  * (https://packaging.python.org/en/latest/specifications/simple-repository-api/).
  */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 
 /** A file that an index lists. */
 export interface IndexedFile {

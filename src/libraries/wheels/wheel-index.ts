@@ -4,8 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, getMessage, quoteOption } from "../../contract/errors.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
@@ -25,13 +24,13 @@ import {
 export interface WheelSearch {
   /** Name of the package. */
   readonly package: string;
-  /** Default: the newest one that is no pre-release, else the newest. */
+  /** Version of the package. Default: the newest one that is not a pre-release, else the newest. */
   readonly version?: string | undefined;
   readonly machine: WheelMachine;
   readonly settings: PipSettings;
   readonly environment: PipSources["environment"];
   readonly signal?: AbortSignal | undefined;
-  /** Default: the one of pulls. */
+  /** Attempts and delays of requests. Default: as for pulls. */
   readonly timing?: RetryTiming;
 }
 

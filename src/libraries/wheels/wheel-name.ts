@@ -13,7 +13,7 @@ export interface WheelName {
 /** A machine that wheels must fit. */
 export interface WheelMachine {
   readonly platform: NodeJS.Platform;
-  /** As Node.js names it, such as "x64". */
+  /** Architecture as Node.js names it, such as "x64". */
   readonly architecture: string;
   /** The C library of Linux with its version, such as "2.36"; undefined where it is not known. */
   readonly libc?: { readonly name: "glibc" | "musl"; readonly version: string } | undefined;

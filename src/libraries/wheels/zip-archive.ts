@@ -160,7 +160,7 @@ export class ZipArchive {
       yield await readAt(this.#file, this.#name, start + done, Math.min(pieceBytes, length - done));
   }
 
-  /** Position of the content: behind the local header, which must name the same entry. */
+  /** Position of the content: after the local header, which must name the same entry. */
   async #getStart({ path, position }: ZipEntry): Promise<number> {
     const header = await readAt(this.#file, this.#name, position, localHeaderBytes);
     if (header.readUInt32LE(0) !== signatures.local) throw invalid(this.#name, `${path} has no header of its own`);

@@ -123,8 +123,8 @@ async function generateTokens(
 }
 
 /**
- * A prompt from a text, of at most `maxTokens` tokens, that the model accepts together with `behind` further tokens. Shorter lengths are tried,
- * because a model may accept only one length. For a model without a tokenizer, the prompt consists of token ids from all parts of the vocabulary.
+ * A prompt from a text, of at most `maxTokens` tokens, that the model accepts together with `behind` further tokens. Shorter lengths are tried, because a model
+ * may accept only one length. For a model without a tokenizer, the prompt consists of token ids from all parts of the vocabulary.
  */
 async function fittingPrompt(
   { handle, signal }: Subject,

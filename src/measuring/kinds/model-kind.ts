@@ -1,7 +1,7 @@
 /** Interface of a kind of models: how a model is run for a test, and how for a measurement. */
 import type { Runtime } from "../../api/runtime.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import type { Unit } from "../../measurements/index.ts";
+import type { Unit } from "../../speed-records/index.ts";
 
 /** Names of the kinds of models. "encoder": a text model whose files state no task. */
 export type KindName =

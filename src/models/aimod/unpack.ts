@@ -151,7 +151,7 @@ class ExtractionFolder {
     const destination = join(this.#target, path);
     if (entry.type === "folder") {
       await withDiskErrors(destination, () => mkdir(destination, { recursive: true }));
-      for await (const _ of entry.content); // a folder has no content; the parser continues behind its end
+      for await (const _ of entry.content); // a folder has no content; the parser continues after its end
       return;
     }
     this.#checkSize(entry, path);

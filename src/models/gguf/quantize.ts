@@ -1,7 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
-import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, getMessage, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";

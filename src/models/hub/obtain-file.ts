@@ -39,7 +39,7 @@ export interface WantedFile extends Omit<HubFile, "size"> {
 /** Where `obtainFile` looks for a file: the store, Hugging Face's cache, and the network. */
 export interface ObtainContext {
   readonly layout: StoreLayout;
-  /** Undefined if the pull is offline. */
+  /** Access to the network; undefined if the pull is offline. */
   readonly network: Network | undefined;
   /** Folder of Hugging Face's cache, and the repository in it. Absent for files from a URL. */
   readonly cache?: { readonly folder: string; readonly repository: string };

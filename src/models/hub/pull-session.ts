@@ -34,7 +34,7 @@ export interface PullReport {
 /** State that the steps of one pull share: the store, the network, and the progress meter. */
 export interface PullSession {
   readonly layout: StoreLayout;
-  /** Undefined if the pull is offline. */
+  /** Access to the network; undefined if the pull is offline. */
   readonly network: Network | undefined;
   /** Folder of Hugging Face's cache. */
   readonly cacheFolder: string;

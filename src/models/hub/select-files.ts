@@ -75,7 +75,7 @@ export interface ModelShape {
 
 /** The variant that a pull fetches, with its files. */
 export interface WeightSelection {
-  /** Absent for a repository with a manifest, which is fetched as a whole. */
+  /** Name of the selected variant; absent for a repository with a manifest, which is fetched as a whole. */
   readonly variant?: StoredVariant;
   readonly files: readonly HubFile[];
 }

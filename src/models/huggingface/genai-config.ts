@@ -7,9 +7,9 @@ import { displayNameIn, type Folder, isJsonObject, type JsonObject, readJsonObje
 
 /** Content of genai_config.json. */
 export interface GenaiConfig {
-  /** The same in the fields of config.json, for folders without that file. */
+  /** The settings under the names of config.json, for folders without that file. */
   readonly config: JsonObject;
-  /** The same in the fields of generation_config.json. */
+  /** The settings of generation under the names of generation_config.json. */
   readonly generation: JsonObject;
   /** The decoder's file, relative to the folder. */
   readonly decoder?: string;

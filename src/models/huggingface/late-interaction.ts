@@ -7,6 +7,7 @@ import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { LateInteraction, LateInteractionRole, QueryExpansion } from "../manifest.ts";
 import type { Modules } from "./modules.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /** Python's string.punctuation: the tokens of documents that ColBERT ignores. */
 const punctuation = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
@@ -107,11 +108,7 @@ function readExpansion(stated: unknown, displayName: string): QueryExpansion & {
 }
 
 async function readMask(folder: Folder, path: string): Promise<Pick<LateInteraction, "skippedWords" | "skippedIn">> {
-  const file = `${path}/config.json`;
-  const displayName = displayNameIn(folder, file);
-  const config = await readJsonObject(folder, file);
-  if (config === undefined)
-    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const { skiplist_words: words, skiplist_tasks: tasks, keep_only_token_ids: kept } = config;
   if (Array.isArray(kept) && kept.length > 0) {
     throw new InferyardError(

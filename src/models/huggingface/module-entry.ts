@@ -1,7 +1,7 @@
 /** Entries of modules.json and router_config.json, and the errors for what they must not be. */
 import { InferyardError } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
-import { type Folder, isJsonObject, pathInside } from "../model-folder.ts";
+import { type Folder, type JsonObject, displayNameIn, isJsonObject, pathInside, readJsonObject } from "../model-folder.ts";
 
 /** A module as modules.json or router_config.json names it. */
 export interface Module {
@@ -25,6 +25,14 @@ export function readModule(entry: unknown, folder: Folder, namedIn: string): Mod
   // The classes have moved within sentence_transformers. A class of another package is code of the model, even if it has a known name.
   const isKnown = isPylate || type.startsWith("sentence_transformers.");
   return { type: isKnown ? (type.split(".").at(-1) ?? type) : type, path, isPylate };
+}
+
+/** The content of a module's configuration `file`, and the file's name for messages. Throws MODEL_INVALID if it is missing or damaged. */
+export async function readModuleConfig(folder: Folder, file: string): Promise<{ config: JsonObject; displayName: string }> {
+  const displayName = displayNameIn(folder, file);
+  const config = await readJsonObject(folder, file);
+  if (config !== undefined) return { config, displayName };
+  throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
 }
 
 /** Creates the error for a damaged file; `displayName` is its path. The error is returned, not thrown. */

@@ -104,7 +104,7 @@ async function readChain(folder: Folder, modules: readonly Module[], displayName
 
 type MultiVectorLibrary = "pylate" | "sentence-transformers";
 
-/** The library whose late-interaction model it is, if the modules behind the Transformer work on the vectors of its tokens. */
+/** The library whose late-interaction model it is, if the modules after the Transformer work on the vectors of its tokens. */
 async function multiVectorLibrary(folder: Folder, rest: readonly Module[]): Promise<MultiVectorLibrary | undefined> {
   if (rest.length === 0 || rest.some(({ type }) => type === "Pooling")) return undefined;
   if (rest.some(({ type }) => type === "MultiVectorMask")) return "sentence-transformers";
@@ -139,7 +139,7 @@ function withoutLastNormalize(modules: VectorModuleEntry[]): Pick<Modules, "vect
   return { vectorModules: modules, normalize };
 }
 
-/** Paths of the weight files of the modules behind the first, relative to the model's folder. */
+/** Paths of the weight files of the modules after the first, relative to the model's folder. */
 export function vectorModuleWeights({ vectorModules, sparse, queries }: Modules): string[] {
   const learned = vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => path);
   const others = [sparse?.type === "SparseAutoEncoder" ? sparse.path : undefined, queries?.path];

@@ -1,8 +1,8 @@
 /** Reads the config.json of the Pooling module of sentence-transformers: how token vectors become one vector. */
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling } from "../manifest.ts";
-import { type Folder, type JsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
-import { modelInvalid } from "../../formats/format-errors.ts";
+import { type Folder, type JsonObject } from "../model-folder.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /** The settings of a Pooling module of sentence-transformers. */
 export interface PoolingConfig {
@@ -30,11 +30,7 @@ const flags: Readonly<Record<string, string>> = {
  * modes together.
  */
 export async function readPoolingConfig(folder: Folder, path: string): Promise<PoolingConfig> {
-  const file = `${path}/config.json`;
-  const displayName = displayNameIn(folder, file);
-  const config = await readJsonObject(folder, file);
-  if (config === undefined)
-    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const modes = getModes(config);
   const [mode] = modes;
   const pooling = modes.length === 1 ? names[String(mode)] : undefined;

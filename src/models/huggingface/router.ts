@@ -2,9 +2,8 @@
  * Reads router_config.json of sentence-transformers' Router: chains of modules by the kind of text. Supported is that of models with "inference-free" queries:
  * documents through a Transformer with SpladePooling, queries through the weights of their tokens (SparseStaticEmbedding).
  */
-import { type Folder, isJsonObject, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
-import { modelInvalid } from "../../formats/format-errors.ts";
-import { type Module, broken, readModule, unsupported } from "./module-entry.ts";
+import { type Folder, isJsonObject, readJson } from "../model-folder.ts";
+import { type Module, broken, readModule, unsupported, readModuleConfig } from "./module-entry.ts";
 
 /** The chains of a Router. */
 export interface Routes {
@@ -21,10 +20,7 @@ export interface Routes {
  */
 export async function readRouter(folder: Folder, path: string): Promise<Routes> {
   const inRouter = (file: string): string => (path === "" ? file : `${path}/${file}`);
-  const displayName = displayNameIn(folder, inRouter("router_config.json"));
-  const config = await readJsonObject(folder, inRouter("router_config.json"));
-  if (config === undefined)
-    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
+  const { config, displayName } = await readModuleConfig(folder, inRouter("router_config.json"));
   const { types, structure, parameters } = config;
   if (!isJsonObject(types) || !isJsonObject(structure)) throw broken(displayName, 'it has no "types" or no "structure"');
   const getRoute = (name: string): Module[] => {

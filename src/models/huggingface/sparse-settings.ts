@@ -1,10 +1,10 @@
 /** Reads how a SparseEncoder of sentence-transformers makes sparse vectors. */
 import { InferyardError } from "../../contract/errors.ts";
-import { modelInvalid } from "../../formats/format-errors.ts";
 import type { SparseSettings } from "../manifest.ts";
-import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { type Folder } from "../model-folder.ts";
 import type { Modules } from "./modules.ts";
 import { readAutoEncoder, readTokenWeights } from "./vector-modules.ts";
+import { readModuleConfig } from "./module-entry.ts";
 
 /**
  * Reads the module of `modules.sparse`, and the weights for queries. Throws MODEL_INVALID for missing or damaged files, and MODEL_UNSUPPORTED for
@@ -13,11 +13,7 @@ import { readAutoEncoder, readTokenWeights } from "./vector-modules.ts";
 export async function readSparseSettings(folder: Folder, { sparse, queries }: Modules): Promise<SparseSettings> {
   if (sparse?.type === "SparseAutoEncoder")
     return { kind: "auto-encoder", pooling: "max", activation: "relu", modules: [await readAutoEncoder(folder, sparse.path)] };
-  const file = `${sparse?.path ?? ""}/config.json`;
-  const displayName = displayNameIn(folder, file);
-  const config = await readJsonObject(folder, file);
-  if (config === undefined)
-    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
+  const { config, displayName } = await readModuleConfig(folder, `${sparse?.path ?? ""}/config.json`);
   const { pooling_strategy: pooling = "max", activation_function: activation = "relu" } = config;
   if (pooling !== "max" && pooling !== "sum") throw unsupported(displayName, "pooling_strategy", pooling, ["max", "sum"]);
   if (activation !== "relu" && activation !== "log1p_relu")

@@ -180,7 +180,7 @@ async function prompts(
   return checkDefaultPrompt(withDefault, displayNameIn(folder, "inferyard.json"));
 }
 
-/** Refuses a Transformer module whose `transformer_task` gives something else than the modules behind it work on. */
+/** Refuses a Transformer module whose `transformer_task` gives something else than the modules after it work on. */
 function refuseOtherTransformerTask(
   sentence: { file: string; config: JsonObject } | undefined,
   folder: Folder,

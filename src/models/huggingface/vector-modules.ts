@@ -2,10 +2,11 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
-import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, pathInside, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
+import { broken, readModuleConfig } from "./module-entry.ts";
 
 /** sentence-transformers' names of the vector of a text, and of the vectors of its tokens. */
 type VectorName = "sentence_embedding" | "token_embeddings";
@@ -51,7 +52,7 @@ export async function readVectorModules(
 const activations: readonly DenseActivation[] = ["Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU"];
 
 async function readDense(folder: Folder, path: string, expected: VectorName): Promise<SizedModule> {
-  const { config, displayName } = await readConfig(folder, path);
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const { module_input_name: input = expected, module_output_name, bias = true, use_residual: residual = false } = config;
   const output = module_output_name ?? input;
   if (input !== expected || output !== input)
@@ -88,7 +89,7 @@ async function readDense(folder: Folder, path: string, expected: VectorName): Pr
 
 /** Reads the module SparseAutoEncoder of a CSR model in the folder `path`. Throws as `readVectorModules` does. */
 export async function readAutoEncoder(folder: Folder, path: string): Promise<VectorModule> {
-  const { config, displayName } = await readConfig(folder, path);
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const inFeatures = sizeIn(config, "input_dim", displayName);
   const outFeatures = sizeIn({ hidden_dim: 512, ...config }, "hidden_dim", displayName);
   const kept = sizeIn({ k: 8, ...config }, "k", displayName);
@@ -106,7 +107,7 @@ export async function readAutoEncoder(folder: Folder, path: string): Promise<Vec
 
 /** Reads the module SparseStaticEmbedding in the folder `path`: a factor for each token of the vocabulary. Throws as `readVectorModules` does. */
 export async function readTokenWeights(folder: Folder, path: string): Promise<VectorModule> {
-  const { config, displayName } = await readConfig(folder, path);
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   if (typeof config["path"] === "string")
     throw unsupported(`${displayName} takes the weights from ${config["path"]}`, "SparseStaticEmbedding with model.safetensors");
   const file = `${path}/model.safetensors`;
@@ -146,18 +147,10 @@ export async function readProjection(folder: Folder): Promise<VectorModule | und
 }
 
 async function readLayerNorm(folder: Folder, path: string): Promise<SizedModule> {
-  const { config, displayName } = await readConfig(folder, path);
+  const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const features = sizeIn(config, "dimension", displayName);
   const weights = await findWeights(folder, `${path}/model.safetensors`, { "norm.weight": [features], "norm.bias": [features] });
   return { module: { kind: "layer-norm", weights, features }, inputSize: features, outputSize: features };
-}
-
-async function readConfig(folder: Folder, path: string): Promise<{ config: JsonObject; displayName: string }> {
-  const file = `${path}/config.json`;
-  const displayName = displayNameIn(folder, file);
-  const config = await readJsonObject(folder, file);
-  if (config !== undefined) return { config, displayName };
-  throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
 }
 
 function sizeIn(config: JsonObject, key: string, displayName: string): number {
@@ -230,10 +223,6 @@ export function missingModuleWeights(displayName: string, isPickled: boolean): I
       remedy: `write them as ${name}/model.safetensors: SentenceTransformer(MODEL).save_pretrained(FOLDER, safe_serialization=True)`,
     },
   );
-}
-
-function broken(displayName: string, problem: string): InferyardError {
-  return modelInvalid(`${displayName} is broken: ${problem}`, "download this file of the model again");
 }
 
 function unsupported(what: string, known: string): InferyardError {

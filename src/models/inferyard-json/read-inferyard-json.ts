@@ -13,7 +13,7 @@ import type { DeclaredVariant } from "../manifest/variants.ts";
 export interface InferyardManifest {
   /** Fields that take precedence over the other files. */
   readonly overrides: ManifestOverrides;
-  /** Absent: the weights that are found in the folder. */
+  /** Declared variants. Absent: the weights that are found in the folder. */
   readonly variants?: readonly DeclaredVariant[];
 }
 

@@ -17,15 +17,15 @@ export interface DeclaredVariant {
   readonly name: string;
   /** Path of the weights, relative to the folder. */
   readonly file: string;
-  /** Default: by the extension of the file. */
+  /** Format of the file. Default: by its extension. */
   readonly format?: ModelFormat;
-  /** Default: the precision found in the file. */
+  /** Precision of the weights. Default: the precision found in the file. */
   readonly precision?: Precision;
   /** Hexadecimal digest of the file. */
   readonly sha256?: string;
   /** Bytes of the file. */
   readonly size?: number;
-  /** Default: the architecture in config.json. */
+  /** Architecture of the model. Default: the architecture in config.json. */
   readonly architecture?: string;
   /** Other names that select the variant. */
   readonly aliases?: readonly string[];

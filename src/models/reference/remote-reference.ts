@@ -57,7 +57,7 @@ function parseHub(reference: string): HubReference {
   });
 }
 
-/** Parses `owner/name[@revision][:variant]`, the part of a hub reference behind `hf:`. Returns undefined if the text does not have this form. */
+/** Parses `owner/name[@revision][:variant]`, the part of a hub reference after `hf:`. Returns undefined if the text does not have this form. */
 export function parseHubName(text: string): HubReference | undefined {
   const { repository, revision = defaultRevision, variant } = hubPattern.exec(text)?.groups ?? {};
   if (repository === undefined || /--|\.\./.test(repository) || !isRevision(revision)) return undefined;

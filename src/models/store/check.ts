@@ -26,7 +26,7 @@ export interface CheckReport {
   readonly models: readonly string[];
   /** Number of files that were checked. */
   readonly files: number;
-  /** Their size in bytes. */
+  /** Size of the checked files in bytes. */
   readonly bytes: number;
   readonly damaged: readonly Damage[];
 }

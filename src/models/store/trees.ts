@@ -1,5 +1,4 @@
 /** Trees: folders of links to blobs, from which models are read. A tree appears atomically under the digest of its list of files and is never modified. */
-import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -7,6 +6,7 @@ import { publishFolder } from "../../platform/node/atomic-folder.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
+import { toSha256 } from "../../storage/sha256.ts";
 import type { StoreLayout } from "./layout.ts";
 import type { StoredFile } from "./model-record.ts";
 import { pathsProblem } from "./record-validation.ts";
@@ -19,7 +19,7 @@ type TreeFile = Pick<StoredFile, "path" | "sha256">;
  */
 export function treeDigest(files: readonly TreeFile[]): string {
   const lines = files.map(({ path, sha256 }) => `${path} ${sha256}\n`).sort();
-  return createHash("sha256").update(lines.join("")).digest("hex");
+  return toSha256(lines.join(""));
 }
 
 /** Absolute path of the tree with this digest. A tree is a folder of links to the blobs of one model. */

@@ -25,8 +25,9 @@ export function describeValue(value: unknown): string {
   if (typeof value === "string")
     return value.length > maxQuotedLength ? `a string of ${value.length} characters` : JSON.stringify(value);
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
-  if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "function" ? "a function" : String(value);
+  if (value === null) return "null";
+  if (typeof value === "object") return "an object";
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : typeof value;
 }
 
 /** What a value must do to fulfil the schema, as a verb with its object: "be a string", "have at most 3 elements". */
@@ -49,8 +50,13 @@ function describeExpectation(issue: z.core.$ZodIssue): string | undefined {
       return issue.pattern === undefined ? `be a valid ${issue.format}` : `match ${issue.pattern}`;
     case "invalid_union":
       return describeAlternatives(issue.errors);
-    default:
+    case "unrecognized_keys":
+    case "invalid_key":
+    case "invalid_element":
+    case "custom":
       return undefined;
+    default:
+      return issue satisfies never;
   }
 }
 

@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
 
 /** The members of a page's or worker's global scope that Inferyard uses. */
 export interface BrowserScope {
-  /** Absent outside secure contexts (https, localhost). https://developer.mozilla.org/docs/Web/API/CacheStorage */
+  /** The browser's caches; absent outside secure contexts (https, localhost). https://developer.mozilla.org/docs/Web/API/CacheStorage */
   readonly caches?: { open(name: string): Promise<BrowserCache> };
   readonly navigator: {
     readonly userAgent: string;

@@ -27,7 +27,7 @@ export async function writeAtomically<Result>(
   }
 }
 
-/** The path that is renamed to: behind symbolic links, if a file is there. */
+/** The path that is renamed to: after symbolic links, if a file is there. */
 async function replaceableFile(path: string): Promise<string> {
   const status = await stat(path).catch(() => undefined); // of a path that cannot be looked at, the next call says why
   if (status === undefined || status.isDirectory()) return path; // rename refuses a folder

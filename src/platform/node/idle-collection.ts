@@ -6,7 +6,7 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers behind a collection. */
+/** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers after a collection. */
 const checkMs = 1000;
 /** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. */
 const minGrowthBytes = 24 * 2 ** 20;

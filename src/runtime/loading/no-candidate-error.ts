@@ -1,7 +1,6 @@
 /** The error of a load for which no candidate succeeded: every candidate with its reason, and a remedy. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { type ErrorCode, InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import type { Candidate, Decision } from "../decision/decision.ts";

@@ -1,27 +1,29 @@
 /** The names of all options, and the checks that the type system makes for callers who use TypeScript. */
-import type { LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import type { LoadLimits } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type HostName, hostNames } from "../../hosts/host-name.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
-import { checkAdapters } from "./adapters.ts";
 import { foreignName } from "./foreign-names.ts";
-import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
-import {
-  type LimitSettings,
-  type ModelOptions,
-  type ModelSettings,
-  type RuntimeSettings,
-  type Strategy,
-  whileCompilingModes,
-} from "./runtime-settings.ts";
-import type { ConstraintOptions } from "../targets/constraints.ts";
+import { loadSettingNames, loadSettings } from "./load-options.ts";
+import { type OptionTable, boolean, checkOption, checkOptions, choice, positiveInteger, unchecked } from "./option.ts";
+import { constraintNames, runtimeOptions } from "./runtime-options.ts";
+import type { LimitSettings, ModelOptions, ProgramSettings, RuntimeSettings } from "./runtime-settings.ts";
 
-/** Names of the placement constraints. */
-export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude", "gpu"];
+export { refuseUnlisted } from "./option.ts";
 
-const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, ...loadSettingNames, "strategy"];
+/** Settings that only programs have. */
+const programOptions: OptionTable<ProgramSettings> = {
+  models: { type: unchecked },
+  preload: { type: unchecked },
+  shareBatches: { type: boolean },
+  textThreads: { type: unchecked },
+  constraintThreads: { type: unchecked },
+  onEvent: { type: unchecked },
+  onBatch: { type: unchecked },
+};
 
 /** Names of the options of one load. */
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [
@@ -36,34 +38,8 @@ export const modelOptionNames: readonly (keyof ModelOptions)[] = [
 export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   ...constraintNames,
   ...loadSettingNames,
-  "models",
-  "preload",
-  "host",
-  "replicas",
-  "shareBatches",
-  "textThreads",
-  "constraintThreads",
-  "maxMemory",
-  "maxDeviceMemory",
-  "maxLoadedModels",
-  "memoryWait",
-  "keepAlive",
-  "failover",
-  "whileCompiling",
-  "maxProcessMemory",
-  "turnTokens",
-  "reservedSequences",
-  "maxParkedMemory",
-  "unlistedMembers",
-  ...loadLimitNames,
-  "maxCrashes",
-  "crashWindow",
-  "loadTimeout",
-  "runTimeout",
-  "offline",
-  "onEvent",
-  "onBatch",
-];
+  ...Object.keys({ ...programOptions, ...runtimeOptions }),
+] as (keyof RuntimeSettings)[];
 
 /**
  * Throws INPUT_INVALID for a property whose name is not in `known`. The remedy suggests the most similar name. `where` is the
@@ -77,73 +53,22 @@ export function refuseUnknown(given: object, known: readonly string[], where: st
   throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: foreignName(unknown) ?? nearest });
 }
 
-/** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */
-export function refuseUnlisted<Value>(name: string, value: Value | undefined, allowed: readonly Value[]): void {
-  if (value === undefined || allowed.includes(value)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}`, {
-    remedy: `choose one of ${allowed.join(", ")}`,
-  });
-}
-
-/** Throws INPUT_INVALID if `value` is set and is not a positive integer. */
-export function refuseNonPositive(name: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be a whole number above 0`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
-}
-
-/** Throws INPUT_INVALID if `value` is set and is not an integer from 0. */
-function refuseNegative(name: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be a whole number from 0`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
-}
-
-/** Throws INPUT_INVALID if `value` is set and is not a list of texts with at least one. */
-function refuseNonTexts(name: string, value: unknown): void {
-  if (value === undefined) return;
-  if (Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text !== "")) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}, and must be a list of texts`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
-}
-
 /** Throws INPUT_INVALID for a load setting with a value that it cannot have. Ids of kernels are checked by the backend that has them. */
-export function checkLoadSettings(settings: LoadSettings): void {
-  for (const name of loadSettingNames) {
-    const value = settings[name];
-    const listed = listedValues(loadSettings[name]);
-    const { type } = loadSettings[name];
-    if (type === "adapters") checkAdapters(value);
-    else if (type === "texts") refuseNonTexts(name, value);
-    else if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
-    else refuseNonPositive(name, value as number | undefined);
-  }
+export function checkLoadSettings(settings: UserLoadSettings): void {
+  checkOptions(loadSettings, settings);
 }
 
 /** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */
 export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseUnknown(settings, runtimeSettingNames, "a runtime");
   checkLoadSettings(settings);
-  refuseUnlisted<HostName>("host", settings.host, hostNames);
-  refuseUnlisted("failover", settings.failover, [true, false]);
-  refuseUnlisted("whileCompiling", settings.whileCompiling, whileCompilingModes);
-  refuseUnlisted("unlistedMembers", settings.unlistedMembers, [true, false]);
-  refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
-  refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
-  refuseNonPositive("constraintThreads.cacheBytes", settings.constraintThreads?.cacheBytes);
-  refuseUnlisted("offline", settings.offline, [true, false]);
-  if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
-  refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
-  refuseNonPositive("maxCrashes", settings.maxCrashes);
-  refuseNonPositive("turnTokens", settings.turnTokens);
-  refuseNegative("reservedSequences", settings.reservedSequences);
+  checkOptions({ ...programOptions, ...runtimeOptions }, settings);
+  checkOption("textThreads.maxCharacters", settings.textThreads?.maxCharacters, positiveInteger);
+  checkOption("constraintThreads.cacheBytes", settings.constraintThreads?.cacheBytes, positiveInteger);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
-    refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
+    refuseUnknown(model, [...constraintNames, ...loadSettingNames, "strategy"], `the settings for ${reference}`);
     checkLoadSettings(model);
-    refuseUnlisted<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
+    checkOption(`the strategy for ${reference}`, model.strategy, choice(["lazy", "eager", "pinned"]));
   }
 }
 
@@ -151,25 +76,24 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
  * Parses the limits of one model file and one run into milliseconds and bytes. Throws CONFIG_INVALID for a malformed duration
  * or size, and for a limit of 0.
  */
-export function parseLoadLimits(settings: LimitSettings): LoadLimits {
-  const given = loadLimitNames.flatMap((name) => {
-    const written = settings[name];
-    return written === undefined ? [] : [[name, parseLimit(name, written)] as const];
+export function parseLoadLimits({ maxRunMemory, maxTraceTime, maxTraceMemory }: LimitSettings): LoadLimits {
+  return omitUndefined({
+    maxRunMemory: maxRunMemory === undefined ? undefined : parseSize(maxRunMemory),
+    maxTraceTime: maxTraceTime === undefined ? undefined : parseLimit(maxTraceTime),
+    maxTraceMemory: maxTraceMemory === undefined ? undefined : parseSize(maxTraceMemory),
   });
-  return Object.fromEntries(given);
 }
 
-function parseLimit(name: keyof LoadLimits, written: number | string): number {
-  if (loadLimits[name].type === "size") return parseSize(written);
-  const milliseconds = parseDuration(written);
+function parseLimit(maxTraceTime: number | string): number {
+  const milliseconds = parseDuration(maxTraceTime);
   if (milliseconds > 0) return milliseconds;
-  throw new InferyardError("CONFIG_INVALID", `${name} is ${written}, and must be above 0`, {
-    remedy: `write ${loadLimits[name].default ?? "30s"} or more, or leave it out`,
+  throw new InferyardError("CONFIG_INVALID", `maxTraceTime is ${maxTraceTime}, and must be above 0`, {
+    remedy: "write 30s or more, or leave it out",
   });
 }
 
 /** Merges load settings of several levels, the most general first. The last level that sets a value wins. */
-export function mergeLoadSettings(...levels: readonly LoadSettings[]): LoadSettings {
+export function mergeLoadSettings(...levels: readonly UserLoadSettings[]): UserLoadSettings {
   const given = levels.flatMap((level) => loadSettingNames.map((name) => [name, level[name]] as const));
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

@@ -1,84 +1,28 @@
 /** Settings of a runtime, options of one load, and the events that a runtime reports. */
-import type { LoadSettings } from "../../contract/backend.ts";
-import type { HostName, ModelKind } from "../../hosts/host-name.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
+import type { ModelKind } from "../../hosts/host-name.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
-import type { MemoryBudgetSettings } from "./memory-settings.ts";
-import type { SequenceSettings } from "./sequence-settings.ts";
+import type { RuntimeOptions } from "./generated-runtime-options.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { Fallback } from "../decision/fallbacks.ts";
-import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
+export interface RuntimeSettings extends ConstraintOptions, UserLoadSettings, RuntimeOptions, ProgramSettings {}
+
+/** Settings of a runtime that inferyard.yaml does not have. */
+export interface ProgramSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, in addition to models whose strategy requires it. Default: none. */
   readonly preload?: readonly string[];
-  /**
-   * The host that models live in. Default: "inline" for backends that do not block their thread. For the others "worker"
-   * without a memory budget, and "process" with one, since only a process returns all its memory to the system.
-   */
-  readonly host?: HostName;
-  /**
-   * Number of single-threaded replicas that share the work of a model. "auto": one per core, as memory permits, loaded for bulk
-   * work. A number: that many, which also take overlapping runs. 1: none. Default: "auto".
-   */
-  readonly replicas?: number | "auto";
   /**
    * Whether texts of concurrent calls share batches, for servers. Many small calls take less time in total. A vector then
    * depends on the other texts of its batch by rounding error (1e-5; with int8 weights as much as the quantization error).
    * Default: false.
    */
   readonly shareBatches?: boolean;
-  /** Maximum time that a load waits for memory when the budget is exhausted: milliseconds, or "30s", "5m". Default: "30s". */
-  readonly memoryWait?: number | string;
-  /**
-   * Time that an unused model stays in memory: milliseconds, or "30s", "5m", "1h". 0: until it is unloaded or evicted. Default:
-   * "5m".
-   */
-  readonly keepAlive?: number | string;
-  /**
-   * Whether a run that fails with a retryable error (the host died, out of memory) is repeated once on the next target, to
-   * which the model is moved. Default: false.
-   */
-  readonly failover?: boolean;
-  /**
-   * How a request is served whose first target has to compile the model, as XLA does: "wait" until it is compiled, or be served by the "next" target that
-   * compiles nothing, while the model is compiled in the background for later requests. A request that permits no other target waits. Default: "wait".
-   */
-  readonly whileCompiling?: WhileCompiling;
-  /**
-   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; a call may override
-   * it. Default: false.
-   */
-  readonly unlistedMembers?: boolean;
-  /**
-   * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
-   * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
-   */
-  readonly maxProcessMemory?: number | string;
-  /**
-   * Number of deaths of a model's thread or process within `crashWindow` that make a crash loop. The model is then not started
-   * for one window, and calls fail with CIRCUIT_OPEN. Default: 5.
-   */
-  readonly maxCrashes?: number;
-  /** Window of `maxCrashes`: milliseconds, or "30s", "5m". Default: "1m". */
-  readonly crashWindow?: number | string;
-  /**
-   * Maximum time of one load on one target, including verification, excluding download and waiting for memory: milliseconds, or
-   * "30s", "5m". 0: no limit. A load that takes longer is ended by killing the model's process; the death counts for
-   * `maxCrashes`, and the next target is tried. A thread inside a native engine cannot be killed and is waited for. Default:
-   * "10m".
-   */
-  readonly loadTimeout?: number | string;
-  /**
-   * Maximum time of one run (one batch of texts, or one call with tensors): milliseconds, or "30s", "5m". 0: no limit. A run
-   * that takes longer is a hang: the process is killed as with `loadTimeout`, its calls fail with HOST_DIED, and the next call
-   * starts another process. Default: no limit.
-   */
-  readonly runTimeout?: number | string;
   /** Called for loads, unloads, failovers, deaths, restarts and downloads. Default: none. */
   readonly onEvent?: (event: RuntimeEvent) => void;
   /** Called after each batch of texts that a model has run. Default: none. */
@@ -93,32 +37,13 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    * loop; for servers. Default: none, and the calling thread does it.
    */
   readonly constraintThreads?: ConstraintThreadSettings;
-  /**
-   * true: nothing is downloaded; a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless the environment
-   * variable HF_HUB_OFFLINE is set.
-   */
-  readonly offline?: boolean;
 }
 
+/** Settings of the memory budget of a runtime. */
+export type MemoryBudgetSettings = Pick<RuntimeOptions, "maxMemory" | "maxDeviceMemory" | "maxLoadedModels">;
+
 /** Limits of one model file and of one run. */
-export interface LimitSettings {
-  /**
-   * Maximum time that our own engine may take to compile a model into one executable: milliseconds, or "30s", plus one second
-   * for every 8 million elements of its weights. A model that takes longer is refused, and the next target is tried. Default:
-   * "30s".
-   */
-  readonly maxTraceTime?: number | string;
-  /**
-   * Maximum memory that our own engine may hold while it compiles a model: bytes, or "1GB", plus 16 bytes for each element of
-   * its weights. A model that takes more is refused, and the next target is tried. Default: 512 MiB.
-   */
-  readonly maxTraceMemory?: number | string;
-  /**
-   * Maximum memory of one run besides the weights, as estimated from the shapes of its inputs: bytes, or "1GB". A batch with
-   * independent rows is split to fit; other runs fail with LIMIT_EXCEEDED. Default: no limit.
-   */
-  readonly maxRunMemory?: number | string;
-}
+export type LimitSettings = Pick<RuntimeOptions, "maxRunMemory" | "maxTraceTime" | "maxTraceMemory">;
 
 /** Limits of the threads that read long texts and render chat templates. A text that exceeds them is LIMIT_EXCEEDED. */
 export interface TextThreadSettings {
@@ -129,12 +54,6 @@ export interface TextThreadSettings {
   /** Maximum time to render a chat template: milliseconds, or "10s"; after it the model is MODEL_INVALID for a minute. Default: "10s". */
   readonly templateTimeout?: number | string;
 }
-
-/** How a request is served whose first target has to compile the model. */
-export type WhileCompiling = "wait" | "next";
-
-/** All values of `RuntimeSettings.whileCompiling`. */
-export const whileCompilingModes: readonly WhileCompiling[] = ["wait", "next"];
 
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
 export interface ConstraintThreadSettings {
@@ -149,7 +68,7 @@ export interface ConstraintThreadSettings {
 }
 
 /** Settings of one model: its placement constraints, its load settings and its loading strategy. */
-export interface ModelSettings extends ConstraintOptions, LoadSettings {
+export interface ModelSettings extends ConstraintOptions, UserLoadSettings {
   /**
    * "lazy": loaded at its first use, unloaded after `keepAlive`. "eager": loaded when the runtime is created, unloaded only
    * when memory is needed. "pinned": loaded when the runtime is created, kept until it is unloaded by name. Default: "lazy".
@@ -195,7 +114,7 @@ export type RuntimeEvent =
   | {
       /**
        * A new thread or process has loaded the model. `why`: "died": the old one died; "memory": it held more than
-       * `maxProcessMemory`. `milliseconds`: time of the start and the load.
+       * `maxProcessMemory`; "growth": it had grown by more than `maxProcessGrowth`, and the model was idle. `milliseconds`: time of the start and the load.
        */
       readonly type: "restarted";
       readonly reference: string;
@@ -204,6 +123,11 @@ export type RuntimeEvent =
       readonly milliseconds: number;
     }
   | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
+
+/** Why a model was unloaded. */
+export type UnloadReason =
+  | { readonly why: "idle" | "unloaded" | "disposed" }
+  | { readonly why: "evicted"; /** Reference of the model that needs the memory. */ readonly evictedFor: string };
 
 /** A batch of texts, or of parts of texts, that a model has run. */
 export interface BatchEvent {
@@ -223,7 +147,7 @@ export interface RuntimeDisposeOptions {
 }
 
 /** Options of one load. */
-export interface ModelOptions extends ConstraintOptions, LoadSettings {
+export interface ModelOptions extends ConstraintOptions, UserLoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
   /** Interface of the model: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default: "tensor". */

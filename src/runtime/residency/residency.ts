@@ -3,7 +3,7 @@
  * after a keep-alive time or when memory is needed.
  */
 import type { LeaseKind, Reservation } from "../selection/reservation.ts";
-import type { UnloadReason } from "../options/memory-settings.ts";
+import type { UnloadReason } from "../options/runtime-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";

@@ -13,7 +13,7 @@ import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
-import type { UnloadReason } from "../options/memory-settings.ts";
+import type { UnloadReason } from "../options/runtime-settings.ts";
 import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
@@ -120,6 +120,11 @@ export class ResidentModel implements Resident {
     return programsOfModels(this.#instances);
   }
 
+  /** How often a thread or process of the primary instance or a replica was replaced by another one. */
+  get restarts(): number {
+    return this.#instances.reduce((sum, { restarts = 0 }) => sum + restarts, 0);
+  }
+
   /**
    * Milliseconds since the current call began; with replicas the shortest such time, since that replica takes the next call. 0
    * if an instance is idle.
@@ -158,9 +163,9 @@ export class ResidentModel implements Resident {
   }
 
   #bounded(run: HostedTensorModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {
-    const { model, variant, target } = this.#loaded;
+    const { model, variant, runMemory } = this.#loaded;
     return boundedRun(
-      { model: asTensorModel(model), variant, target },
+      { model: asTensorModel(model), variant, runMemory },
       { memory: this.#options.maxRunMemory, tokens: maxTokens },
       run,
       inputs,

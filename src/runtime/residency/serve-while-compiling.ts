@@ -15,7 +15,7 @@ import type { Target } from "../targets/target.ts";
 import type { Lease } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
 
-/** What `serveWhileCompiling` needs. */
+/** Request of `serveWhileCompiling`. */
 export interface CompilingRequest {
   readonly outcome: SelectionOutcome;
   /** Loads the model of a candidate. */
@@ -24,7 +24,7 @@ export interface CompilingRequest {
     decide: DecisionFactory,
     signal: AbortSignal,
   ) => Promise<LoadOutcome<Lease<ResidentModel>>>;
-  /** Aborts the request. A model that is compiled for later requests goes on. */
+  /** Aborts the request. The compilation of a model for later requests continues. */
   readonly signal: AbortSignal;
   /** Called once loading began. */
   readonly onLoading: () => void;
@@ -35,8 +35,8 @@ export interface CompilingRequest {
 }
 
 /**
- * The lease on what serves a request while the model of its first candidate is compiled, or of that model if nothing else can serve it. Once it is compiled,
- * requests of this kind are resolved again, and get it.
+ * The lease that serves a request while the model of its first candidate is compiled: another model, or that model if nothing else can serve it. Once it is
+ * compiled, requests of this kind are resolved again, and get it.
  */
 export async function serveWhileCompiling(
   request: CompilingRequest,

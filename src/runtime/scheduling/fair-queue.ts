@@ -21,8 +21,8 @@ interface Waiting<Item> {
 }
 
 /**
- * Whether an item may be served. "take": now. "skip": later; items behind it may be served first. "skip flow": later, and so are all items behind it
- * in its flow. "drop": never; the item is removed.
+ * Whether an item may be served. "take": now. "skip": later; items after it may be served first. "skip flow": later, and so are all items after it in its flow.
+ * "drop": never; the item is removed.
  */
 export type Eligibility = "take" | "skip" | "skip flow" | "drop";
 
@@ -86,7 +86,7 @@ export class FairQueue<Item> {
     this.#virtualTime = Math.max(this.#virtualTime, flow.finish); // a flow whose items were skipped has a finish time in the past
     flow.finish = this.#virtualTime + 1 / flow.weight;
     flow.served = this.#services += 1;
-    this.#flows.delete(key); // behind the flows with the same finish time
+    this.#flows.delete(key); // after the flows with the same finish time
     if (flow.items.length > 0) this.#flows.set(key, flow);
     return item;
   }

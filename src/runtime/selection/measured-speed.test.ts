@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type MeasuredMachine, type Measurement, measuredMachine } from "../../measurements/index.ts";
+import { type MeasuredMachine, type Measurement, measuredMachine } from "../../speed-records/index.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { scriptedMachine } from "../../testing/scripted-backend.ts";
 import { type MeasurementFacts, measuredSpeed } from "./measured-speed.ts";

@@ -1,8 +1,8 @@
 /** Evaluates stored measurements for one candidate: its speed on this machine, or why no measurement applies. Pure. */
 import type { Library } from "../../contract/backend.ts";
 import type { ModelKind } from "../../hosts/host-name.ts";
-import { type MeasuredMachine, machineDifference } from "../../measurements/machine.ts";
-import { type Measurement, type SpeedSettings, speedSettings } from "../../measurements/measurement.ts";
+import { type MeasuredMachine, machineDifference } from "../../speed-records/machine.ts";
+import { type Measurement, type SpeedSettings, speedSettings } from "../../speed-records/measurement.ts";
 import type { Variant } from "../../models/manifest.ts";
 
 /** Stored measurements, and the facts about this machine that they must agree with. Gathered under the policy "fastest" only. */

@@ -3,7 +3,7 @@ import type { Backend, Capabilities, Device, DeviceType, LoadedModel } from "../
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostName } from "../../hosts/host-name.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
-import type { MemoryBudgetSettings } from "../options/memory-settings.ts";
+import type { MemoryBudgetSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
 import { isDeviceType } from "../targets/known-names.ts";
 import { type Target, deviceWords, parseDevice } from "../targets/target.ts";

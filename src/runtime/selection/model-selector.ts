@@ -1,7 +1,7 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
   type DigestCache,
@@ -42,7 +42,7 @@ export interface ModelSelectorParts {
   readonly digests: DigestCache;
 }
 
-/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only where it is told to. */
+/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only if a request allows it. */
 export class ModelSelector {
   readonly #parts: ModelSelectorParts;
 
@@ -57,7 +57,7 @@ export class ModelSelector {
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<SelectionOutcome> {
     this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
-    const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
+    const manifest = restrictToKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
     refuseUnreadable(manifest, options.variant);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
@@ -68,7 +68,7 @@ export class ModelSelector {
     const manifest = await this.#manifestWithPackable(reference, options, { download: false });
     const kind = options.kind ?? usualKind(manifest);
     const asked = kind === "language" ? { ...options, kind } : options;
-    return this.#selectFrom(forKind(manifest, asked), reference, asked);
+    return this.#selectFrom(restrictToKind(manifest, asked), reference, asked);
   }
 
   /** The manifest of a model, which is downloaded if it is not on this machine. */
@@ -139,7 +139,7 @@ export class ModelSelector {
   }
 
   /** Measurements are read, and weights hashed, under the policy "fastest" only. */
-  async #factsFor(manifest: Manifest, constraints: Constraints, settings: LoadSettings): Promise<SelectionFacts> {
+  async #factsFor(manifest: Manifest, constraints: Constraints, settings: UserLoadSettings): Promise<SelectionFacts> {
     const { limits, circuits, digests, platform } = this.#parts;
     const budget = limits === undefined ? {} : { budget: { limits, host: this.hostPolicy() } };
     const facts = { ...(await this.#parts.facts.read(circuits)), ...budget };
@@ -174,7 +174,7 @@ export class ModelSelector {
  * The manifest, restricted to variants of the requested kind. Throws MODEL_UNSUPPORTED if an audio model, an image model or an encoder is requested
  * as a language model.
  */
-function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
+function restrictToKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
   if (kind !== "language") return manifest;
   requireTextInput(manifest);
   const variants = languageVariants(manifest.variants);

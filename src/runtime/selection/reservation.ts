@@ -9,7 +9,7 @@ export interface Reservation {
   readonly reference: string;
   /** The resolved location, which is equal for all spellings of one model. */
   readonly location: string;
-  /** Default: "handle". */
+  /** Kind of the lease. Default: "handle". */
   readonly leaseKind?: LeaseKind;
   /** true: the model is unloaded by name only, not by a timeout nor for memory. Default: false. */
   readonly pinned?: boolean;

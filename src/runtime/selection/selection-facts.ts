@@ -42,7 +42,7 @@ export interface DeviceFacts {
 /** A target that is considered for a model, with everything that its checks read. */
 export interface CandidateContext {
   readonly target: Target;
-  /** Undefined if the backend is not registered or its package is not installed. */
+  /** Facts about the device; undefined if the backend is not registered or its package is not installed. */
   readonly device?: DeviceAvailability;
   readonly backend?: BackendFacts;
   readonly facts: SelectionFacts;

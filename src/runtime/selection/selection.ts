@@ -19,8 +19,7 @@ import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
-import { abbreviatedList } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { abbreviatedList, quoteOption } from "../../contract/errors.ts";
 import {
   type Target,
   type TargetPattern,
@@ -44,7 +43,7 @@ export interface EligibleCandidate {
   readonly reason: string;
   /** Under the policy "fastest": the measured speed, or why no measurement applies. */
   readonly note?: string;
-  /** Set if the context of a language model is shortened so that it fits into the memory. */
+  /** The shortened context of a language model whose full context does not fit into the memory. */
   readonly shortened?: ShortenedContext;
   /** The same target with the other variants that passed the checks, in their order: tried if no candidate could be loaded with its first one. */
   readonly alternatives?: readonly EligibleCandidate[];

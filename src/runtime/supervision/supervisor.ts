@@ -2,22 +2,18 @@
  * Supervision of the hosts of a runtime in Node.js: restarts with exponential backoff, and a circuit breaker that opens when
  * the host of a model dies repeatedly. A browser has no supervision.
  */
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
 import { CrashHistory } from "./crash-history.ts";
 import { parseDuration } from "../options/duration.ts";
+import { runtimeDefaults } from "../options/runtime-options.ts";
 import type { RuntimeSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
 import { type PlacedFiles, type Target, formatTarget, placementKey } from "../targets/target.ts";
 import { sleep } from "../../concurrency/abortable.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
-
-const defaultMaxCrashes = 5;
-const defaultCrashWindow = "1m";
-
-/** The largest models load in a few minutes from a slow disk. */
-const defaultLoadTimeout = "10m";
 
 /** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
 export type SupervisionFactory = (reference: string, target: Target, variant: PlacedFiles) => Supervision | undefined;
@@ -31,16 +27,18 @@ export function createSupervision(
   circuits: CircuitBreakers,
   now?: () => number,
 ): (...placed: Parameters<SupervisionFactory>) => Supervision {
-  const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, maxProcessMemory, host, onEvent } = settings;
+  const { maxProcessMemory, host, onEvent } = settings;
   if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
     throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
       remedy: 'set host to "process", or leave it out',
     });
   }
-  const { loadTimeout = defaultLoadTimeout, runTimeout = 0 } = settings;
+  const all = { ...runtimeDefaults, ...omitUndefined(settings) };
+  const { maxCrashes, crashWindow, loadTimeout, runTimeout = 0, maxProcessGrowth, growthIdle } = all;
   const limits = { maxCrashes, windowMs: parseDuration(crashWindow) };
   const [maxLoadMs, maxRunMs] = [parseTimeLimit(loadTimeout), parseTimeLimit(runTimeout)];
   const maxMemory = maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory);
+  const [maxGrowth, growthIdleMs] = [parseSize(maxProcessGrowth), parseTimeLimit(growthIdle)];
   /** By `placementKey`. Replicas of a model share a history, since they die together. */
   const histories = new Map<string, CrashHistory>();
   return (reference, target, variant) => {
@@ -50,6 +48,7 @@ export function createSupervision(
     const subject = { reference, target: formatTarget(target) };
     return {
       maxMemory,
+      growth: growthIdleMs === undefined ? undefined : { bytes: maxGrowth, idleMs: growthIdleMs, isVerified: false },
       maxLoadMs,
       maxRunMs,
       admit: async (signal) => {

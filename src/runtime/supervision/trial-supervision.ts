@@ -11,9 +11,7 @@ export interface TrialSupervision extends Supervision {
 export function trialSupervision(supervision: Supervision = unsupervised): TrialSupervision {
   let current = unsupervised;
   return {
-    maxMemory: supervision.maxMemory,
-    maxLoadMs: supervision.maxLoadMs,
-    maxRunMs: supervision.maxRunMs,
+    ...supervision,
     admit: (signal) => current.admit(signal),
     died: (reason, hungMs) => current.died(reason, hungMs),
     replaced: (why, milliseconds) => current.replaced(why, milliseconds),

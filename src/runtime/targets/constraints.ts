@@ -51,7 +51,7 @@ export const defaultPriority: readonly string[] = ["onnx", "xla", "llamacpp", "n
  * `backend[:device[:index]]`, for example "onnx:cuda:1"; several targets are separated by commas or given as an array.
  */
 export interface ConstraintOptions {
-  /** Default: "priority". */
+  /** Order of candidates. Default: "priority". */
   readonly policy?: Policy;
   /** Order of backends under the policies "priority" and "fastest". Default: onnx, xla, llamacpp, native, wasm. */
   readonly priority?: readonly string[];

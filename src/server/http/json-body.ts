@@ -32,7 +32,7 @@ function nestsObjects(value: unknown): boolean {
   return Object.values(value).some((member) => isObject(member) || (Array.isArray(member) && member.some(isObject)));
 }
 
-/** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced those that stand for it. */
+/** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced equivalent types. */
 export function refuseOtherTypes({ req }: Context<Env>): void {
   const type = req.header("content-type")?.split(";", 1)[0]?.trim() ?? "";
   if (/^application\/(?:[\w.+-]+\+)?json$/i.test(type)) return;

@@ -11,7 +11,7 @@ import { KeyRing } from "./access/api-keys.ts";
 import { refuseUnknownHost, refuseCrossOrigin } from "./access/origin.ts";
 import { RateLimiter } from "./access/rate-limiter.ts";
 import { requestBodies } from "./bodies/read-bodies.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import { IgnoredFields, ignoredHeader } from "./fields/ignored-fields.ts";
 import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "../server-settings.ts";

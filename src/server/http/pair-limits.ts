@@ -20,8 +20,8 @@ export function refusePairs(first: readonly string[], second: readonly string[])
 }
 
 /**
- * The same for zero-shot classification, which reads each text with the hypothesis that `template` makes of each label. Checked before the
- * hypotheses are built.
+ * Limits zero-shot classification in the same way: each text is read with the hypothesis that `template` makes of each label. Checked before the hypotheses are
+ * built.
  */
 export function refuseHypotheses(texts: readonly string[], labels: readonly string[], template: string): void {
   const { pairCharacters: limit } = requestLimits;

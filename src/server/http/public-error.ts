@@ -1,8 +1,7 @@
 /** Errors as clients see them. */
 import { HTTPException } from "hono/http-exception";
 import { omitUndefined } from "../../contract/checked.ts";
-import { type ErrorCode, InferyardError, errorKinds } from "../../contract/errors.ts";
-import { spellOptions } from "../../contract/remedy-options.ts";
+import { type ErrorCode, InferyardError, errorKinds, spellOptions } from "../../contract/errors.ts";
 import { settingNames } from "../../settings/settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import { requestLimits } from "./request-limits.ts";
 
 it("docs/reference/http.md has a row for each limit, with its value", () => {

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Fact } from "../../contract/backend.ts";
 import { getMessage } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import type { LogLevel } from "../../settings/server-section.ts";
+import type { ServerSection } from "../../settings/generated-server-settings.ts";
 import { publicEvent } from "./public-event.ts";
 import { type RequestRecord, getCode } from "./request-records.ts";
 import type { StartupReport } from "./startup-report.ts";
@@ -26,7 +26,7 @@ export interface Log {
 
 /** Options of a log. */
 export interface LogOptions {
-  readonly level: LogLevel;
+  readonly level: NonNullable<ServerSection["logLevel"]>;
   /** Where lines are written. */
   readonly stream: { write(line: string): unknown };
 }

@@ -25,7 +25,7 @@ const samplingMs = 10;
 /** Formats of the metrics by media type: Prometheus' own, and OpenMetrics. */
 export const metricsFormats = ["text/plain", "application/openmetrics-text"] as const;
 
-/** One of them. */
+/** Format of the metrics. */
 export type MetricsFormat = (typeof metricsFormats)[number];
 
 /** State of the server's connections. */

@@ -19,7 +19,7 @@ export interface BackendLine {
 
 /** Target of a model: from the decision of its load, or from `Runtime.explain` if it is not loaded. */
 export interface ModelLine {
-  /** Its name for clients. */
+  /** Name of the model for clients. */
   readonly model: string;
   /** The target that runs the model, or that would be tried first. Undefined if no target can run the model. */
   readonly target?: string;

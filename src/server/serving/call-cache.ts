@@ -1,16 +1,19 @@
 /** Results of calls that are kept for equal calls, and the keys that say which calls are equal. */
 import { createHash } from "node:crypto";
 import type { Runtime } from "../../api/runtime.ts";
+import { LruMap } from "../../concurrency/lru-map.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import type { ResolvedModel } from "./model-names.ts";
 import { deepCopy, estimateMemoryBytes } from "./plain-data.ts";
-import { ResultCache } from "./result-cache.ts";
 
 /**
  * Identifies a call of a model, as plain data: the name of the operation, then everything that determines the result. Calls with equal keys share their result.
  * Lists of numbers may be typed arrays.
  */
 export type CallKey = readonly [work: string, ...parts: unknown[]];
+
+/** Memory of a key and an entry of the cache besides the result, in bytes. */
+const entryBytes = 200;
 
 /** A result that a model computed, with where it ran. */
 export interface ComputedResult<Result> {
@@ -25,20 +28,20 @@ export interface ComputedResult<Result> {
  */
 export class CallCache {
   readonly #runtime: Runtime;
-  readonly #results: ResultCache<ComputedResult<unknown>>;
+  readonly #results: LruMap<ComputedResult<unknown>>;
   /** Whether results are kept at all. */
   readonly isOn: boolean;
 
   /** `limitBytes`: memory of all results; 0: none are kept. */
   constructor(runtime: Runtime, limitBytes: number) {
     this.#runtime = runtime;
-    this.#results = new ResultCache(limitBytes);
+    this.#results = new LruMap(limitBytes);
     this.isOn = limitBytes > 0;
   }
 
   /** Memory of the results in bytes. */
   get bytes(): number {
-    return this.#results.bytes;
+    return this.#results.size;
   }
 
   /** A copy of the result that the model in memory has given to an equal call; undefined if there is none. */
@@ -54,7 +57,8 @@ export class CallCache {
   put({ result, target, decision }: ComputedResult<unknown>, key: CallKey): void {
     if (!this.isOn) return;
     const copy = deepCopy(result, decision);
-    this.#results.put(resultKey(decision, key), { result: copy, target, decision }, estimateMemoryBytes(copy, decision));
+    const bytes = entryBytes + estimateMemoryBytes(copy, decision);
+    this.#results.set(resultKey(decision, key), { result: copy, target, decision }, bytes);
   }
 }
 

@@ -32,7 +32,7 @@ export interface CallRecord {
   readonly tokens?: number;
   /** Texts that the model wrote, for calls of language models. */
   readonly texts?: readonly WrittenText[];
-  /** Set where the result was not computed by this call. */
+  /** How the result was obtained, if this call did not compute it. */
   readonly reuse?: Reuse;
   /** Error of a call that failed. */
   readonly error?: InferyardError;

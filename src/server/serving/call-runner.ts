@@ -7,7 +7,7 @@ import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import type { Admission } from "./admission.ts";
 import { BackgroundLoads } from "./background-loads.ts";

@@ -57,7 +57,7 @@ export interface CallResult<Result> {
   readonly queueMs: number;
   /** Time from its turn to its result in milliseconds, loading included. */
   readonly inferenceMs: number;
-  /** Set where this call did not compute the result. */
+  /** How the result was obtained, if this call did not compute it. */
   readonly reuse?: Reuse;
 }
 

@@ -2,7 +2,7 @@
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import type { AdmitLoad } from "../../runtime/scheduling/scheduling-key.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";
 import type { Role, ServerSettings } from "../server-settings.ts";
 

@@ -10,7 +10,7 @@ import { type PublicError, publicError } from "../http/public-error.ts";
 import { resolveModel } from "./model-names.ts";
 import { publicName } from "../http/scrub.ts";
 import type { Service } from "./service.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 
 /** How long the first report waits for the first probe before it says that the models are still loading. */
 const firstReportWaitMs = 300;
@@ -19,7 +19,7 @@ const stalledFraction = 0.25;
 
 /** Whether one of the server's own models can run. */
 export interface ModelReadiness {
-  /** Its name in the settings; of a path, the last part. */
+  /** Name of the model in the settings; of a path, the last part. */
   readonly model: string;
   readonly ready: boolean;
   /** Why it is not ready, as a sentence and as an error code. */

@@ -1,6 +1,6 @@
 /** The core of the server: the names of its models, the admission of calls, cached results, and the calls, on one runtime. */
 import type { Runtime } from "../../api/runtime.ts";
-import { serverDefaults } from "../../settings/server-section.ts";
+import { serverDefaults } from "../../settings/server-options.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { Admission } from "./admission.ts";
 import { CallCache } from "./call-cache.ts";

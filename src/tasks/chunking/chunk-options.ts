@@ -3,16 +3,16 @@ import type { ChunkSettings, ChunkStrategy, LateStructure } from "../text-thread
 import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import {
-  type TaskOptions,
+  type OptionTable,
   checkOptions,
   choice,
   name,
   number,
   positiveInteger,
-  texts,
+  list,
   unchecked,
   zeroOrMore,
-} from "../definition/task-option.ts";
+} from "../../runtime/options/option.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { separatorNames } from "./separators.ts";
 import type { Separator } from "../text-threads/chunked-text.ts";
@@ -71,7 +71,7 @@ export interface ChunkOptions {
 }
 
 /** All options of `chunk`. Any other name is refused. */
-export const chunkOptions: TaskOptions<ChunkOptions> = {
+export const chunkOptions: OptionTable<ChunkOptions> = {
   strategy: {
     type: choice(chunkStrategies),
     flag: ["--strategy <strategy>", "where to cut (default: fixed)"],
@@ -92,7 +92,7 @@ export const chunkOptions: TaskOptions<ChunkOptions> = {
     flag: ["--max-chunks <number>", "maximum chunks of one document"],
     field: "Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit",
   },
-  separators: { type: texts, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
+  separators: { type: list, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
   offsets: {
     type: choice(offsetUnits),
     flag: ["--offsets <unit>", "unit of start and end (default: utf16)"],

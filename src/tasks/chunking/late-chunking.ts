@@ -5,8 +5,7 @@
  */
 import { omitUndefined } from "../../contract/checked.ts";
 import { lowerBound } from "../encoding/binary-search.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";

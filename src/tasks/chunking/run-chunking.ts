@@ -1,6 +1,6 @@
 /** Runs the task `chunking` on a loaded model, or on a tokenizer for strategies that run no model. */
 import type { Encoder } from "../batching/run-encodings.ts";
-import type { TokenizerCall } from "../definition/define-task.ts";
+import type { TokenizerCall } from "../definition/task.ts";
 import { longTextChunker } from "../text-threads/text-workers.ts";
 import { type ChunkOptions, chunkSettings, runsModel } from "./chunk-options.ts";
 import { type ChunkedTexts, chunkTexts } from "./chunk.ts";

@@ -1,6 +1,6 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
 import { type Activation, activations } from "../encoding/label-head.ts";
-import { type TaskOptions, boolean, choice, positiveInteger, text, texts } from "../definition/task-option.ts";
+import { type OptionTable, boolean, choice, positiveInteger, text, list } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
@@ -18,14 +18,14 @@ export interface ClassifyOptions extends TextTaskOptions {
 }
 
 /** All options of `classify`. Any other name is refused. */
-export const classifyOptions: TaskOptions<ClassifyOptions> = {
+export const classifyOptions: OptionTable<ClassifyOptions> = {
   topK: {
     type: positiveInteger,
     flag: ["--top-k <number>", "labels of each text, best first"],
     field: "Maximum number of labels per text. Default: all",
   },
   labels: {
-    type: texts,
+    type: list,
     flag: ["--labels <labels>", "candidate labels, for a natural-language-inference model"],
     field:
       "Candidate labels, for zero-shot classification with a natural-language-inference model. Default: the model's own labels",

@@ -7,7 +7,7 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, type LabelScore, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type ClassifyOptions, classifyOptions } from "./classify-options.ts";
 

@@ -2,7 +2,7 @@
 import type { Manifest } from "../../models/manifest.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import { textSettings } from "../encoding/text-settings.ts";
-import { type TaskOption, type TaskOptions, checkOptions, choice, positiveInteger, unchecked } from "./task-option.ts";
+import { type Option, type OptionTable, checkOptions, choice, positiveInteger, unchecked } from "../../runtime/options/option.ts";
 
 /** Options that all text tasks share. */
 export interface TextTaskOptions {
@@ -17,7 +17,7 @@ export interface TextTaskOptions {
 }
 
 /** Everything about the options in `TextTaskOptions`. */
-export const textTaskOptions: TaskOptions<TextTaskOptions> = {
+export const textTaskOptions: OptionTable<TextTaskOptions> = {
   maxTokens: { type: positiveInteger, flag: ["--max-tokens <number>", "longest text in tokens"] },
   truncate: { type: choice(["cut", "error"]), flag: ["--truncate <how>", "what to do with longer texts"] },
   batchTokens: { type: positiveInteger, flag: ["--batch-tokens <number>", "padded tokens in one batch"] },
@@ -25,7 +25,7 @@ export const textTaskOptions: TaskOptions<TextTaskOptions> = {
 };
 
 /** `truncate` of tasks whose requests have a field for it. */
-export const truncateWithField: TaskOption = {
+export const truncateWithField: Option = {
   ...textTaskOptions.truncate,
   field: "What to do with texts longer than the model reads. Default: cut",
 };

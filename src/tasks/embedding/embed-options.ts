@@ -7,7 +7,7 @@ import type { EmbedOutputsOptions } from "./output-options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import { promptText } from "./prompts.ts";
 import {
-  type TaskOptions,
+  type OptionTable,
   boolean,
   checkOptions,
   choice,
@@ -15,11 +15,12 @@ import {
   positiveInteger,
   unchecked,
   zeroOrMore,
-} from "../definition/task-option.ts";
+} from "../../runtime/options/option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
-export interface EmbedOptions {
+export interface EmbedOptions extends Omit<TextTaskOptions, "truncate"> {
   /** How the token vectors of a text become one vector; "none" returns all of them. Default: as the model's files state. */
   readonly pooling?: Pooling;
   /** Scale vectors to unit length (L2 norm 1). Default: as the model's files state. */
@@ -28,8 +29,6 @@ export interface EmbedOptions {
   readonly prompt?: string;
   /** Keep only the first n dimensions, then normalize again if vectors are normalized (Matryoshka embeddings). Default: all. */
   readonly dimensions?: number;
-  /** Maximum length of a text in tokens, special tokens included. A value above the model's own limit has no effect. Default: that limit. */
-  readonly maxTokens?: number;
   /**
    * What happens to longer texts. "cut" truncates them; "error" throws INPUT_TOO_LONG; "windows" embeds overlapping windows and returns their
    * mean, each window weighted by the number of tokens that no earlier window contains. Default: "cut".
@@ -37,12 +36,8 @@ export interface EmbedOptions {
   readonly truncate?: "cut" | "error" | "windows";
   /** With `truncate: "windows"`: overlap of consecutive windows, in tokens of the text. Default: 0. */
   readonly stride?: number;
-  /** Maximum size of one batch in tokens, padding included. Default: 512. */
-  readonly batchTokens?: number;
   /** 32-bit floats. See `QuantizedEmbedOptions` for smaller types. */
   readonly precision?: "float32";
-  /** Cancels the call, which then rejects with ABORTED. */
-  readonly signal?: AbortSignal;
 }
 
 /** Options of `Runtime.embed` for vectors quantized to 8 bits or 1 bit per dimension. */
@@ -56,7 +51,7 @@ export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
 const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
 
 /** All options of `embed`, quantization and outputs included. Any other name is refused. */
-export const embedOptions: TaskOptions<QuantizedEmbedOptions & EmbedOutputsOptions> = {
+export const embedOptions: OptionTable<QuantizedEmbedOptions & EmbedOutputsOptions> = {
   outputs: { type: unchecked },
   pooling: {
     type: choice(poolings),
@@ -82,11 +77,11 @@ export const embedOptions: TaskOptions<QuantizedEmbedOptions & EmbedOutputsOptio
     flag: ["--precision <precision>", "number format of the vectors (default: float32)"],
   },
   ranges: { type: unchecked },
-  maxTokens: { type: positiveInteger, flag: ["--max-tokens <number>", "longest text in tokens"] },
+  maxTokens: textTaskOptions.maxTokens,
   truncate: { type: choice(["cut", "error", "windows"]), flag: ["--truncate <how>", "what to do with longer texts"] },
   stride: { type: zeroOrMore, flag: ["--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)"] },
-  batchTokens: { type: positiveInteger, flag: ["--batch-tokens <number>", "padded tokens in one batch"] },
-  signal: { type: unchecked },
+  batchTokens: textTaskOptions.batchTokens,
+  signal: textTaskOptions.signal,
 };
 
 /** Whether the options request quantized vectors. */
@@ -98,7 +93,7 @@ export function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): opti
 
 /** `EmbedOptions` with every default filled in from the model's manifest. */
 export interface EmbedSettings {
-  /** Undefined if neither the caller nor the model's files state one. */
+  /** Pooling of token vectors; undefined if neither the caller nor the model's files state one. */
   readonly pooling: Pooling | undefined;
   /** Whether the tokens of the prompt take part in pooling. */
   readonly poolPrompt: boolean;
@@ -124,7 +119,7 @@ export interface EmbedSettings {
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  checkOptions<EmbedOptions>(embedOptions, options);
+  checkOptions(embedOptions, options);
   refuseStrideWithoutWindows(truncate, options.stride);
   if (pooling === "none" && options.normalize === true) {
     throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {

@@ -1,7 +1,6 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
 import { requireFinite } from "../encoding/require-finite.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";

@@ -21,7 +21,7 @@ export interface Scales {
 export interface QuantizedVectors {
   /** One per text: Int8Array for "int8" and "binary", Uint8Array for "uint8" and "ubinary". */
   readonly embeddings: (Int8Array | Uint8Array)[];
-  /** Absent with "binary" and "ubinary". */
+  /** Scales of the codes; absent with "binary" and "ubinary". */
   readonly scales?: Scales;
 }
 

@@ -1,7 +1,6 @@
 /** Tokenizes pairs of texts, yielding to the event loop in between. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../tokenizers/index.ts";
 import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";

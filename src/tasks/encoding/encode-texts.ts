@@ -1,8 +1,7 @@
 /** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
-import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import type { TokenDecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
 /** The part of a tokenizer that tasks on single texts use. */
@@ -66,7 +65,7 @@ export function encodeText<Encoded extends TokenIds>(
 export function decodeTokens(
   tokenizer: Pick<Tokenizer, "decode" | "decodeOnThread">,
   ids: readonly number[],
-  options?: DecodeOptions,
+  options?: TokenDecodeOptions,
 ): string | Promise<string> {
   return tokenizer.decodeOnThread === undefined ? tokenizer.decode(ids, options) : tokenizer.decodeOnThread(ids, options);
 }

@@ -1,7 +1,6 @@
 /** Finds the output of an encoder that holds embeddings. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 

@@ -1,6 +1,6 @@
 /** Options of the task `extraction`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type TaskOptions, choice, number, unchecked, zeroOrMore } from "../definition/task-option.ts";
+import { type OptionTable, choice, number, unchecked, zeroOrMore } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { type Aggregation, aggregations } from "../token-classification/entities.ts";
 import type { ExtractSchema } from "./extract-schema.ts";
@@ -20,7 +20,7 @@ export interface ExtractOptions extends TextTaskOptions {
 }
 
 /** All options of `extract`. Any other name is refused. */
-export const extractOptions: TaskOptions<ExtractOptions> = {
+export const extractOptions: OptionTable<ExtractOptions> = {
   schema: { type: unchecked },
   minScore: { type: number, flag: ["--min-score <number>", "minimum score of a value"] },
   aggregation: {

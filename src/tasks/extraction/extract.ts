@@ -3,8 +3,7 @@
  * answers with a question-answering model.
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
@@ -22,7 +21,7 @@ import { getLabelHead } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { type ExtractOptions, extractOptions } from "./extract-options.ts";
 
 /** The value of a field: a span of the text. */

@@ -1,5 +1,5 @@
 /** Options of the task `fill-mask`. */
-import { type TaskOptions, positiveInteger, texts } from "../definition/task-option.ts";
+import { type OptionTable, positiveInteger, list } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
@@ -11,14 +11,14 @@ export interface FillMaskOptions extends TextTaskOptions {
 }
 
 /** All options of `fillMask`. Any other name is refused. */
-export const fillMaskOptions: TaskOptions<FillMaskOptions> = {
+export const fillMaskOptions: OptionTable<FillMaskOptions> = {
   topK: {
     type: positiveInteger,
     flag: ["--top-k <number>", "tokens for each mask, best first"],
     field: "Number of tokens for each mask, best first. Default: 5",
   },
   targets: {
-    type: texts,
+    type: list,
     flag: ["--targets <words>", "consider only these words"],
     field: "Consider only these words; scores remain probabilities over the whole vocabulary",
   },

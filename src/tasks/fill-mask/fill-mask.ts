@@ -10,7 +10,7 @@ import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { applyActivation, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type FillMaskOptions, fillMaskOptions } from "./fill-mask-options.ts";
 

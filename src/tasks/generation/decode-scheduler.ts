@@ -21,7 +21,7 @@ export interface DecodeLimits extends SlotLimits, SequenceLimits {
   readonly chunkTokens: number;
 }
 
-/** Default limits. */
+/** Default limits of a model's texts. */
 export const defaultDecodeLimits: DecodeLimits = {
   maxSequences: 16,
   chunkTokens: 128,

@@ -1,5 +1,5 @@
 /** Options of the task `text-generation`. */
-import { type TaskOptions, boolean, text, unchecked } from "../definition/task-option.ts";
+import { type OptionTable, boolean, text, unchecked } from "../../runtime/options/option.ts";
 import { type GenerationOptions, generationOptions } from "./sampling/generation-options.ts";
 
 /** Options of `generate`. */
@@ -15,7 +15,7 @@ export interface GenerateOptions extends GenerationOptions {
 }
 
 /** Everything about the options in `GenerateOptions`. */
-export const generateOptions: TaskOptions<GenerateOptions> = {
+export const generateOptions: OptionTable<GenerateOptions> = {
   ...generationOptions,
   addSpecialTokens: {
     type: boolean,

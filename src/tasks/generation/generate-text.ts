@@ -34,7 +34,7 @@ export interface ReadPrompt {
 /** One text to generate. */
 export interface TextJob {
   readonly scheduler: Pick<DecodeScheduler, "append" | "truncate" | "chunkTokens">;
-  /** Undefined: the text stays empty. */
+  /** Tokenizer that decodes the text. Undefined: the text stays empty. */
   readonly tokenizer: Tokenizer | undefined;
   readonly settings: GenerationSettings;
   readonly sampling: SamplingSettings;

@@ -61,7 +61,7 @@ export interface TextEvent {
   readonly token: number;
   /** Present if `logprobs` was requested. */
   readonly logprob?: GeneratedLogprob;
-  /** Those of the prompt, with the first token of a text. Present if they were asked for. */
+  /** Log probabilities of the prompt, with the first token of a text. Present if they were requested. */
   readonly promptLogprobs?: readonly PromptLogprob[];
 }
 

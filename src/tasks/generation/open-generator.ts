@@ -8,7 +8,7 @@ import { type DecodeLimits, DecodeScheduler, type DecodingModel } from "./decode
 import { TextGenerator } from "./text-generator.ts";
 
 /** A loaded language model, for its generator. */
-export interface LoadedModel {
+export interface GeneratorModel {
   readonly manifest: Manifest;
   readonly reference: string;
   readonly target: string;
@@ -48,7 +48,7 @@ export interface SequenceCounts {
 export interface GeneratorsOptions {
   /** Limits of each model. Omitted ones have defaults. */
   readonly limits?: Partial<DecodeLimits>;
-  /** Default: the calling thread compiles constraints. */
+  /** Compiler of constraints. Default: the calling thread compiles them. */
   readonly compiler?: ConstraintCompiler | undefined;
   /** Default of the option `unlistedMembers`. Default: false. */
   readonly unlistedMembers?: boolean | undefined;
@@ -70,7 +70,7 @@ export class Generators {
   }
 
   /** The generator of a model. `tokenizer`: undefined if it has none. Throws MODEL_INVALID and MODEL_UNSUPPORTED for its generation_config.json. */
-  of(model: DecodingModel, { manifest, reference, target }: LoadedModel, tokenizer: Tokenizer | undefined): TextGenerator {
+  of(model: DecodingModel, { manifest, reference, target }: GeneratorModel, tokenizer: Tokenizer | undefined): TextGenerator {
     const known = this.#known.get(model);
     if (known !== undefined) return known;
     const config = getGenerationConfig(manifest, tokenizer);

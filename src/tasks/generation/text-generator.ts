@@ -31,7 +31,7 @@ import { type Prompt, checkPrompt, requireDecoderStart, requireTokens } from "./
 export interface GeneratorParts {
   readonly limits: DecodingModel["limits"];
   readonly scheduler: DecodeScheduler;
-  /** Undefined if the model has none: prompts are then token ids. */
+  /** The model's tokenizer; undefined if it has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
   readonly config: GenerationConfig;
   /** Settings from which another thread loads the tokenizer. Undefined: the calling thread reads it for constraints. */

@@ -2,7 +2,7 @@
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { TokenText } from "./text/token-text.ts";
 
-/** Interface of the pipeline's option `streamer`, which Transformers.js calls BaseStreamer. Transformers.js calls it BaseStreamer. */
+/** Interface of the pipeline's option `streamer`, which Transformers.js calls BaseStreamer. */
 export interface Streamer {
   /** Takes token ids, one list for each text: first the prompt's, then one at a time. */
   put(tokens: bigint[][]): void;

@@ -1,6 +1,6 @@
 /** Options of the task `question-answering`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type TaskOptions, boolean, choice, positiveInteger } from "../definition/task-option.ts";
+import { type OptionTable, boolean, choice, positiveInteger } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 
 /** Options of `Runtime.answer`. */
@@ -20,7 +20,7 @@ export interface AnswerOptions extends TextTaskOptions {
 }
 
 /** All options of `answer`. Any other name is refused. */
-export const answerOptions: TaskOptions<AnswerOptions> = {
+export const answerOptions: OptionTable<AnswerOptions> = {
   topK: {
     type: positiveInteger,
     flag: ["--top-k <number>", "answers of each text, best first"],

@@ -10,7 +10,7 @@ import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type AnswerOptions, answerOptions } from "./answer-options.ts";
 

@@ -2,8 +2,7 @@
  * Tokenizes questions with their contexts. A context that does not fit is split into overlapping windows, each preceded by the whole question.
  * Unlike `encodePairs` this never truncates the question: one that leaves no room for the context is an error.
  */
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { encodeText } from "../encoding/encode-texts.ts";
 import { createYielder } from "../encoding/yielding.ts";

@@ -1,14 +1,13 @@
 /** Task `text-ranking` (Hugging Face) with a cross-encoder, which reads query and document together; equal to `CrossEncoder.rank` of sentence-transformers. */
 import { at } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Activation, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type RerankOptions, rerankOptions } from "./rerank-options.ts";
 

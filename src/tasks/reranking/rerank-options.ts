@@ -1,5 +1,5 @@
 /** Options of the task `text-ranking`. */
-import { type TaskOptions, boolean, positiveInteger } from "../definition/task-option.ts";
+import { type OptionTable, boolean, positiveInteger } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.rerank`. */
@@ -11,7 +11,7 @@ export interface RerankOptions extends TextTaskOptions {
 }
 
 /** All options of `rerank`. Any other name is refused. */
-export const rerankOptions: TaskOptions<RerankOptions> = {
+export const rerankOptions: OptionTable<RerankOptions> = {
   topN: { type: positiveInteger, flag: ["--top-n <number>", "maximum number of results, best first"] },
   raw: {
     type: boolean,

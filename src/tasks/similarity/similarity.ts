@@ -1,6 +1,5 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
@@ -8,7 +7,7 @@ import { embed } from "../embedding/embed.ts";
 import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";

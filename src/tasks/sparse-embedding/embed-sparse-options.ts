@@ -1,5 +1,5 @@
 /** Options of the task `sparse-embedding`. */
-import { type TaskOptions, name, number, positiveInteger } from "../definition/task-option.ts";
+import { type OptionTable, name, number, positiveInteger } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 
 /** Options of `Runtime.embedSparse`. */
@@ -16,7 +16,7 @@ export interface EmbedSparseOptions extends TextTaskOptions {
 }
 
 /** All options of `embedSparse`. Any other name is refused. */
-export const embedSparseOptions: TaskOptions<EmbedSparseOptions> = {
+export const embedSparseOptions: OptionTable<EmbedSparseOptions> = {
   topK: { type: positiveInteger, flag: ["--top-k <number>", "with --sparse: only the largest weights"] },
   threshold: { type: number, flag: ["--threshold <weight>", "with --sparse: only weights above it (default: 0)"] },
   prompt: { type: name, flag: ["--prompt <name>", "prompt of the model put before every text: query, document, ..."] },

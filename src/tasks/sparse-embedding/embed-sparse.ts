@@ -18,7 +18,7 @@ import { embedWithHeads, hasSparseHead } from "../embedding/heads.ts";
 import { loadModules } from "../embedding/pool-encodings.ts";
 import { logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";

@@ -8,13 +8,14 @@ import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { RenderCall } from "../../templates/render-call.ts";
-import type { DecodeOptions } from "../../tokenizers/index.ts";
+import type { TokenDecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
 import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { TextWorkers } from "./text-workers.ts";
-import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
+import type { ResultMessage } from "../threads/thread-program.ts";
+import type { CallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
 import { TemplateThreads } from "./template-threads.ts";
 
 /** Maximum number of threads. */
@@ -45,7 +46,7 @@ interface Call {
   readonly reject: (error: InferyardError) => void;
 }
 
-type Thread = CallThread<CallMessage, ResultMessage>;
+type Thread = CallThread<CallMessage, ResultMessage<OperationResult>>;
 
 interface ThreadUse {
   readonly tokenizers: Set<number>;
@@ -92,7 +93,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return this.#run("tokenize", settings, { text }, `a text of ${text.length} characters`);
   }
 
-  decode(settings: TextSettings, ids: readonly number[], options: DecodeOptions): Promise<string> {
+  decode(settings: TextSettings, ids: readonly number[], options: TokenDecodeOptions): Promise<string> {
     return this.#run("decode", settings, { ids: Int32Array.from(ids), options }, `${ids.length} tokens`);
   }
 
@@ -116,7 +117,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     await ending;
   }
 
-  #run<Name extends TextOperationName>(
+  #run<Name extends OperationName>(
     operation: Name,
     settings: TextSettings,
     args: Operations[Name]["args"],

@@ -6,7 +6,7 @@
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { type RenderCall, beyondBound } from "../../templates/render-call.ts";
 import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
-import type { ResultMessage } from "./protocol.ts";
+import type { ResultMessage } from "../threads/thread-program.ts";
 
 /** Maximum number of threads. */
 const threadCount = 2;
@@ -28,14 +28,12 @@ interface Call {
   readonly reject: (error: InferyardError) => void;
 }
 
-interface RenderMessage {
+/** Message to a thread: one rendering. */
+export interface RenderMessage {
   readonly args: RenderCall;
 }
 
-/** The result of a rendering, and the time that it took in milliseconds. */
-export type RenderReply = ResultMessage & { readonly tookMs: number };
-
-type Thread = CallThread<RenderMessage, RenderReply>;
+type Thread = CallThread<RenderMessage, ResultMessage<string>>;
 
 interface ThreadUse {
   hasGrown: boolean;
@@ -110,7 +108,7 @@ export class TemplateThreads {
       if (running.includes(owner) || (isFull && this.#slow.has(owner))) continue;
       const call = queue.shift();
       this.#queues.delete(owner);
-      if (queue.length > 0) this.#queues.set(owner, queue); // behind the others
+      if (queue.length > 0) this.#queues.set(owner, queue); // after the others
       if (call === undefined) continue;
       this.#queued -= 1;
       return call;
@@ -128,7 +126,7 @@ export class TemplateThreads {
       const result = await rendering;
       this.#setSlow(call.owner, result.tookMs > slowMs);
       use.hasGrown ||= !result.ok || call.message.args.variables.length > grownCharacters;
-      if (result.ok) call.resolve(result.result as string);
+      if (result.ok) call.resolve(result.result);
       else call.reject(InferyardError.fromJSON(result.error));
     } catch (failure) {
       this.#setSlow(call.owner, true);

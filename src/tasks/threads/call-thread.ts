@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { getMessage } from "../../contract/errors.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";
+import type { ReadyMessage } from "./thread-program.ts";
 
 /** Why a thread did not finish a call: it exceeded its heap limit or the deadline, or it failed or was ended. */
 export class ThreadFailure extends Error {
@@ -11,11 +12,6 @@ export class ThreadFailure extends Error {
     super(cause === undefined ? "the thread ended" : `the thread failed: ${getMessage(cause)}`, { cause });
     this.kind = kind;
   }
-}
-
-/** First message of a program that reports when it is loaded. */
-export interface ReadyMessage {
-  readonly isReady: true;
 }
 
 /** Settings of a thread. */

@@ -1,8 +1,7 @@
 /** Task `token-classification` (Hugging Face, "ner"): the entities of a text with their offsets, equal to transformers' pipeline of that name. */
 import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { quoteOption } from "../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { convertSpans } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -21,7 +20,7 @@ import {
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
 import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../definition/task-option.ts";
+import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
 

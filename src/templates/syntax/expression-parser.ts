@@ -219,7 +219,7 @@ export class ExpressionParser {
     return [key, this.parseExpression()];
   }
 
-  /** Items between commas up to a closing bracket; a comma may stand behind the last. */
+  /** Items between commas up to a closing bracket; a comma may stand after the last. */
   #listOf<Item>(close: string, parse: () => Item): Item[] {
     const items: Item[] = [];
     while (!this.stream.isOperator(close)) {
@@ -231,7 +231,7 @@ export class ExpressionParser {
     return items;
   }
 
-  /** Attributes, items and calls behind an expression. */
+  /** Attributes, items and calls after an expression. */
   #postfix(first: Expression): Expression {
     let node = first;
     for (;;) {

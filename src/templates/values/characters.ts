@@ -17,7 +17,7 @@ export function skipSpace(text: string, from = 0): number {
   return at;
 }
 
-/** Index behind the last character before `to` that is not white space. */
+/** Index after the last character before `to` that is not white space. */
 export function skipSpaceBack(text: string, to: number = text.length): number {
   let at = to;
   while (at > 0 && isSpace(text.charAt(at - 1))) at -= 1;

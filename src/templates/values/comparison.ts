@@ -83,7 +83,7 @@ function areEqualDicts(left: Dict, right: Dict, budget: Budget): boolean {
   return areSame;
 }
 
-/** Negative, zero or positive, as `left` comes before, with or behind `right`; NaN where one of them is no number. Throws for values without an order. */
+/** Negative, zero or positive, as `left` comes before, with or after `right`; NaN where one of them is no number. Throws for values without an order. */
 export function compare(left: Value, right: Value, budget: Budget, operator = "<"): number {
   const [leftText, rightText] = [getText(left), getText(right)];
   if (leftText !== undefined && rightText !== undefined) return compareTexts(leftText, rightText, budget);

@@ -1,4 +1,4 @@
-/** Python's format specifications: the part behind the colon of "{:>10.2f}", and the conversions of "%5.1f". */
+/** Python's format specifications: the part after the colon of "{:>10.2f}", and the conversions of "%5.1f". */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { toNumber } from "./comparison.ts";

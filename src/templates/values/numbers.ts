@@ -199,7 +199,7 @@ export function truncated(value: number): Integer {
   return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
 }
 
-/** round() of a float to digits behind the point: the nearest, the even one of two. Digits may be negative. */
+/** round() of a float to digits after the point: the nearest, the even one of two. Digits may be negative. */
 export function rounded(value: number, digits: number): number {
   if (!Number.isFinite(value) || digits > 320) return value;
   if (digits < 0) {
@@ -219,7 +219,7 @@ export function rounded(value: number, digits: number): number {
   return Number(Number(below.at(-1)) % 2 === 0 ? below : nearest);
 }
 
-/** A number below 1e21 with a hundred digits behind its point, which no rounding has touched that matters here. */
+/** A number below 1e21 with a hundred digits after its point, which no rounding has touched that matters here. */
 export function allDigits(value: number): string {
   // oxlint-disable-next-line oxc/number-arg-out-of-range -- 100 is the limit since ECMAScript 2018
   return value.toFixed(100);

@@ -8,6 +8,26 @@
  */
 export type ComponentConfig = { readonly type: string; readonly [setting: string]: unknown };
 
+/** Ways of making components, by their `type`. */
+export type ComponentKinds<Component> = Readonly<Record<string, (step: ComponentConfig) => Component>>;
+
+/** Creates what a component describes. `part`: the field of tokenizer.json it belongs to. Throws Error for a `type` that is not among `kinds`. */
+export function createComponent<Component>(part: string, kinds: ComponentKinds<Component>, step: ComponentConfig): Component {
+  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
+  if (kind === undefined) throw new Error(`the ${part} ${JSON.stringify(step.type)} is not known`);
+  return kind(step);
+}
+
+/** The components of one of type Sequence, one after another. `name`: the setting that lists them. */
+export function inTurn<Value>(
+  step: ComponentConfig,
+  name: string,
+  create: (step: ComponentConfig) => (value: Value) => Value,
+): (value: Value) => Value {
+  const components = componentList(step, name).map(create);
+  return (value) => components.reduce((changed, component) => component(changed), value);
+}
+
 /**
  * Reads a string setting of a component; a missing or null one is `otherwise`. Throws Error for a value of another type, and for
  * a missing one without a default.

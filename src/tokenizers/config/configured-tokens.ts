@@ -22,7 +22,7 @@ export function withConfiguredTokens(json: TokenizerJson, config: Readonly<Recor
   }
   const stated = new Set(tokens.keys());
   for (const { token, role } of named) {
-    // An id behind those of the vocabulary has no row in the model's table, and padding is given to the model in every batch.
+    // An id after those of the vocabulary has no row in the model's table, and padding is given to the model in every batch.
     const isKnown = role !== "pad_token" || isInVocabulary(json, token.content);
     // A token of a list replaces one that only a role names.
     const isNew = role === undefined ? !stated.has(token.content) : !tokens.has(token.content);

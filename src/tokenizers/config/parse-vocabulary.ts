@@ -38,7 +38,7 @@ export function parseWithVocabulary(text: string): unknown {
   }
 }
 
-/** Stands in the place of the vocabulary. A string, since nothing behind it can continue it, as "e1" continues a number. */
+/** Stands in the place of the vocabulary. A string, since nothing after it can continue it, as "e1" continues a number. */
 const cutMark = "the vocabulary";
 
 function cutVocabulary(text: string): CutVocabulary | undefined {
@@ -52,7 +52,7 @@ function cutVocabulary(text: string): CutVocabulary | undefined {
   return rest.indexOf('"vocab"') === rest.lastIndexOf('"vocab"') ? { vocabulary: scanned.vocabulary, rest } : undefined;
 }
 
-/** Reads the members of an object from behind its opening brace. `end`: index behind the closing one. */
+/** Reads the members of an object from after its opening brace. `end`: index after the closing one. */
 function scanEntries(
   text: string,
   start: number,

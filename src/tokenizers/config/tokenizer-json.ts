@@ -8,7 +8,7 @@ import { readText as readTextFile } from "../../platform/node/files.ts";
 
 /** The parts of tokenizer.json that are used, with missing ones filled in. */
 export interface TokenizerJson {
-  /** As in the file, except that a `vocab` that is an object there is a Map of ids by token. */
+  /** The section `model` of the file; a `vocab` that is an object there is a Map of ids by token. */
   readonly model: Readonly<Record<string, unknown>>;
   readonly normalizer: ComponentConfig | null;
   readonly pre_tokenizer: ComponentConfig | null;

@@ -1,13 +1,20 @@
 /** Decoders (tokens to text), by their `type` in tokenizer.json. */
 import { createPattern } from "../pattern.ts";
 import { getReplacement, prependScheme } from "../pre-tokenizers/metaspace.ts";
-import { integerSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
-import type { ComponentConfig } from "../config/component-config.ts";
+import {
+  type ComponentConfig,
+  type ComponentKinds,
+  createComponent,
+  inTurn,
+  integerSetting,
+  patternSetting,
+  stringSetting,
+} from "../config/component-config.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
 import { ctcDecoder, wordPieceDecoder } from "./words.ts";
 import type { Decoder } from "./decoder.ts";
 
-const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
+const kinds: ComponentKinds<Decoder> = {
   BPEDecoder: (step) => {
     const suffix = stringSetting(step, "suffix", "</w>");
     return (tokens) => tokens.map((token, index) => token.replaceAll(suffix, index === tokens.length - 1 ? "" : " "));
@@ -22,19 +29,14 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
     return (tokens) => tokens.map((token, index) => token.replaceAll(mark, index === 0 && drops ? "" : " "));
   },
   Replace: replaceDecoder,
-  Sequence: (step) => {
-    const decoders = componentList(step, "decoders").map(createDecoder);
-    return (tokens) => decoders.reduce((texts, decode) => decode(texts), tokens);
-  },
+  Sequence: (step) => inTurn(step, "decoders", createDecoder),
   Strip: stripDecoder,
   WordPiece: wordPieceDecoder,
 };
 
 /** Creates the decoder that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid setting. */
 export function createDecoder(step: ComponentConfig): Decoder {
-  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
-  if (kind === undefined) throw new Error(`the decoder ${JSON.stringify(step.type)} is not known`);
-  return bounded(kind(step));
+  return bounded(createComponent("decoder", kinds, step));
 }
 
 /** Maximum output of one decoder for all tokens together, in UTF-16 code units. */

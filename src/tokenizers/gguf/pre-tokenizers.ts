@@ -29,7 +29,7 @@ const casedWords = (ending: string, marks: string): string => {
   return `${before}${upper}*${lower}+${ending}|${before}${upper}+${lower}*${ending}`;
 };
 const signsAndSlashes = `| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*${spaces}`;
-/** Words and signs of DeepSeek V3, behind its numbers and Han characters. */
+/** Words and signs of DeepSeek V3, after its numbers and Han characters. */
 const signsOrWords = (afterSigns: string, lines: string): string =>
   `[!"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_\`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+${afterSigns}|${lines}|\\s+(?!\\S)|\\s+`;
 const gpt2Words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";

@@ -212,7 +212,7 @@ interface PairFrame {
   readonly secondType: 0 | 1;
 }
 
-/** A template with a token before and one behind each text. */
+/** A template with a token before and one after each text. */
 function framed(
   first: string | undefined,
   last: string | undefined,

@@ -32,7 +32,7 @@ export class UnigramModel implements Model {
   constructor(model: ModelJson) {
     const entries = model["vocab"] as readonly (readonly [string, number])[];
     this.vocabulary = new Map(entries.map(([token], id) => [token, id]));
-    // Pieces without an id of their own have numbers behind the ids while the best segmentation is searched.
+    // Pieces without an id of their own have numbers after the ids while the best segmentation is searched.
     const nameless = (model["nameless_pieces"] ?? []) as readonly (readonly [string, number])[];
     this.#scores = Float64Array.from([...entries, ...nameless], ([, score]) => score);
     const unknown = model["unk_id"] ?? undefined;

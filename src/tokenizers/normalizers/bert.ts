@@ -4,9 +4,8 @@ import { isHan, isWhitespace } from "../unicode/character-properties.ts";
 import { booleanSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { nonspacingMarks, removedByBert } from "../unicode/unicode-tables.ts";
-import type { Normalizer } from "./normalizer.ts";
-import { lowercase } from "./lowercase.ts";
-import { mapCharacters } from "./map-characters.ts";
+import type { Normalizer } from "../alignment/pieces.ts";
+import { lowercase, mapCharacters } from "./characters.ts";
 import { unicodeForm } from "./unicode-form.ts";
 
 /** Creates the normalizer `BertNormalizer`; its setting `strip_accents` defaults to the value of `lowercase`. */

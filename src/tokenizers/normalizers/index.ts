@@ -1,19 +1,21 @@
 /** Normalizers (text to text, before pre-tokenization), by their `type` in tokenizer.json. */
-import { booleanSetting, componentList, stringSetting } from "../config/component-config.ts";
-import type { ComponentConfig } from "../config/component-config.ts";
+import {
+  type ComponentConfig,
+  type ComponentKinds,
+  booleanSetting,
+  createComponent,
+  inTurn,
+  stringSetting,
+} from "../config/component-config.ts";
 import { bertNormalizer } from "./bert.ts";
-import { byteLevelNormalizer } from "./byte-level.ts";
-import { lowercase } from "./lowercase.ts";
-import { mapCharacters } from "./map-characters.ts";
-import { nmtNormalizer } from "./nmt.ts";
+import { byteLevelNormalizer, lowercase, mapCharacters, nmtNormalizer, prependText, stripWhitespace } from "./characters.ts";
 import { precompiledNormalizer } from "./precompiled.ts";
 import { replaceNormalizer } from "./replace.ts";
-import { prependText, stripWhitespace } from "./strip.ts";
 import { unicodeForm } from "./unicode-form.ts";
 import { combiningMarks } from "../unicode/unicode-tables.ts";
-import type { Normalizer } from "./normalizer.ts";
+import type { Normalizer } from "../alignment/pieces.ts";
 
-const kinds: Readonly<Record<string, (step: ComponentConfig) => Normalizer>> = {
+const kinds: ComponentKinds<Normalizer> = {
   BertNormalizer: bertNormalizer,
   ByteLevel: () => byteLevelNormalizer,
   Lowercase: () => lowercase,
@@ -28,7 +30,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Normalizer>> = {
     return (text) => prependText(text, content);
   },
   Replace: replaceNormalizer,
-  Sequence: (step) => inTurn(componentList(step, "normalizers").map(createNormalizer)),
+  Sequence: (step) => inTurn(step, "normalizers", createNormalizer),
   Strip: (step) => {
     const [left, right] = [booleanSetting(step, "strip_left", true), booleanSetting(step, "strip_right", true)];
     return (text) => stripWhitespace(text, left, right);
@@ -40,11 +42,5 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Normalizer>> = {
  * Creates the normalizer that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid setting.
  */
 export function createNormalizer(step: ComponentConfig): Normalizer {
-  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
-  if (kind === undefined) throw new Error(`the normalizer ${JSON.stringify(step.type)} is not known`);
-  return kind(step);
-}
-
-function inTurn(normalizers: readonly Normalizer[]): Normalizer {
-  return (text) => normalizers.reduce((changed, normalize) => normalize(changed), text);
+  return createComponent("normalizer", kinds, step);
 }

@@ -9,7 +9,7 @@ import { Rewriter, characterStart } from "../alignment/rewriter.ts";
 import { boundaries } from "../unicode/segmentation.ts";
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import type { Normalizer } from "./normalizer.ts";
+import type { Normalizer } from "../alignment/pieces.ts";
 
 /**
  * Creates the normalizer `Precompiled`, a character map in the binary format of SentencePiece. Throws Error if
@@ -73,7 +73,7 @@ function replaceLongest(source: AlignedText, map: CharacterMap): AlignedText {
   const rewriter = new Rewriter(source);
   let kept = 0;
   for (let unit = 0; unit < text.length;) {
-    // A character of ASCII may change with a mark behind it.
+    // A character of ASCII may change with a mark after it.
     const mayChange =
       map.mayChange(text.charCodeAt(unit)) || (unit + 1 < text.length && map.mayChange(text.charCodeAt(unit + 1)));
     const found = mayChange ? map.longest(text, unit) : undefined;

@@ -4,7 +4,7 @@ import { createPattern } from "../pattern.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 import { patternSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import type { Normalizer } from "./normalizer.ts";
+import type { Normalizer } from "../alignment/pieces.ts";
 
 /**
  * Creates the normalizer `Replace`, which replaces the matches of a literal text or regular expression. Throws Error for a

@@ -1,5 +1,5 @@
 /** Post-processors (special tokens and offset trimming), by their `type` in tokenizer.json. */
-import type { ComponentConfig } from "../config/component-config.ts";
+import { type ComponentConfig, type ComponentKinds, createComponent } from "../config/component-config.ts";
 import {
   type PostProcessor,
   bertProcessing,
@@ -11,7 +11,7 @@ import {
 
 export type { PostProcessor, Template, OffsetTrimming } from "./template.ts";
 
-const kinds: Readonly<Record<string, (step: ComponentConfig) => PostProcessor>> = {
+const kinds: ComponentKinds<PostProcessor> = {
   BertProcessing: (step) => bertProcessing(step, "bert"),
   ByteLevel: (step) => ({ ...noPostProcessor, trimming: getOffsetTrimming(step) }),
   RobertaProcessing: (step) => bertProcessing(step, "roberta"),
@@ -24,8 +24,5 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PostProcessor>> 
  * unknown `type` or an invalid setting.
  */
 export function createPostProcessor(step: ComponentConfig | null): PostProcessor {
-  if (step === null) return noPostProcessor;
-  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
-  if (kind === undefined) throw new Error(`the post_processor ${JSON.stringify(step.type)} is not known`);
-  return kind(step);
+  return step === null ? noPostProcessor : createComponent("post_processor", kinds, step);
 }

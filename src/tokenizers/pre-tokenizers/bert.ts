@@ -1,7 +1,7 @@
 /** Pre-tokenizer `BertPreTokenizer`: splits at white space, and makes every punctuation character a piece. */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
-import type { Pieces } from "../alignment/pieces.ts";
+import { type Pieces, cutPieces } from "../alignment/pieces.ts";
 import { punctuation } from "../unicode/unicode-tables.ts";
 
 /** Character classes: part of a word, white space (removed), punctuation (a piece of its own). `ascii`: class of each ASCII character. */
@@ -11,12 +11,9 @@ const alone = 2;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => getKind(point));
 
 /** Pre-tokenizer `BertPreTokenizer`: splits every piece at white space and around each punctuation character. */
-export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
-  const { text } = source;
-  const cutBounds: number[] = [];
-  for (let index = 0; index < bounds.length; index += 2) {
-    const end = bounds[index + 1] as number;
-    let start = bounds[index] as number;
+export function bertPreTokenizer(pieces: Pieces): Pieces {
+  return cutPieces(pieces, (text, from, end, cuts) => {
+    let start = from;
     for (let unit = start; unit < end;) {
       const code = text.charCodeAt(unit);
       let length = 1;
@@ -27,15 +24,14 @@ export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
         kind = getKind(length === 1 ? code : (text.codePointAt(unit) ?? 0));
       }
       if (kind !== inWord) {
-        if (start < unit) cutBounds.push(start, unit);
+        if (start < unit) cuts.push(start, unit);
         start = unit + length;
-        if (kind === alone) cutBounds.push(unit, start);
+        if (kind === alone) cuts.push(unit, start);
       }
       unit += length;
     }
-    if (start < end) cutBounds.push(start, end);
-  }
-  return { source, bounds: cutBounds };
+    if (start < end) cuts.push(start, end);
+  });
 }
 
 function getKind(point: number): number {

@@ -1,11 +1,10 @@
 /** Pre-tokenizer `ByteLevel` (GPT-2): splits by GPT-2's regular expression and writes the pieces in the byte-level alphabet. */
-import { byteLevelNormalizer } from "../normalizers/byte-level.ts";
-import type { Pieces } from "../alignment/pieces.ts";
+import { byteLevelNormalizer } from "../normalizers/characters.ts";
+import type { Pieces, PreTokenizer } from "../alignment/pieces.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 import { booleanSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { splitLikeGpt2 } from "./gpt2-words.ts";
-import type { PreTokenizer } from "./pre-tokenizer.ts";
 import { prependToPieces } from "./metaspace.ts";
 
 /**

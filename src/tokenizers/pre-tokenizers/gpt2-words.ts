@@ -4,7 +4,7 @@
  */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
-import type { Pieces } from "../alignment/pieces.ts";
+import { type Pieces, cutPieces } from "../alignment/pieces.ts";
 
 const other = 0;
 const letter = 1;
@@ -13,18 +13,14 @@ const space = 3;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => getSlowKind(point));
 
 /** Splits every piece into the matches of GPT-2's regular expression, which cover it. */
-export function splitLikeGpt2({ source, bounds }: Pieces): Pieces {
-  const { text } = source;
-  const cutBounds: number[] = [];
-  for (let index = 0; index < bounds.length; index += 2) {
-    const end = bounds[index + 1] as number;
-    for (let unit = bounds[index] as number; unit < end;) {
+export function splitLikeGpt2(pieces: Pieces): Pieces {
+  return cutPieces(pieces, (text, start, end, cuts) => {
+    for (let unit = start; unit < end;) {
       const next = wordEnd(text, unit, end);
-      cutBounds.push(unit, next);
+      cuts.push(unit, next);
       unit = next;
     }
-  }
-  return { source, bounds: cutBounds };
+  });
 }
 
 function wordEnd(text: string, start: number, end: number): number {

@@ -1,16 +1,23 @@
 /** Pre-tokenizers (split a text into pieces for the model), by their `type` in tokenizer.json. */
 import { isNumeric, isWhitespace } from "../unicode/character-properties.ts";
 import { type SplitBehavior, characterPattern, createPattern, regexPattern, splitBehaviors } from "../pattern.ts";
-import { integerSetting, booleanSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
-import type { ComponentConfig } from "../config/component-config.ts";
+import {
+  type ComponentConfig,
+  type ComponentKinds,
+  booleanSetting,
+  createComponent,
+  inTurn,
+  integerSetting,
+  patternSetting,
+  stringSetting,
+} from "../config/component-config.ts";
 import { punctuation } from "../unicode/unicode-tables.ts";
 import { bertPreTokenizer } from "./bert.ts";
 import { byteLevelPreTokenizer } from "./byte-level.ts";
-import { fixedLengthPreTokenizer } from "./fixed-length.ts";
 import { metaspacePreTokenizer } from "./metaspace.ts";
-import { splitBy } from "./split.ts";
+import { fixedLengthPreTokenizer, splitBy } from "./split.ts";
 import { unicodeScriptsPreTokenizer } from "./unicode-scripts.ts";
-import type { PreTokenizer } from "./pre-tokenizer.ts";
+import type { PreTokenizer } from "../alignment/pieces.ts";
 
 /** Runs of \w as Rust's regex crate defines it, and runs of characters that are neither \w nor white space. */
 const wordsAndSigns =
@@ -18,7 +25,7 @@ const wordsAndSigns =
 
 const isPunctuation = (point: number): boolean => punctuation.has(point);
 
-const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> = {
+const kinds: ComponentKinds<PreTokenizer> = {
   BertPreTokenizer: () => bertPreTokenizer,
   ByteLevel: byteLevelPreTokenizer,
   CharDelimiterSplit: (step) => splitBy(createPattern({ text: oneCharacter(step, "delimiter") }), "Removed", false),
@@ -27,7 +34,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> =
   FixedLength: (step) => fixedLengthPreTokenizer(integerSetting(step, "length")),
   Metaspace: metaspacePreTokenizer,
   Punctuation: (step) => splitBy(characterPattern(isPunctuation), behaviorSetting(step, "Isolated"), false),
-  Sequence: (step) => inTurn(componentList(step, "pretokenizers").map(createPreTokenizer)),
+  Sequence: (step) => inTurn(step, "pretokenizers", createPreTokenizer),
   Split: (step) =>
     splitBy(createPattern(patternSetting(step, "pattern")), behaviorSetting(step), booleanSetting(step, "invert", false)),
   UnicodeScripts: () => unicodeScriptsPreTokenizer(),
@@ -40,13 +47,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> =
  * setting.
  */
 export function createPreTokenizer(step: ComponentConfig): PreTokenizer {
-  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
-  if (kind === undefined) throw new Error(`the pre_tokenizer ${JSON.stringify(step.type)} is not known`);
-  return kind(step);
-}
-
-function inTurn(preTokenizers: readonly PreTokenizer[]): PreTokenizer {
-  return (pieces) => preTokenizers.reduce((cut, preTokenize) => preTokenize(cut), pieces);
+  return createComponent("pre_tokenizer", kinds, step);
 }
 
 function behaviorSetting(step: ComponentConfig, otherwise?: SplitBehavior): SplitBehavior {

@@ -1,10 +1,9 @@
 /** Pre-tokenizer `Metaspace` (SentencePiece): replaces spaces by "▁", prepends one to the text, and splits before each. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
-import type { Pieces } from "../alignment/pieces.ts";
+import { type Pieces, type PreTokenizer, cutPieces } from "../alignment/pieces.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;
 /** When the pre-tokenizer `Metaspace` prepends "▁": to every piece, to the first piece of the text, or never. */
@@ -72,16 +71,13 @@ export function prependToPieces({ source, bounds }: Pieces, prefix: string, adds
   return { source: rewriter.finish(), bounds: moved };
 }
 
-function cutBefore({ source, bounds }: Pieces, mark: string): Pieces {
-  const cutBounds: number[] = [];
-  for (let index = 0; index < bounds.length; index += 2) {
-    const end = bounds[index + 1] as number;
-    let start = bounds[index] as number;
-    for (let at = source.text.indexOf(mark, start + 1); at >= 0 && at < end; at = source.text.indexOf(mark, at + 1)) {
-      cutBounds.push(start, at);
+function cutBefore(pieces: Pieces, mark: string): Pieces {
+  return cutPieces(pieces, (text, from, end, cuts) => {
+    let start = from;
+    for (let at = text.indexOf(mark, start + 1); at >= 0 && at < end; at = text.indexOf(mark, at + 1)) {
+      cuts.push(start, at);
       start = at;
     }
-    cutBounds.push(start, end);
-  }
-  return { source, bounds: cutBounds };
+    cuts.push(start, end);
+  });
 }

@@ -4,7 +4,7 @@
  */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { withoutScript } from "../unicode/unicode-tables.ts";
-import type { PreTokenizer } from "./pre-tokenizer.ts";
+import { type PreTokenizer, cutPieces } from "../alignment/pieces.ts";
 
 /** The scripts of the Unicode version of SentencePiece's table. Characters of other scripts are treated like spaces. */
 const scriptNames =
@@ -48,27 +48,22 @@ export function unicodeScriptsPreTokenizer(): PreTokenizer {
     known.set(point, script);
     return script;
   };
-  return ({ source, bounds }) => {
-    const { text } = source;
-    const cutBounds: number[] = [];
-    for (let index = 0; index < bounds.length; index += 2) {
-      const end = bounds[index + 1] as number;
+  return (pieces) =>
+    cutPieces(pieces, (text, from, end, cuts) => {
       let start: number | undefined;
       let last: string | undefined;
-      for (let unit = bounds[index] as number; unit < end;) {
+      for (let unit = from; unit < end;) {
         const script = getScript(text.codePointAt(unit) ?? 0);
         if (script !== anyScript) {
           if (last !== script) {
             // Characters before the first script of a piece are dropped, as in the Rust library.
-            if (start !== undefined) cutBounds.push(start, unit);
+            if (start !== undefined) cuts.push(start, unit);
             start = unit;
           }
           last = script;
         }
         unit += characterLength(text, unit);
       }
-      if (start !== undefined && start < end) cutBounds.push(start, end);
-    }
-    return { source, bounds: cutBounds };
-  };
+      if (start !== undefined && start < end) cuts.push(start, end);
+    });
 }

@@ -21,7 +21,7 @@ export class ClassSettings {
     this.#config = { ...defaults, ...config };
   }
 
-  /** The same with special tokens in a list, where tokenizer_config.json has none. */
+  /** The settings with special tokens in a list, if tokenizer_config.json has none. */
   withSpecialTokens(tokens: readonly object[]): ClassSettings {
     const { additional_special_tokens: older, extra_special_tokens: extra } = this.#config;
     const isStated = [older, extra].some((stated) => Array.isArray(stated) && stated.length > 0);

@@ -52,6 +52,8 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   whileCompiling: same("next"),
   failover: { text: "true", value: true },
   maxProcessMemory: same("3GB"),
+  maxProcessGrowth: same("2GB"),
+  growthIdle: same("30s"),
   turnTokens: { text: "32", value: 32 },
   reservedSequences: { text: "0", value: 0 },
   maxParkedMemory: same("512MB"),

@@ -48,6 +48,10 @@ export function recordedSources(recording: Recording): RecordedSources {
         .map((path) => path.slice(start.length).split(separator)[0] ?? "");
       return Promise.resolve([...new Set(names)].toSorted());
     },
+    cachedLibraries: () => {
+      const paths = recording.files["/etc/ld.so.cache"]?.split("\0").filter((text) => text.startsWith("/"));
+      return Promise.resolve(paths);
+    },
     exists: (path) => Promise.resolve(paths.some((file) => file === path || file.startsWith(`${path}${separator}`))),
     run: (program, programArguments) => {
       const command = `${program} ${programArguments.join(" ")}`;

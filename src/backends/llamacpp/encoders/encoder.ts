@@ -1,6 +1,6 @@
 /** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
 import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
-import { checkInputs, type TensorInfo, type TensorMap } from "../../../contract/tensor.ts";
+import { checkInputs, checkOutputs, type TensorInfo, type TensorMap } from "../../../contract/tensor.ts";
 import type { Device, KernelCount, Library, ModelBase, RunOptions, TensorModel } from "../../../contract/backend.ts";
 import { llamaKernelId } from "../../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../../kernels/kernel-tally.ts";
@@ -53,9 +53,7 @@ export class LlamaEncoder implements TensorModel {
     this.#refuseDisposed();
     checkInputs(this.inputs, inputs);
     const { output, elements, vocabulary, maxTokens, contexts } = this.#parts;
-    const unknown = outputs?.find((name) => name !== output);
-    if (unknown !== undefined)
-      throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${output})`);
+    checkOutputs(this.outputs, outputs);
     const texts = attendedTokens(inputs, { vocabulary, maxTokens });
     return await this.#mutex.runExclusive(async () => {
       const data = new Float32Array(texts.length * elements);

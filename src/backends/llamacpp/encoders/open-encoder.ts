@@ -11,7 +11,8 @@ import type { LlamaModel } from "../library.ts";
 import { getPrecision } from "../../gguf/memory.ts";
 import { openModel } from "../open-model.ts";
 import type { LlamaBuilds } from "../package.ts";
-import { calibrateThreads, median, threadSentence } from "../../gguf/thread-calibration.ts";
+import { median } from "../../../platform/statistics.ts";
+import { calibrateThreads, threadSentence } from "../../gguf/thread-calibration.ts";
 
 /** Tokens of the text that is timed to choose the number of threads, and how often. */
 const timedTokens = 32;

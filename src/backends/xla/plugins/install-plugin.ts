@@ -3,8 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
-import { quoteOption } from "../../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../../contract/errors.ts";
 import { readHost } from "../../../libraries/analysis/host.ts";
 import {
   type FoundWheel,
@@ -33,7 +32,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Options of `installPlugin`. */
 export interface InstallOptions {
-  /** Default: the accelerator of the file that `from` names, else "cpu". */
+  /** Accelerator of the plugin. Default: the accelerator of the file that `from` names, else "cpu". */
   readonly accelerator?: AcceleratorName | undefined;
   /** A wheel or a folder of wheels on this machine, the URL of a wheel, or the URL of an index. Default: the indexes of pip's settings. */
   readonly from?: string | undefined;

@@ -2,12 +2,13 @@
  * The SHA-256 of a plugin, which names its build: plugins state only "cpu" or "cuda" as their version. It is computed once for each state of the file, and remembered in the data
  * folder.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { computeSha256 } from "../../../platform/node/files.ts";
 import type { DataFolderInputs } from "../../../storage/data-folder.ts";
 import { isTrusted } from "../../../storage/own-files.ts";
+import { toSha256 } from "../../../storage/sha256.ts";
 import { pluginsFolder } from "./installed-plugins.ts";
 
 /** The content of a file of the cache. */
@@ -24,7 +25,7 @@ const maxKnown = 64;
 /** The digest, hexadecimal. Throws errors of reading the file; a data folder that cannot be written is not an error. */
 export async function pluginDigest(path: string, inputs: DataFolderInputs = {}): Promise<string> {
   const folder = join(pluginsFolder(inputs), "digests");
-  const file = join(folder, `${createHash("sha256").update(path).digest("hex").slice(0, 32)}.json`);
+  const file = join(folder, `${toSha256(path).slice(0, 32)}.json`);
   const stamp = await getStamp(path);
   const known = await readKnown(file);
   if (known?.path === path && known.stamp === stamp) return known.sha256;

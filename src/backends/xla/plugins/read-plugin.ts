@@ -8,7 +8,7 @@ import { type PluginKind, cudaMajor, kindByTables, kindByTexts } from "./plugin-
 /** A file with the tables of a PJRT plugin that this program can load. */
 export interface PluginContents {
   readonly ok: true;
-  /** Undefined if the file does not show it; then only a client of the plugin can. */
+  /** Kind of the plugin; undefined if the file does not show it, and then only a client of the plugin can. */
   readonly kind: PluginKind | undefined;
   /** Major version of CUDA that it is built for, if its run path shows it. */
   readonly cudaMajor: number | undefined;

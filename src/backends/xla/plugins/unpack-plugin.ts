@@ -1,8 +1,7 @@
 /** Takes the plugin out of a wheel, and nothing else. */
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { InferyardError } from "../../../contract/errors.ts";
-import { quoteOption } from "../../../contract/remedy-options.ts";
+import { InferyardError, quoteOption } from "../../../contract/errors.ts";
 import { ZipArchive, type ZipEntry } from "../../../libraries/wheels/index.ts";
 import { withDiskErrors } from "../../../storage/disk.ts";
 import { isSharedLibrary } from "./plugin-locations.ts";

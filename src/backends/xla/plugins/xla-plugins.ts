@@ -31,7 +31,7 @@ export const deviceTypes: readonly string[] = ["cuda", "rocm", "tpu", "cpu"];
 
 const noPlugin = "no PJRT plugin was found in the variables for plugins, the data folder, Python packages and usual folders";
 
-/** The name and version of XLA's library by what a plugin states. */
+/** Name and version of XLA's library according to the plugin. */
 export function getLibrary(facts: PluginFacts | undefined): Library {
   const version = facts === undefined ? "unknown" : `PJRT ${facts.apiVersion}, StableHLO ${facts.stableHloVersion}`;
   return { name: "xla", version };
@@ -165,9 +165,10 @@ export class XlaPlugins {
     const probe = await probePlugin(path, contents.kind === undefined ? undefined : device, signal);
     throwIfAborted(signal);
     const { milliseconds } = probe;
-    if (!probe.ok || status === undefined) return { reason: probe.ok ? "the file was removed" : probe.reason, milliseconds };
-    const probed: ProbedPlugin = { path, size: status.size, modified: status.mtimeMs, facts: probe.facts };
-    const known = this.#known(probe.facts.deviceType);
+    if (!probe.ok || status === undefined)
+      return { reason: probe.ok ? "the file was removed" : probe.error.message, milliseconds };
+    const probed: ProbedPlugin = { path, size: status.size, modified: status.mtimeMs, facts: probe.value };
+    const known = this.#known(probe.value.deviceType);
     if (known === undefined) this.#probed.push(probed);
     else if (known.path === path) this.#probed[this.#probed.indexOf(known)] = probed;
     return { probed, milliseconds };

@@ -50,7 +50,7 @@ export interface ProgramFileStatus {
 
 /** A file of the folder and its content. */
 export interface ListedProgram extends ProgramFileStatus {
-  /** Undefined for a file that is damaged; it is removed when its program is needed. */
+  /** Description of the program; undefined for a damaged file, which is removed when its program is needed. */
   readonly description: ProgramDescription | undefined;
 }
 

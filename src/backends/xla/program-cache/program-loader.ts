@@ -14,7 +14,7 @@ import { type CompilationTarget, programKey } from "./program-key.ts";
 /** Constructor arguments of a loader. */
 export interface ProgramLoaderParts {
   readonly client: PjrtClient;
-  /** Undefined: nothing is kept, because the target cannot be identified. */
+  /** Facts that all programs depend on. Undefined if they cannot be determined: then nothing is kept. */
   readonly target: CompilationTarget | undefined;
   readonly folder: ProgramFolder;
   /** Type of the device, such as "cpu". */

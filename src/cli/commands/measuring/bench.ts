@@ -4,7 +4,8 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { list, openSession } from "../../session.ts";
+import { list } from "../../option-flags.ts";
+import { withSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
@@ -21,11 +22,10 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
     .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
-    const session = await openSession(terminal, { ...flags }, model);
-    const { runtime, settings, model: reference } = session;
-    const { targets: target = settings.target, record } = flags;
-    const { batchTokens } = settings;
-    try {
+    await withSession(terminal, flags, model, async (session) => {
+      const { runtime, settings, model: reference } = session;
+      const { targets: target = settings.target, record } = flags;
+      const { batchTokens } = settings;
       // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ benchmarkModel }, { skippedRows, throwUnmet }] = await Promise.all([
         import("../../../measuring/index.ts"),
@@ -44,9 +44,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
           writeLine(terminal.stderr, `inferyard explain ${reference}${variant} --policy fastest uses it`);
       }
       throwUnmet(benchmark, target, "RUN_FAILED", "could not be measured");
-    } finally {
-      await runtime.dispose();
-    }
+    });
   });
 }
 

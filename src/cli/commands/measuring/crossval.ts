@@ -1,11 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
-import { addLoadFlags, openSession, type Session, withNotice, zeroOrMore } from "../../session.ts";
+import { zeroOrMore } from "../../option-flags.ts";
+import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface CrossvalFlags {
@@ -41,12 +42,9 @@ export function defineCrossval(command: Command, terminal: Terminal): void {
     .addOption(new Option("--min-cosine <number>", "fail if a cosine is smaller").argParser(number));
   addLoadFlags(command).action(async ({ target, ...flags }: CrossvalFlags) => {
     // The target is that of the tested run. As a setting of the runtime it would hold for the reference too.
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       await crossval(session, { ...flags, ...omitUndefined({ target }) }, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 
@@ -105,7 +103,7 @@ async function readFlags(
       remedy: "leave one of the two out",
     });
   }
-  const text = promptFile === undefined ? undefined : await readPromptFile(promptFile);
+  const text = promptFile === undefined ? undefined : (await readGivenText(promptFile)).replace(/\r?\n$/, "");
   const more = omitUndefined({ tokens, continuation });
   if (prompt === undefined && text === undefined) return more;
   const { variant } = settings;
@@ -118,14 +116,6 @@ async function readFlags(
     });
   }
   return { ...more, ...omitUndefined({ prompt: first }) };
-}
-
-async function readPromptFile(path: string): Promise<string> {
-  try {
-    return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  }
 }
 
 function number(text: string): number {

@@ -1,10 +1,11 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
-import { readFile } from "node:fs/promises";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
 interface ReceiptFlags {
@@ -29,10 +30,9 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
     .option("--sign <key>", "sign with this Ed25519 private key, a PEM file");
   addLoadFlags(command).action(async (flags: ReceiptFlags) => {
     const { output, sign, tokens, json, quiet } = flags;
-    const privateKey = sign === undefined ? undefined : await readTextFile(sign);
+    const privateKey = sign === undefined ? undefined : await readGivenText(sign);
     const prompt = await toPrompt(flags);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
       const { model, runtime, settings } = session;
       const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
@@ -42,9 +42,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
       await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
       if (json !== true && quiet !== true)
         writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 
@@ -54,7 +52,7 @@ async function toPrompt({ prompt, promptFile }: ReceiptFlags): Promise<string | 
     throw new InferyardError("INPUT_INVALID", "--prompt and --prompt-file are both given", {
       remedy: "leave one of the two out",
     });
-  return (await readTextFile(promptFile)).replace(/\r?\n$/, "");
+  return (await readGivenText(promptFile)).replace(/\r?\n$/, "");
 }
 
 async function write(path: string, text: string): Promise<void> {
@@ -65,14 +63,5 @@ async function write(path: string, text: string): Promise<void> {
       cause: error,
       remedy: "check that the folder exists, is writable and has space left",
     });
-  }
-}
-
-/** Reads a text file that a flag names. */
-export async function readTextFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }
 }

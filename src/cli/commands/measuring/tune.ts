@@ -5,7 +5,8 @@ import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { formatTable } from "../../output/table.ts";
-import { effectiveSettings, list, openSession } from "../../session.ts";
+import { list } from "../../option-flags.ts";
+import { effectiveSettings, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 interface TuneFlags extends MeasuringFlags {
@@ -23,13 +24,12 @@ export function defineTune(command: Command, terminal: Terminal): void {
   addMeasuringFlags(command).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
     refuseTuned(flags);
     const { only } = flags;
-    const session = await openSession(terminal, { ...flags }, model);
-    const {
-      runtime,
-      model: reference,
-      settings: { target },
-    } = session;
-    try {
+    await withSession(terminal, flags, model, async (session) => {
+      const {
+        runtime,
+        model: reference,
+        settings: { target },
+      } = session;
       // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ tuneModel }, { skippedRows, throwUnmet }, { formatTuning }] = await Promise.all([
         import("../../../measuring/index.ts"),
@@ -48,9 +48,7 @@ export function defineTune(command: Command, terminal: Terminal): void {
       writeLine(terminal.stdout, flags.json === true ? JSON.stringify(report) : `${heading}\n${text}`);
       if (found?.figures !== undefined) await keep(terminal, flags, found.figures);
       throwUnmet(report, target, "RUN_FAILED", "could not be measured");
-    } finally {
-      await runtime.dispose();
-    }
+    });
   });
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { describeVerification } from "../../measuring/receipt.ts";
-import { list } from "../../session.ts";
+import { list } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
-import { readTextFile } from "./receipt.ts";
+import { readGivenText } from "../../input/given-file.ts";
 
 interface VerifyFlags {
   readonly key?: string;
@@ -22,8 +22,8 @@ export function defineVerifyReceipt(command: Command, terminal: Terminal): void 
     .option("--library <path>", "the library whose file must have the digest of the receipt")
     .option("--require-kernel <patterns>", "kernels that must have run, for example I2S_QK256_*", list)
     .action(async (path: string, { key, model, library, requireKernel, json }: VerifyFlags) => {
-      const text = await readTextFile(path);
-      const publicKey = key === undefined ? undefined : await readTextFile(key);
+      const text = await readGivenText(path);
+      const publicKey = key === undefined ? undefined : await readGivenText(key);
       const { requireAccepted, verifyReceipt } = await import("../../../receipts/verify-receipt.ts");
       const options = omitUndefined({ publicKey, model, library, requireKernels: requireKernel });
       const verification = await verifyReceipt(text, options);

@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
-import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
+import { positiveNumber } from "../../option-flags.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -19,10 +19,9 @@ export function defineVerify(command: Command, terminal: Terminal): void {
       new Option("--tolerance <number>", "maximum difference of a component from its known answer").argParser(positiveNumber),
     );
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
-    const session = await openSession(terminal, flags, model);
-    const { runtime, settings } = session;
-    const { signal } = terminal;
-    try {
+    await withSession(terminal, flags, model, async (session) => {
+      const { runtime, settings } = session;
+      const { signal } = terminal;
       const answers = await knownAnswers(flags);
       // Imported on demand, since it imports all tasks, which --help does not need.
       const [{ verifyModel }, { skippedRows, throwUnmet }] = await Promise.all([
@@ -41,18 +40,14 @@ export function defineVerify(command: Command, terminal: Terminal): void {
         flags["json"] === true ? JSON.stringify(report) : formatReport(report, skippedRows(report.targets), terminal),
       );
       throwUnmet(report, target, "VERIFICATION_FAILED", "failed its verification");
-    } finally {
-      await runtime.dispose();
-    }
+    });
   });
 }
 
 async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
   const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
   if (path === undefined) return [];
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
-  });
+  const text = await readGivenText(path);
   const { readAnswers } = await import("../../../tasks/verification/known-answer-file.ts");
   return readAnswers(text, path, tolerance);
 }

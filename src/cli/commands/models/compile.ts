@@ -8,7 +8,8 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { addLoadFlags, effectiveSettings, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addLoadFlags, effectiveSettings, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
 
@@ -73,8 +74,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     import("../../compiling/stored-programs.ts"),
     import("../../../backends/xla/program-cache/program-folder.ts"),
   ]);
-  const session = await openSession(terminal, { ...flags, target }, model);
-  try {
+  await withSession(terminal, { ...flags, target }, model, async (session) => {
     const { runtime, notice, settings } = session;
     const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
     if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
@@ -100,9 +100,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
     writeLine(terminal.stdout, `${model} on ${used}`);
     writeLine(terminal.stdout, formatTable(getRows(steps), ["shape", "programs", "inputs"]));
     if (quiet !== true) writeLine(terminal.stderr, `kept in ${folder.path} · inferyard compile --list`);
-  } finally {
-    await session.runtime.dispose();
-  }
+  });
 }
 
 /** Throws INPUT_INVALID for targets whose backends keep no compiled programs. */
@@ -167,13 +165,10 @@ async function remove(terminal: Terminal, model: string | undefined, what: strin
 
 /** The manifest of a model on this machine; undefined if there is none. */
 async function getManifest(terminal: Terminal, model: string, flags: CompileFlags): Promise<Manifest | undefined> {
-  const { runtime } = await openSession(terminal, { ...flags, offline: true }, model, { preloads: false });
-  try {
-    return await runtime.manifest(model, { signal: terminal.signal });
-  } catch (error) {
-    if (error instanceof InferyardError && error.code !== "ABORTED") return undefined;
-    throw error;
-  } finally {
-    await runtime.dispose();
-  }
+  return withSession(terminal, { ...flags, offline: true }, model, ({ runtime }) =>
+    runtime.manifest(model, { signal: terminal.signal }).catch((error: unknown) => {
+      if (error instanceof InferyardError && error.code !== "ABORTED") return undefined;
+      throw error;
+    }),
+  );
 }

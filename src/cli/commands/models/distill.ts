@@ -4,7 +4,8 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds } from "../../output/units.ts";
@@ -38,8 +39,7 @@ export function defineDistill(command: Command, terminal: Terminal): void {
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
   addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
-    const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
-    try {
+    await withSession(terminal, flags, model, async ({ runtime, settings, notice }) => {
       const texts = await readAll(flags.text, terminal);
       const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
       const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
@@ -72,9 +72,7 @@ export function defineDistill(command: Command, terminal: Terminal): void {
         terminal.stdout,
         flags.json === true ? JSON.stringify({ name, output, ...report }) : summary(name, output, report),
       );
-    } finally {
-      await runtime.dispose();
-    }
+    });
   });
 }
 

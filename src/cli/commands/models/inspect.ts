@@ -4,7 +4,7 @@ import { inspectModel } from "../../../inspection/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
 import { graphText } from "../../inspection/native-graph.ts";
-import { positiveInteger } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface InspectFlags {

@@ -7,7 +7,7 @@ import { type Manifest, readManifest } from "../../../models/index.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import { openStore } from "../../model-store.ts";
-import { addPlacementFlags, openSession } from "../../session.ts";
+import { addPlacementFlags, withSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
@@ -27,8 +27,7 @@ interface ModelReport {
 export function defineShow(command: Command, terminal: Terminal): void {
   addPlacementFlags(command.argument("<model>", "model reference")).action(
     async (model: string, flags: Record<string, unknown>) => {
-      const { runtime, settings } = await openSession(terminal, flags, model);
-      try {
+      await withSession(terminal, flags, model, async ({ runtime, settings }) => {
         const { variant } = settings;
         const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
         const manifest = await readManifest(model);
@@ -37,9 +36,7 @@ export function defineShow(command: Command, terminal: Terminal): void {
         const stored = await storedModel(model, manifest, terminal);
         const shown = { manifest, inspection, decision, ...omitUndefined({ stored }) };
         await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown, command)}\n`);
-      } finally {
-        await runtime.dispose();
-      }
+      });
     },
   );
 }

@@ -4,7 +4,7 @@ import type { PullProgress, PullReport } from "../../../models/model-store.ts";
 import { isRemote, parseHubName, parseRemote } from "../../../models/reference/remote-reference.ts";
 import { describeProgress } from "../../output/download-progress.ts";
 import { openStore } from "../../model-store.ts";
-import { effectiveSettings, offlineOption, withNotice } from "../../session.ts";
+import { addSettingFlags, effectiveSettings, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 
@@ -15,24 +15,22 @@ export function definePull(command: Command, terminal: Terminal): void {
       "<model>",
       "hf:owner/name[@revision][:variant], the address of a file with #sha256:<digest> behind it, or a name in the store",
     )
-    .option("--variant <name>", "variant to download, for example int8 (default: the one that a load would prefer)")
-    .addOption(offlineOption())
-    .action(async (model: string, flags: Record<string, unknown>) => {
-      const { values, origins } = await effectiveSettings(terminal, flags);
-      // A setting is for references that name none; a flag beside a reference that names one is a contradiction.
-      const variant = origins.variant === "--variant" || !namesVariant(model) ? values.variant : undefined;
-      let latest: PullProgress | undefined;
-      const pulling = openStore(terminal).pull(model, {
-        ...omitUndefined({ variant }),
-        ...(origins.offline === "default" || values.offline === undefined ? {} : { offline: values.offline }),
-        signal: terminal.signal,
-        onProgress: (progress) => (latest = progress),
-      });
-      const notice = (elapsed: string): string =>
-        latest === undefined ? `pulling ${model} ${elapsed}` : describeProgress(latest, terminal.stderr.columns);
-      const report = await withNotice(terminal, notice, pulling);
-      writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : summary(report));
+    .option("--variant <name>", "variant to download, for example int8 (default: the one that a load would prefer)");
+  addSettingFlags(command, ["offline"]).action(async (model: string, flags: Record<string, unknown>) => {
+    const { values, configured, origins } = await effectiveSettings(terminal, flags);
+    // A setting is for references that name none; a flag beside a reference that names one is a contradiction.
+    const variant = origins.variant === "--variant" || !namesVariant(model) ? values.variant : undefined;
+    let latest: PullProgress | undefined;
+    const pulling = openStore(terminal).pull(model, {
+      ...omitUndefined({ variant, offline: configured.offline }),
+      signal: terminal.signal,
+      onProgress: (progress) => (latest = progress),
     });
+    const notice = (elapsed: string): string =>
+      latest === undefined ? `pulling ${model} ${elapsed}` : describeProgress(latest, terminal.stderr.columns);
+    const report = await withNotice(terminal, notice, pulling);
+    writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : summary(report));
+  });
 }
 
 function namesVariant(reference: string): boolean {

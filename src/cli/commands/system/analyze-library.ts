@@ -4,7 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { analyzeLibrary, failedRequirements } from "../../../libraries/analysis/index.ts";
 import { formatAnalysis } from "../../libraries/analysis.ts";
 import { formatSymbols } from "../../libraries/symbols.ts";
-import { list } from "../../session.ts";
+import { list } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface AnalyzeFlags {

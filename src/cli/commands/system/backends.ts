@@ -4,7 +4,7 @@ import type { DeviceState } from "../../../contract/backend.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { formatTarget } from "../../../runtime/targets/target.ts";
-import { libraryOption, openSession } from "../../session.ts";
+import { addSettingFlags, openSession } from "../../session.ts";
 import { formatSearched } from "../../backends/format-searched.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -38,8 +38,8 @@ const flagsOfActions: Readonly<Record<string, readonly (typeof actions)[number][
 export function defineBackends(command: Command, terminal: Terminal): void {
   command
     .argument("[action]", "list (the default); install or remove: a plugin of a backend, in the data folder")
-    .argument("[backend]", "with install and remove: the backend, which is xla")
-    .addOption(libraryOption())
+    .argument("[backend]", "with install and remove: the backend, which is xla");
+  addSettingFlags(command, ["library"])
     .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .option("--verbose", "list every location in which plugins were looked for")
     .option("--installed", "list the plugins in the data folder instead")

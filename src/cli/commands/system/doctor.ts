@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { MachineFacts } from "../../../contract/backend.ts";
-import { libraryOption, openSession, withNotice } from "../../session.ts";
+import { addSettingFlags, openSession, withNotice } from "../../session.ts";
 import { formatSearched } from "../../backends/format-searched.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
@@ -10,8 +10,7 @@ import { type TargetReport, getTargets } from "./backends.ts";
 
 /** Defines the command `doctor`. */
 export function defineDoctor(command: Command, terminal: Terminal): void {
-  command
-    .addOption(libraryOption())
+  addSettingFlags(command, ["library"])
     .option(
       "--full",
       "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",

@@ -10,7 +10,7 @@ import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { formatAccelerators } from "../../libraries/format-accelerators.ts";
 import { formatLibraries } from "../../libraries/format-libraries.ts";
 import { type LibraryFlags, verifyLibrary } from "../../libraries/verify-library.ts";
-import { openSession, withNotice } from "../../session.ts";
+import { withNotice, withSession } from "../../session.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
@@ -62,8 +62,7 @@ async function accelerated(
   libraries: readonly InstalledLibrary[],
   terminal: Terminal,
 ): Promise<readonly AcceleratorInfo[]> {
-  const { runtime } = await openSession(terminal, { ...flags });
-  try {
+  return withSession(terminal, flags, undefined, async ({ runtime }) => {
     const { signal } = terminal;
     const machine = await runtime.machine();
     const backends: readonly ProbedBackend[] =
@@ -71,9 +70,7 @@ async function accelerated(
         ? await withNotice(terminal, "running a tiny computation on every target", runtime.backends({ run: true, signal }))
         : [];
     return await listAccelerators({ machine, libraries, backends, signal });
-  } finally {
-    await runtime.dispose();
-  }
+  });
 }
 
 /** Builds read the file while others may write it: it is replaced as a whole. */

@@ -12,7 +12,7 @@ import { draftModelHelp } from "../../generation-command.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { generatedFields } from "../../output/generated.ts";
 import { withShortFloats } from "../../output/units.ts";
-import { type Session, addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { type Session, addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type TaskFlags, configured } from "../../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
@@ -53,13 +53,10 @@ export function defineChat(command: Command, terminal: Terminal): void {
         throw new InferyardError("INPUT_INVALID", "no model was named", { remedy: "inferyard chat MODEL" });
       }
       const state = await initialState(flags);
-      const session = await openSession(terminal, { ...flags }, model);
-      try {
+      await withSession(terminal, flags, model, async (session) => {
         if (message === undefined && terminal.stdin.isTTY === true) await talk(session, state, terminal);
         else await answerAlone(session, state, message, flags, terminal);
-      } finally {
-        await session.runtime.dispose();
-      }
+      });
     },
   );
 }

@@ -3,14 +3,14 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
-import { constraintNames } from "../../../runtime/options/options.ts";
+import { constraintNames } from "../../../runtime/options/runtime-options.ts";
 import { flagName } from "../../../settings/settings.ts";
 import type { Chunk, ChunkedText } from "../../../tasks/text-threads/chunked-text.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import type { ChunkStrategy } from "../../../tasks/text-threads/chunked-text.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { type Document, readDocuments } from "../../input/documents.ts";
-import { addBulkLoadFlags, openSession, withNotice } from "../../session.ts";
+import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural, shortFloat } from "../../output/units.ts";
@@ -32,8 +32,7 @@ export function defineChunk(command: Command, terminal: Terminal): void {
     .option("--input <file>", "one file; .jsonl has a document per line");
   addBulkLoadFlags(addOptionFlags(command, chunkOptions)).action(async (args: string[], flags: ChunkFlags) => {
     refusePlacing(flags);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const documents = await readDocuments({ args, ...omitUndefined({ input: flags.input }) }, terminal);
       const { variant } = session.settings;
       const request = {
@@ -50,9 +49,7 @@ export function defineChunk(command: Command, terminal: Terminal): void {
       if (flags.json === true) await writeAll(terminal.stdout, `${toJson(result)}\n`);
       else await writeAll(terminal.stdout, describe(documents, result));
       if (flags.quiet !== true) note(result, flags, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 

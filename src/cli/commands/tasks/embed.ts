@@ -16,7 +16,7 @@ import {
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
-import { type Session, openSession, withNotice } from "../../session.ts";
+import { type Session, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { addTaskFlags, configured, noteTruncated } from "../../task-command.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -48,16 +48,13 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     refuseTwoFormats(flags);
     refuseMixed(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
-    const session = await openSession(terminal, { ...flags }, flags.model);
-    try {
+    await withSession(terminal, flags, flags.model, async (session) => {
       const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
       if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
       else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
       else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
       else await embedAtOnce(all, flags, session, terminal);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 

@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
 import { formatTable, printable } from "../../output/table.ts";
@@ -10,6 +8,7 @@ import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
+import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
 
 interface ExtractFlags extends TaskFlags {
   readonly schema: string;
@@ -72,27 +71,9 @@ function isList(found: ExtractedFields[string]): found is readonly ExtractedValu
   return Array.isArray(found);
 }
 
-/** What it holds is checked by the task. */
+/** The task checks the content. */
 async function readSchema(given: string): Promise<ExtractSchema> {
   const isInline = given.trimStart().startsWith("{");
-  const shown = isInline ? "--schema" : given;
-  let text = given;
-  if (!isInline) {
-    try {
-      text = await readFile(given, "utf8");
-    } catch (error) {
-      throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${getMessage(error)}`, {
-        remedy: "name a JSON file, or give the JSON itself",
-        cause: error,
-      });
-    }
-  }
-  try {
-    return JSON.parse(text) as ExtractSchema;
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${shown} is not JSON: ${getMessage(error)}`, {
-      remedy: 'for example {"person":{"entity":"PER"}}',
-      cause: error,
-    });
-  }
+  const text = isInline ? given : await readGivenText(given, "name a JSON file, or give the JSON itself");
+  return parseGivenJson(text, isInline ? "--schema" : given, 'for example {"person":{"entity":"PER"}}') as ExtractSchema;
 }

@@ -8,8 +8,6 @@ import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
-interface FillMaskFlags extends TaskFlags {}
-
 const widestText = 60;
 
 /** Defines the command `fill-mask`. */
@@ -17,7 +15,7 @@ export function defineFillMask(command: Command, terminal: Terminal): void {
   command
     .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
     .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store");
-  addTaskFlags(command, fillMaskOptions).action(async (texts: string[], flags: FillMaskFlags) => {
+  addTaskFlags(command, fillMaskOptions).action(async (texts: string[], flags: TaskFlags) => {
     await runTask(
       { terminal, texts, flags, options: optionsFromFlags(fillMaskOptions, flags) },
       (runtime, all, request) => runtime.fillMask(all, request),

@@ -7,8 +7,6 @@ import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
-interface RecognizeFlags extends TaskFlags {}
-
 const widestText = 40;
 
 /** Defines the command `recognize`. */
@@ -16,7 +14,7 @@ export function defineRecognize(command: Command, terminal: Terminal): void {
   command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a token-classification head: a path, hf:owner/name, or a name in the store");
-  addTaskFlags(command, recognizeOptions).action(async (texts: string[], flags: RecognizeFlags) => {
+  addTaskFlags(command, recognizeOptions).action(async (texts: string[], flags: TaskFlags) => {
     const options = optionsFromFlags(recognizeOptions, flags);
     await runTask(
       { terminal, texts, flags, options },

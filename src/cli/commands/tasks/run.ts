@@ -6,7 +6,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
-import { addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { readInputs, tensorsFor } from "../../tensors/input-flags.ts";
 import { jsonOfTensor } from "../../tensors/json-tensor.ts";
@@ -42,8 +42,7 @@ export function defineRun(command: Command, terminal: Terminal): void {
     }
     const given = await readInputs(input);
     if (npy !== undefined) await makeFolder(npy);
-    const session = await openSession(terminal, { ...flags }, model);
-    try {
+    await withSession(terminal, flags, model, async (session) => {
       const { runtime, notice, settings } = session;
       const { signal } = terminal;
       const options = { signal, ...omitUndefined({ variant: settings.variant }) };
@@ -58,9 +57,7 @@ export function defineRun(command: Command, terminal: Terminal): void {
       if (quiet === true) return;
       const told = `${plural(Object.keys(result.outputs).length, "output")} in ${formatMilliseconds(result.milliseconds)}`;
       writeLine(terminal.stderr, npy === undefined ? `${told} · --json for all numbers` : told);
-    } finally {
-      await session.runtime.dispose();
-    }
+    });
   });
 }
 

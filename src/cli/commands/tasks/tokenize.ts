@@ -10,7 +10,8 @@ import {
   loadTokenizer,
   offsetUnits,
 } from "../../../tokenizers/index.ts";
-import { offlineOption, openSession, positiveInteger } from "../../session.ts";
+import { positiveInteger } from "../../option-flags.ts";
+import { addSettingFlags, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -38,25 +39,21 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .addOption(
       new Option("--max-tokens <number>", "longest text in tokens, instead of the model's own").argParser(positiveInteger),
     )
-    .option("--no-special-tokens", "do not add special tokens")
-    .addOption(offlineOption())
-    .action(async (texts: string[], flags: TokenizeFlags) => {
-      const session = await openSession(terminal, { ...flags }, flags.model);
-      try {
-        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
-        const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
-        const manifest = await readManifest(session.model, { fetch });
-        const { name } = manifest;
-        const tokenizer = await loadTokenizer(textSettings(manifest));
-        const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, toOptions(flags)) }));
-        await writeAll(terminal.stdout, flags.json === true ? toJson(name, encodings, flags) : toTables(name, encodings, flags));
-        const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
-        if (cut > 0 && flags.quiet !== true)
-          writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
-      } finally {
-        await session.runtime.dispose();
-      }
+    .option("--no-special-tokens", "do not add special tokens");
+  addSettingFlags(command, ["offline"]).action(async (texts: string[], flags: TokenizeFlags) => {
+    await withSession(terminal, flags, flags.model, async (session) => {
+      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+      const fetch = (reference: string): Promise<void> => session.fetch(reference, terminal.signal);
+      const manifest = await readManifest(session.model, { fetch });
+      const { name } = manifest;
+      const tokenizer = await loadTokenizer(textSettings(manifest));
+      const encodings = all.map((one) => ({ text: one, encoding: tokenizer.encode(one, toOptions(flags)) }));
+      await writeAll(terminal.stdout, flags.json === true ? toJson(name, encodings, flags) : toTables(name, encodings, flags));
+      const cut = encodings.filter(({ encoding }) => encoding.truncated).length;
+      if (cut > 0 && flags.quiet !== true)
+        writeLine(terminal.stderr, `${plural(cut, "text")} longer than the limit, cut; --max-tokens raises it`);
     });
+  });
 }
 
 function toOptions({ pair, maxTokens, specialTokens }: TokenizeFlags): EncodeOptions {

@@ -28,7 +28,7 @@ export interface ManifestWeights {
   readonly file: string;
   /** Variant names that select this file. */
   readonly names: readonly string[];
-  /** Default: by the file's extension. */
+  /** Format of the weights. Default: by the file's extension. */
   readonly format?: ModelFormat;
   readonly size?: number;
   readonly sha256?: string;

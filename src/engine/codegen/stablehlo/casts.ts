@@ -1,7 +1,7 @@
 /** Conversions between element types in StableHLO, as ONNX Cast defines them. */
 import { required } from "../../../contract/checked.ts";
 import { decodeFloat, isStoredAsBits } from "../../../contract/small-floats.ts";
-import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
+import { type ElementType, elementTypes, integerRange, isFloat } from "../../ir/element-types.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { UnsupportedInStableHlo } from "./hlo-types.ts";
@@ -20,7 +20,7 @@ export function castElements(hlo: HloFunction, x: HloValue, to: ElementType, sat
   if (from === to) return x;
   if (to === "bool") return hlo.compare(x, "NE", hlo.scalar(from, 0));
   if (isFloat(to)) return toFloat(hlo, x, to, saturate);
-  if (saturate) return hlo.convert(clamped(hlo, x, integerEnds(to)), to);
+  if (saturate) return hlo.convert(clamped(hlo, x, required(integerRange(to), "the range of an integer type")), to);
   if (!isFloat(from)) return hlo.convert(x, to);
   const isNarrow = elementTypes[to].bits < 32;
   // StableHLO leaves out-of-range floats undefined; converting through a wider integer makes them wrap around.
@@ -40,12 +40,6 @@ function clamped(hlo: HloFunction, x: HloValue, [low, high]: readonly [number, n
   const { dataType } = x.type;
   const above = hlo.binary("stablehlo.maximum", x, hlo.scalar(dataType, low));
   return hlo.binary("stablehlo.minimum", above, hlo.scalar(dataType, high));
-}
-
-/** The smallest and the largest value of an integer type. */
-function integerEnds(type: ElementType): readonly [number, number] {
-  const { kind, bits } = elementTypes[type];
-  return kind === "signed" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
 }
 
 /** The largest finite number of an 8-bit float type. */

@@ -5,10 +5,10 @@ import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import type { InstalledKernel } from "../x64/machine-kernel.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
-import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
+import type { Kernel, KernelCall, CompiledKernel } from "./kernel.ts";
 
 /** The exported functions of compiled modules by kernel key. */
-export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
+export type KernelFunctions = ReadonlyMap<string, CompiledKernel>;
 
 /** A compiled WebAssembly module and its exported functions, instantiated over one memory. */
 export interface CompiledKernels {
@@ -44,7 +44,7 @@ export function instantiateKernels(module: WasmModule, memory: WasmMemory): Kern
 }
 
 /** Looks up the compiled function of a kernel by its key. Throws CONTRACT_VIOLATION if the kernel was not compiled. */
-export function kernelFunction(functions: KernelFunctions, kernel: KernelCall): KernelFunction {
+export function kernelFunction(functions: KernelFunctions, kernel: KernelCall): CompiledKernel {
   const found = functions.get(kernel.key);
   if (found !== undefined) return found;
   throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not compiled`);

@@ -10,7 +10,7 @@ export {
   instantiateKernels,
   kernelFunction,
 } from "./compile.ts";
-export { kernelCall, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { kernelCall, type Kernel, type KernelCall, type CompiledKernel, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { floatBytes } from "./kernels/loops/lanes.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/reductions/arg-reduce.ts";
 export { blockLayout, activationRowBytes, packedBlockBytes } from "./kernels/blocks/block-layout.ts";
@@ -27,6 +27,8 @@ export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolut
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export { supportsElementwise } from "./kernels/elementwise/support.ts";
+export { registerType } from "./kernels/elementwise/registers.ts";
+export { elementBytes } from "./kernels/elementwise/request.ts";
 export type { ElementwiseType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
 export { type GatherRequest, gather } from "./kernels/movement/gather.ts";
 export { gatherBlocks, scatterBlocks } from "./kernels/movement/gather-scatter-nd.ts";
@@ -39,13 +41,7 @@ export { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./ker
 export { type QuantizeRowsRequest, quantizeRows } from "./kernels/quantized/quantize-rows.ts";
 export { type IntegerMatmulRequest, integerMatmul } from "./kernels/quantized/integer-matmul.ts";
 export type { FloatOutput, IntegerOutput } from "./kernels/quantized/integer-epilogue.ts";
-export {
-  type IntegerWeights,
-  type WeightBytes,
-  integerWeightBytes,
-  packDifferences,
-  packedIntegerLength,
-} from "./kernels/quantized/integer-packing.ts";
+export { type IntegerWeightsShape, packIntegerWeights, packedIntegerLength } from "./kernels/quantized/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";
 export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul/weight-packing.ts";
 export { type NormRequest, norm } from "./kernels/reductions/norm.ts";
@@ -54,7 +50,6 @@ export {
   type QuantizationRangeRequest,
   type QuantizeRequest,
   subtractZeroPoint,
-  int16RowStride,
   quantizationRange,
   quantize,
 } from "./kernels/quantized/quantize.ts";
@@ -64,4 +59,3 @@ export { softmaxColumns } from "./kernels/reductions/softmax-columns.ts";
 export { type SoftmaxRequest, softmax } from "./kernels/reductions/softmax.ts";
 export { type StridedCopyRequest, stridedCopy } from "./kernels/movement/strided-copy.ts";
 export { type TopKType, topK } from "./kernels/reductions/top-k.ts";
-export type { Activation } from "./math/activation.ts";

@@ -58,7 +58,7 @@ export function kernelCall({
 }
 
 /** A compiled kernel. Arguments: the dynamic sizes, the byte offsets named by `parameters`, then the first piece and the end (exclusive) of the range. */
-export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
+export type CompiledKernel = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
 interface KernelDefinition<Always extends string, Optional extends string, Count extends string> {
   readonly family: string;

@@ -1,11 +1,11 @@
 /** What the engine needs of the platform to call machine code. Backends provide it, since the engine calls no native functions itself. */
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
-import type { KernelFunction } from "../wasm/kernel.ts";
+import type { CompiledKernel } from "../wasm/kernel.ts";
 import type { InstalledKernel, MachineKernel } from "./machine-kernel.ts";
 
 /** Makes functions that call installed kernels, instead of WebAssembly functions over `memory`. */
-export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => KernelFunction;
+export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => CompiledKernel;
 
 /** Executable memory, and calls of the code in it. */
 export interface MachineCode {
@@ -37,11 +37,11 @@ export function withMachineCode(
 
 /** The functions by key, in their order; installed kernels replace functions with the same key. */
 export function withBound(
-  functions: ReadonlyMap<string, KernelFunction>,
+  functions: ReadonlyMap<string, CompiledKernel>,
   installed: readonly InstalledKernel[],
   memory: WasmMemory,
   bind: BindMachineKernel,
-): ReadonlyMap<string, KernelFunction> {
+): ReadonlyMap<string, CompiledKernel> {
   const bound = new Map(functions);
   for (const kernel of installed) if (bound.has(kernel.key)) bound.set(kernel.key, bind(kernel, memory));
   return bound;

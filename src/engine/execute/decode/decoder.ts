@@ -13,6 +13,7 @@
  */
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { LruMap } from "../../../concurrency/lru-map.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../contract/tensor.ts";
 import { decodeInputs, type DecodeSizes, withLastLogits } from "./decode-graph.ts";
 import type { DecoderCache, DecoderEngine, DecoderProgram, SourceStates } from "./decoder-engine.ts";
@@ -72,7 +73,7 @@ export class Decoder {
   isDisposed: boolean = false;
   readonly #engine: DecoderEngine;
   readonly #cacheType: CacheType;
-  readonly #executables = new Map<string, CachedExecutable>();
+  readonly #executables = new LruMap<CachedExecutable>(maxExecutables, ({ program }) => program.dispose());
   /** Logits after two tokens, computed without unused positions, by the length of the source. */
   readonly #references = new Map<number, Float32Array>();
   /** Whether runs with several tokens must not be padded: attention that keeps its cache itself finds positions by counting visible tokens. */
@@ -331,15 +332,10 @@ export class Decoder {
   #executableFor(sizes: DecodeSizes): CachedExecutable {
     const { capacity, size, batch, logits, source } = sizes;
     const key = [capacity, size, batch, logits, source].join(" ");
-    const entry = this.#executables.get(key) ?? this.#compileFor(sizes);
-    this.#executables.delete(key);
-    this.#executables.set(key, entry); // the last entry of the map is the most recently used one
-    const [oldest] = this.#executables;
-    if (this.#executables.size > maxExecutables && oldest !== undefined) {
-      const [before, { program }] = oldest;
-      program.dispose();
-      this.#executables.delete(before);
-    }
+    const cached = this.#executables.get(key);
+    if (cached !== undefined) return cached;
+    const entry = this.#compileFor(sizes);
+    this.#executables.set(key, entry);
     return entry;
   }
 

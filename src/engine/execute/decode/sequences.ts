@@ -94,7 +94,7 @@ export class Sequences {
     return bytesPerToken(this.#decoder.inputs.states);
   }
 
-  /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
+  /** Creates an empty sequence and returns its number. `source`: states of its source; for decoders that read one, and only for these. */
   async create(source?: SourceStates): Promise<number> {
     return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0, source }));
   }

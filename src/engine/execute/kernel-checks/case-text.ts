@@ -6,7 +6,7 @@
  *     gather = gather(float32[6,5], int64[2,3] below 6) axis=0
  *     declined matmul = linear(float64[3,4], constant float64[4,5]#2)
  *
- * An operand has ordinary numbers, with a seed behind #, unless it says otherwise: `special`, those of `withSpecialRow`; `below` n, indices of an axis of n
+ * An operand has ordinary numbers, with a seed after #, unless it says otherwise: `special`, those of `withSpecialRow`; `below` n, indices of an axis of n
  * elements; or its elements in brackets. Attributes that are left out have the values of `defaultAttributes`. `declined`: the interpreter must compute the
  * operation; `refused`: moreover, it or planning refuses it.
  */

@@ -1,93 +1,31 @@
 /** The functions of elementwise kernels, for checks of all generated code. */
 import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
-import type { BinaryFunction, ElementOperation, UnaryFunction } from "../../ir/operations.ts";
+import { binaryFunctions, unaryFunctions } from "../../interpret/elementwise.ts";
+import type { ElementOperation } from "../../ir/operations.ts";
 import { toLiteral } from "../../ir/literal.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
 import { type KernelFunction, getKernelFunctions } from "../../lower/kernel-functions.ts";
 import { lowerElementwise } from "../../lower/elementwise.ts";
 
-const floats: readonly ElementType[] = ["float32", "float64"];
-const signed: readonly ElementType[] = [...floats, "int32", "int64", "int16", "int8"];
-const numeric: readonly ElementType[] = [...signed, "uint32", "uint16", "uint8"];
-const integers: readonly ElementType[] = ["int32", "int64", "int16", "int8", "uint32", "uint16", "uint8"];
-const logical: readonly ElementType[] = ["bool"];
+const unsigned: readonly ElementType[] = ["uint32", "uint16", "uint8"];
+const types: readonly ElementType[] = ["float32", "float64", "int32", "int64", "int16", "int8", ...unsigned, "bool"];
 
-/** The types for which a function is defined. Those without a kernel are left out by `elementwiseFunctions`. */
-const unaryTypes: Readonly<Record<UnaryFunction, readonly ElementType[]>> = {
-  abs: signed,
-  neg: signed,
-  sign: signed,
-  floor: floats,
-  ceil: floats,
-  round: floats,
-  sqrt: floats,
-  reciprocal: floats,
-  exp: floats,
-  log: floats,
-  sin: floats,
-  cos: floats,
-  tan: floats,
-  asin: floats,
-  acos: floats,
-  atan: floats,
-  sinh: floats,
-  cosh: floats,
-  tanh: floats,
-  asinh: floats,
-  acosh: floats,
-  atanh: floats,
-  erf: floats,
-  sigmoid: floats,
-  softplus: floats,
-  "bitwise-not": integers,
-  not: logical,
-  "is-nan": floats,
-  "is-infinite": floats,
-};
-
-const binaryTypes: Readonly<Record<BinaryFunction, readonly ElementType[]>> = {
-  add: numeric,
-  sub: numeric,
-  mul: numeric,
-  div: numeric,
-  pow: floats,
-  min: numeric,
-  max: numeric,
-  mod: numeric,
-  remainder: numeric,
-  "shift-left": ["uint32", "uint16", "uint8"],
-  "shift-right": ["uint32", "uint16", "uint8"],
-  "bitwise-and": integers,
-  "bitwise-or": integers,
-  "bitwise-xor": integers,
-  equal: [...numeric, "bool"],
-  less: numeric,
-  "less-or-equal": numeric,
-  greater: numeric,
-  "greater-or-equal": numeric,
-  and: logical,
-  or: logical,
-  xor: logical,
-};
-
-/** Every step of an elementwise chain that generated code computes, by operation and types. */
+/** Every step of an elementwise chain that generated code computes, by operation and types. The others are left out: they are not lowered. */
 export function elementwiseFunctions(): readonly KernelFunction[] {
-  const castTypes: readonly ElementType[] = [...numeric, "bool", "float16"];
-  const casts = castTypes.flatMap((from) =>
-    castTypes.flatMap((to) => [false, true].map((saturate) => step({ kind: "cast", to, saturate }, [from]))),
-  );
+  const castTypes: readonly ElementType[] = [...types, "float16"];
   return [
-    ...Object.entries(unaryTypes).flatMap(([name, types]) =>
-      types.map((type) => step({ kind: "unary", function: name as UnaryFunction }, [type])),
-    ),
-    ...Object.entries(binaryTypes).flatMap(([name, types]) =>
-      types.map((type) => step({ kind: "binary", function: name as BinaryFunction }, [type, type])),
-    ),
+    ...unaryFunctions.flatMap((name) => types.map((type) => step({ kind: "unary", function: name }, [type]))),
+    ...binaryFunctions.flatMap((name) => {
+      const defined = name.startsWith("shift") ? unsigned : types; // ONNX shifts unsigned integers alone
+      return defined.map((type) => step({ kind: "binary", function: name }, [type, type]));
+    }),
     ...[-1, 1, 2, 3].map((exponent) => step({ kind: "binary", function: "pow" }, ["float32", "float32"], exponent)),
     ...(["none", "tanh"] as const).map((approximate) => step({ kind: "gelu", approximate }, ["float32"])),
-    ...[...numeric, "bool" as const].map((type) => step({ kind: "select" }, ["bool", type, type])),
-    ...casts,
+    ...types.map((type) => step({ kind: "select" }, ["bool", type, type])),
+    ...castTypes.flatMap((from) =>
+      castTypes.flatMap((to) => [false, true].map((saturate) => step({ kind: "cast", to, saturate }, [from]))),
+    ),
   ].flat();
 }
 

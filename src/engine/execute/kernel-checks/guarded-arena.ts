@@ -51,7 +51,7 @@ export class GuardedArena {
         if (view[byte] !== guardByte(byte)) throw new Error(`a kernel writes ${byte - start} bytes behind the end of a tensor`);
   }
 
-  /** The bytes before the first buffer, and behind each. */
+  /** The bytes before the first buffer, and after each. */
   #guards(): readonly { readonly start: number; readonly end: number }[] {
     const { offsets, bytes } = this.#layout;
     const ends = [...offsets, bytes];

@@ -1,9 +1,9 @@
-/** Scratch memory of kernels under check, apart from everything else: what lies behind it must not change, and what was in it before must not matter. */
+/** Scratch memory of kernels under check, apart from everything else: what lies after it must not change, and what was in it before must not matter. */
 import type { KernelCall } from "../../codegen/wasm/index.ts";
 import { toLiteral } from "../../ir/literal.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 
-/** Bytes behind the scratch memory that no kernel may write. */
+/** Bytes after the scratch memory that no kernel may write. */
 const guardBytes = 256;
 const filling = 0xff; // NaN as float32, -1 as integer
 
@@ -24,7 +24,7 @@ export class GuardedScratch {
     return scratchBytes > 0 ? offsets.with(dynamicSizes.length + parameters.length - 1, this.#start) : offsets;
   }
 
-  /** Runs a kernel. Throws if it writes behind its scratch memory. */
+  /** Runs a kernel. Throws if it writes after its scratch memory. */
   guard({ scratchBytes, family }: Pick<KernelCall, "scratchBytes" | "family">, run: () => number): number {
     if (scratchBytes === 0) return run();
     const bytes = new Uint8Array(this.#memory.memory.buffer, this.#start, scratchBytes + guardBytes).fill(filling);

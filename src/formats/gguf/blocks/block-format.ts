@@ -94,7 +94,7 @@ export function uint32At(bytes: Uint8Array, at: number): number {
   return (uint16At(bytes, at) | (uint16At(bytes, at + 2) << 16)) >>> 0;
 }
 
-/** The byte at `at`; 0 behind the end. */
+/** The byte at `at`; 0 after the end. */
 export function byteAt(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * I2_S of https://github.com/microsoft/BitNet: 2-bit codes 0, 1 and 2 for -1, 0 and 1, and one float32 scale for the whole tensor behind them. The order
- * of the codes depends on the machine that wrote the file, which the file does not state.
+ * I2_S of https://github.com/microsoft/BitNet: 2-bit codes 0, 1 and 2 for -1, 0 and 1, and one float32 scale for the whole tensor after them. The order of the
+ * codes depends on the machine that wrote the file, which the file does not state.
  */
 import { type BlockFormat, byteAt } from "./block-format.ts";
 

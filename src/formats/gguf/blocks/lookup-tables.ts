@@ -3,7 +3,7 @@
  * for Ternary LLMs", Wang et al. 2025, arXiv:2502.11880; T-MAC, Wei et al. 2024, arXiv:2407.00088), with one float32 scale for the whole matrix.
  *
  * TL1 stores two neighbouring weights of a row as 3 a + b + 4, in 4 bits. TL2 stores three as the magnitude of 9 a + 3 b + c, in 4 bits, and its sign, in one; the
- * columns behind its last whole tile are stored in pairs, as in TL1. The layouts are those of `preprocess_weights_tl1` and `preprocess_weights_tl2` in
+ * columns after its last whole tile are stored in pairs, as in TL1. The layouts are those of `preprocess_weights_tl1` and `preprocess_weights_tl2` in
  * utils/convert-hf-to-gguf-bitnet.py, which bitnet.cpp multiplies as they lie: TL1 with NEON, TL2 with AVX2. No other layout of either is published.
  */
 import { byteAt } from "./block-format.ts";

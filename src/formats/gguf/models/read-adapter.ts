@@ -21,7 +21,7 @@ export interface GgufAdapter {
 
 /**
  * Reads the adapter at `path` for a model. Throws as `readGguf` does; MODEL_INVALID if a tensor lacks its counterpart or does not fit, and MODEL_UNSUPPORTED for a file that is
- * no LoRA adapter, is for another architecture, or applies only behind certain tokens (aLoRA).
+ * no LoRA adapter, is for another architecture, or applies only after certain tokens (aLoRA).
  */
 export async function readGgufAdapter(path: string, displayName: string, model: GgufModel): Promise<GgufAdapter> {
   const { metadata, tensors, bytes, byteOrder } = await readGguf(path, displayName);

@@ -12,7 +12,7 @@ export interface TableMatrix {
   readonly type: TableType;
   readonly tensor: GgufModelTensor;
   readonly tiles: TableTiles;
-  /** The tensor of its scale. Default: the scale is behind the codes. */
+  /** The tensor of its scale. Default: the scale is after the codes. */
   readonly scale?: GgufModelTensor;
 }
 

@@ -90,7 +90,7 @@ function isRopeFactor(name: string): boolean {
   return /^rope_(freqs|factors_(short|long))\.weight$/.test(name);
 }
 
-/** Layers behind the pooling are modules of their own: `ggufPostPooling`. */
+/** Layers after the pooling are modules of their own: `ggufPostPooling`. */
 function isPostPooling(name: string, { postPooling = [] }: GgufArchitecture): boolean {
   return postPooling.some((stem) => name === `${stem}.weight` || name === `${stem}.bias`);
 }
@@ -119,7 +119,7 @@ export function readGgufWeight(sourceOf: SourceOf, weight: GgufWeight): Float32A
   const { interleavedHeads: heads, offset } = weight;
   const values = decoded(sourceOf, weight);
   if (offset !== 0) for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) - offset;
-  return heads === undefined ? values : deinterleaved(values, weight.shape, heads);
+  return heads === undefined ? values : deinterleave(values, new Float32Array(values.length), weight.shape, heads);
 }
 
 /** The quantized form of a matrix, if kernels can use it: whole rows of blocks, which are not changed when they are read. */
@@ -136,15 +136,7 @@ export function ggufBlockFormat({ tensor: { type }, shape, offset, table }: Gguf
 export function readGgufBlocks(sourceOf: SourceOf, weight: GgufWeight): Uint8Array {
   const { interleavedHeads: heads, shape } = weight;
   const bytes = storedBlocks(sourceOf, weight);
-  if (heads === undefined) return bytes;
-  const [rows = 1] = shape;
-  const rowBytes = bytes.length / rows;
-  const result = new Uint8Array(bytes.length);
-  for (let row = 0; row < rows; row += 1) {
-    const from = interleavedRow(row, rows / heads) * rowBytes;
-    result.set(bytes.subarray(from, from + rowBytes), row * rowBytes);
-  }
-  return result;
+  return heads === undefined ? bytes : deinterleave(bytes, new Uint8Array(bytes.length), shape, heads);
 }
 
 /** The blocks of a matrix in the order of the file. */
@@ -183,16 +175,20 @@ function i2sShape({ tensor: { elements }, shape, i2sLayout: layout }: GgufWeight
 
 /**
  * Rows in the order of rotary embeddings that pair the elements i and i + size / 2 of a head, from rows in the order of those that pair 2 i and 2 i + 1.
- * Also for the elements of a bias.
+ * Also for the elements of a bias, and for rows of blocks. Fills `target`, which has the length of `values`.
  */
-function deinterleaved(values: Float32Array, shape: readonly number[], heads: number): Float32Array {
-  const [rows = 1, columns = 1] = shape;
-  const result = new Float32Array(values.length);
+function deinterleave<Values extends Float32Array | Uint8Array>(
+  values: Values,
+  target: Values,
+  [rows = 1]: readonly number[],
+  heads: number,
+): Values {
+  const size = values.length / rows;
   for (let row = 0; row < rows; row += 1) {
-    const from = interleavedRow(row, rows / heads) * columns;
-    result.set(values.subarray(from, from + columns), row * columns);
+    const from = interleavedRow(row, rows / heads) * size;
+    target.set(values.subarray(from, from + size), row * size);
   }
-  return result;
+  return target;
 }
 
 /** The row of an interleaved matrix that is row `row` of the other order. `size`: rows of a head. */

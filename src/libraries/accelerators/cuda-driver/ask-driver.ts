@@ -1,5 +1,4 @@
 /** Asks NVIDIA's driver in a child process: a driver that does not fit its kernel module can hang or end the process that loads it. */
-import { fileURLToPath } from "node:url";
 import { findCudaDriver, nodeSources } from "../../../devices/index.ts";
 import { throwIfAborted } from "../../../contract/errors.ts";
 import { runReportingChild } from "../../../platform/node/report-child.ts";
@@ -12,8 +11,10 @@ export type DriverReport = { readonly devices: readonly CudaDevice[] } | { reado
 export async function askDriver(signal?: AbortSignal, path?: string): Promise<DriverReport> {
   const library = path ?? (await findCudaDriver(nodeSources()));
   if (library === undefined) return { problem: "the loader finds no NVIDIA driver library" };
-  const program = fileURLToPath(new URL("./cuda-driver-child.ts", import.meta.url));
-  const { report, ended } = await runReportingChild<DriverReport>(program, library, signal);
+  const program = new URL("./cuda-driver-child.ts", import.meta.url);
+  const asked = await runReportingChild<readonly CudaDevice[]>(program, library, { signal });
   throwIfAborted(signal);
-  return report ?? { problem: `asking ${library} for its GPUs: ${ended}` };
+  if (asked.ok) return { devices: asked.value };
+  const { code, message } = asked.error;
+  return { problem: code === "HOST_DIED" ? `asking ${library} for its GPUs: ${message}` : message };
 }

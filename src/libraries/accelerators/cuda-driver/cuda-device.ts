@@ -4,7 +4,7 @@
 export interface CudaDevice {
   readonly name: string;
   readonly totalBytes: number;
-  /** As "9.0". */
+  /** Compute capability of the device, such as "9.0". */
   readonly computeCapability: string;
   readonly multiprocessors: number;
   readonly sharedMemory: SharedMemory;

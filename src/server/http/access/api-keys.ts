@@ -1,6 +1,7 @@
 /** API keys: stored as SHA-256 digests, presented in a header, compared in constant time. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { InferyardError } from "../../../contract/errors.ts";
+import { toSha256 } from "../../../storage/sha256.ts";
 import type { ApiKey } from "../../server-settings.ts";
 
 /** The configured keys. */
@@ -52,7 +53,7 @@ export function presentedKey(header: (name: string) => string | undefined): stri
 }
 
 /** Digests of an empty key, with and without a line ending, which commands print when the variable with the key is not set. */
-const emptyKeys: ReadonlySet<string> = new Set(["", "\n", "\r\n"].map((text) => createHash("sha256").update(text).digest("hex")));
+const emptyKeys: ReadonlySet<string> = new Set(["", "\n", "\r\n"].map(toSha256));
 
 function computeDigest({ name, sha256 }: ApiKey): Buffer {
   if (emptyKeys.has(sha256.toLowerCase())) {

@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
-import { serverDefaults } from "../../../settings/server-section.ts";
+import { serverDefaults } from "../../../settings/server-options.ts";
 import type { BodyReservation } from "./body-budget.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
 import type { LargeBodyQueue } from "./large-body-queue.ts";

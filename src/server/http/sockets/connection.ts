@@ -5,8 +5,8 @@ import { type OpenResponse, probeClient } from "./half-closed.ts";
 import type { Reader } from "./unread-responses.ts";
 
 /**
- * Requests that a client may send ahead (HTTP pipelining, RFC 9112 section 9.3.2) before the first is responded to. The first one beyond is refused in
- * its turn, and the connection closes behind that response. A pending request takes about 10 kB.
+ * Requests that a client may send ahead (HTTP pipelining, RFC 9112 section 9.3.2) before the first is responded to. The first one beyond is refused in its
+ * turn, and the connection closes after that response. A pending request takes about 10 kB.
  */
 const maxPipelined = 256;
 /** The same while all connections together have more than `maxTotalPending` pending requests. */
@@ -63,7 +63,7 @@ export class Connection implements Reader {
     if (this.#open.size > maxPending) return this.destroy();
     if (this.#open.size <= (this.#pending.count > maxTotalPending ? maxPipelinedWhenFull : maxPipelined)) return;
     this.#excess ??= response;
-    this.socket.pause(); // what is behind it is not read
+    this.socket.pause(); // what is after it is not read
   }
 
   /** Why the request is refused; undefined if it is not. */

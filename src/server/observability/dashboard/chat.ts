@@ -1,4 +1,4 @@
-/** The dashboard's chat: part of its page, and the script behind it. Answers are streamed, and inserted as text. */
+/** The dashboard's chat: part of its page, and the script after it. Answers are streamed, and inserted as text. */
 
 /** The form of the chat. The API key is read from the field at the top of the page. */
 export const chatForm: string = `<form id="chat">

@@ -45,7 +45,7 @@ export const constraintFields: Readonly<Record<ConstraintField, z.ZodType>> = {
   }),
 };
 
-/** What the text must be. Throws INPUT_INVALID for forms that are not known, and where several fields say it. */
+/** Constraint on the text. Throws INPUT_INVALID for unknown forms, and if several fields state one. */
 export function toConstraint(request: ConstraintRequest): ConstraintOptions {
   const { unlisted_members: unlistedMembers } = request;
   return { ...statedConstraint(request), ...(typeof unlistedMembers === "boolean" ? { unlistedMembers } : {}) };

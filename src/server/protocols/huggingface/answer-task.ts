@@ -13,10 +13,10 @@ import { type GenerationTask, answerTexts, getGenerationTask } from "./answer-te
 import { type PipelineTask, taskOfShape } from "./pipelines.ts";
 
 /** A task of Hugging Face. */
-export type Task = PipelineTask | GenerationTask | "feature-extraction";
+export type HuggingFaceTask = PipelineTask | GenerationTask | "feature-extraction";
 
 /** Other names of tasks, in transformers and in older clients. */
-const taskNames: Readonly<Record<string, Task>> = {
+const taskNames: Readonly<Record<string, HuggingFaceTask>> = {
   "feature-extraction": "feature-extraction",
   "text-classification": "text-classification",
   "sentiment-analysis": "text-classification",
@@ -35,7 +35,7 @@ const taskNames: Readonly<Record<string, Task>> = {
 const notBuilt: ReadonlySet<string> = new Set(["conversational", "table-question-answering"]);
 
 /** The forms of the tasks that write no texts. */
-export type TaskForms = Readonly<Record<Exclude<Task, GenerationTask>, AnsweredForm>>;
+export type TaskForms = Readonly<Record<Exclude<HuggingFaceTask, GenerationTask>, AnsweredForm>>;
 
 /** The response to a request, by the task that the path names, the shape of the request or the model. */
 export async function answerTask(
@@ -55,7 +55,7 @@ export async function answerTask(
   return answerBody(forms["feature-extraction"], context, flat, model);
 }
 
-async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {
+async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<HuggingFaceTask> {
   const { result } = await service.calls.describe(getCaller(context), headerModel(context, model), {
     loaded: async ({ manifest }) => taskOfManifest(manifest),
     files: async (manifest) => taskOfManifest(manifest),
@@ -65,7 +65,7 @@ async function taskOfModel(service: Service, context: Context<Env>, model: strin
 }
 
 /** A task by its name; those of translation may name two languages ("translation_en_to_fr"). */
-function taskOfName(name: string): Task | undefined {
+function taskOfName(name: string): HuggingFaceTask | undefined {
   return /^translation_\w+_to_\w+$/.test(name) ? "translation" : taskNames[name];
 }
 
@@ -75,7 +75,7 @@ export function isGenerationTask(task: string): task is GenerationTask {
 }
 
 /** The task of the model's head. */
-export function taskOfManifest(manifest: Manifest): Task {
+export function taskOfManifest(manifest: Manifest): HuggingFaceTask {
   const generates = getGenerationTask(manifest);
   if (generates !== undefined) return generates;
   const [first] = manifest.tasks.flatMap((task) => taskNames[task] ?? []);

@@ -1,8 +1,8 @@
 /** What the route of a task takes from its definition: the path, and the request fields of its options. */
 import { z } from "@hono/zod-openapi";
 import { required } from "../../../contract/checked.ts";
-import type { TaskDescription } from "../../../tasks/definition/define-task.ts";
-import type { OptionType, TaskOption, TaskOptions } from "../../../tasks/definition/task-option.ts";
+import type { TaskDescription } from "../../../tasks/definition/task.ts";
+import type { OptionType, Option, OptionTable } from "../../../runtime/options/option.ts";
 import { listOf, name } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { toSnakeCase } from "../../http/snake-case.ts";
@@ -13,7 +13,7 @@ export function getPath({ task, route }: TaskDescription): string {
 }
 
 /** Schemas of the options that requests have a field for, by field name. `limit`: maximum length of a list. */
-export function optionFields(table: Readonly<Record<string, TaskOption>>, limit: number): Record<string, z.ZodType> {
+export function optionFields(table: Readonly<Record<string, Option>>, limit: number): Record<string, z.ZodType> {
   const fields = Object.entries(table).flatMap(([option, { type, field }]) =>
     field === undefined
       ? []
@@ -36,11 +36,18 @@ function getSchema(type: OptionType, limit: number): z.ZodType {
       return name();
     case "text":
       return z.string().max(requestLimits.templateCharacters);
+    case "list":
     case "texts":
     case "strings":
       return listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit });
+    case "adapters":
+    case "duration":
+    case "integers":
+    case "path":
+    case "size":
+    case "targets":
     case "unchecked":
-      return z.unknown();
+      return z.unknown(); // the task checks it
     default:
       return type satisfies never;
   }
@@ -52,9 +59,9 @@ function bounded(schema: z.ZodNumber, { min, max }: { readonly min?: number; rea
 }
 
 /** The options that a validated request sets, by the names of the table. */
-export function optionsFromFields<Options>(table: TaskOptions<Options>, request: object): Partial<Options> {
+export function optionsFromFields<Options>(table: OptionTable<Options>, request: object): Partial<Options> {
   const values = new Map<string, unknown>(Object.entries(request));
-  const entries = Object.entries<TaskOption>(table).flatMap(([option, { field }]) => {
+  const entries = Object.entries<Option>(table).flatMap(([option, { field }]) => {
     const value = field === undefined ? undefined : values.get(toSnakeCase(option));
     return value === undefined ? [] : [[option, value] as const];
   });

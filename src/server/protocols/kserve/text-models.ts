@@ -11,7 +11,7 @@ export const textInput = "text";
 /** Task of a model of texts. */
 export type TextTask = "embedding" | "ranking" | "classification";
 
-/** What the model does with texts; undefined if it takes none, if it has an input of that name itself, or if its files do not say. */
+/** Task of a model of texts; undefined if it takes none, if it has an input of that name itself, or if its files do not state it. */
 export function getTextTask({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): TextTask | undefined {
   if (!takesTexts({ manifest, inputs })) return undefined;
   for (const task of manifest.tasks) {

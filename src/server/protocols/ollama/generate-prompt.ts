@@ -15,7 +15,7 @@ type GeneratePrompt = (
 ) & { readonly context?: readonly number[] };
 
 /**
- * Ollama gives a prompt to the model as a message of the user, behind the tokens of `context`; a model without a chat template, and one that fills in before a
+ * Ollama gives a prompt to the model as a message of the user, after the tokens of `context`; a model without a chat template, and one that fills in before a
  * suffix, gets it as it is. Throws INPUT_INVALID for a system message without a chat template.
  */
 export async function readPrompt(

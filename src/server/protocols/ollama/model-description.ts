@@ -1,4 +1,5 @@
 /** What /api/show says of a model, in Ollama's words. */
+import { configNames } from "../../../formats/config-names.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { getAnswerFormat } from "../../../tasks/generation/chat/answer-format.ts";
 import { fillInMiddleTokens } from "../../../tasks/generation/text/fill-in-middle.ts";
@@ -21,10 +22,10 @@ export function ollamaCapabilities(manifest: Manifest, tokenizer: Tokenizer | un
 
 /** Sizes by their keys in GGUF files, and their names in config.json. */
 const sizeNames: Readonly<Record<string, readonly string[]>> = {
-  embedding_length: ["hidden_size", "n_embd", "d_model"],
-  block_count: ["num_hidden_layers", "n_layer", "num_layers"],
-  feed_forward_length: ["intermediate_size", "n_inner", "d_ff"],
-  "attention.head_count": ["num_attention_heads", "n_head", "num_heads"],
+  embedding_length: configNames.width,
+  block_count: [...configNames.layers, "num_layers"],
+  feed_forward_length: [...configNames.inner, "d_ff"],
+  "attention.head_count": [...configNames.heads, "num_heads"],
   "attention.head_count_kv": ["num_key_value_heads"],
   vocab_size: ["vocab_size"],
 };

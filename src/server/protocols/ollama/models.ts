@@ -1,5 +1,4 @@
 /** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
-import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { z } from "@hono/zod-openapi";
@@ -7,6 +6,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
+import { toSha256 } from "../../../storage/sha256.ts";
 import { getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { type Route, post } from "../../http/routes/route.ts";
@@ -154,7 +154,7 @@ async function describe(facts: ModelFacts): Promise<z.infer<typeof listed>> {
 
 /** Tells files from one another where their content has not been read: hexadecimal, 64 characters. */
 function fileDigest(name: string, bytes: number, modified: Date): string {
-  return createHash("sha256").update(`${name}\n${bytes}\n${modified.toISOString()}`).digest("hex");
+  return toSha256(`${name}\n${bytes}\n${modified.toISOString()}`);
 }
 
 const never = "9999-12-31T23:59:59Z";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
-import { serverDefaults } from "../../../settings/server-section.ts";
+import { serverDefaults } from "../../../settings/server-options.ts";
 import { version } from "../../../version.ts";
 import { getCaller } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -155,7 +155,7 @@ function getInfo(manifest: Manifest, variant: string | undefined): ModelInfo {
   };
 }
 
-/** What the model does, as this protocol names it. */
+/** Type of the model in the terms of this protocol. */
 export function getModelType(manifest: Manifest): ModelType {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade")
     return { embedding: { pooling: "splade" } };

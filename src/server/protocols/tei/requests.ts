@@ -1,7 +1,7 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
-import { serverDefaults } from "../../../settings/server-section.ts";
+import { serverDefaults } from "../../../settings/server-options.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import {
   arrayAlternative,

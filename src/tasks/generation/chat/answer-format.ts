@@ -14,9 +14,9 @@ export interface ReasoningTags {
 
 /** Markup in the answers of a model. */
 export interface AnswerFormat {
-  /** Undefined: there are no thoughts apart. */
+  /** Tags around thoughts. Undefined: the model marks no thoughts. */
   readonly reasoning?: ReasoningTags;
-  /** Undefined: the template has no form of calls that is known here. */
+  /** Form of tool calls. Undefined: the template has no known form of calls. */
   readonly calls?: CallForm;
   /** Whether answers are messages on channels, each with a header (harmony, the format of gpt-oss). */
   readonly hasChannels: boolean;

@@ -65,7 +65,7 @@ function toAnswer({ constraint, form, tools, thinks, settings }: AnswerSpecifica
   return choice(answer, sequence(whitespace, literal(open), getCall(form, { tools, settings }), literal(close)));
 }
 
-/** One call, without what stands before and behind calls. */
+/** One call, without what stands before and after calls. */
 function getCall(
   { syntax, written }: ForcedForm,
   { tools, settings, beforeArguments }: Pick<CallSpecification, "tools" | "settings" | "beforeArguments">,

@@ -35,7 +35,7 @@ export class AnswerReader {
   readonly #reading: Iterator<undefined, void, undefined>;
   /** Parts that are known, and not given yet. */
   #parts: AnswerPart[] = [];
-  /** White space that is given with the text behind it, if any. */
+  /** White space that is given with the text after it, if any. */
   #space = "";
   #calls = 0;
   /** Whether white space before the next text is left out. */
@@ -141,7 +141,7 @@ export class AnswerReader {
     yield* this.#readCalls(isBare ? form : { ...form, syntax: bareJson }, "");
   }
 
-  /** Reads calls behind a text that begins them, which the mark precedes. What is none is text. */
+  /** Reads calls after a text that begins them, which the mark precedes. What is none is text. */
   *#readCalls(form: CallForm, open: string): Reading<void> {
     const cursor = this.#cursor;
     const reading = { cursor, tools: this.#options.tools, add: this.#add };

@@ -1,5 +1,5 @@
 /** Options of the task `chat`. */
-import { type TaskOptions, unchecked } from "../../definition/task-option.ts";
+import { type OptionTable, unchecked } from "../../../runtime/options/option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 import type { ToolChoice } from "./constrained-answer.ts";
 import type { Tool } from "./messages.ts";
@@ -22,7 +22,7 @@ export interface ChatOptions extends Omit<GenerationOptions, "skipSpecialTokens"
 const { skipSpecialTokens: _skipSpecialTokens, ...sampling } = generationOptions;
 
 /** Everything about the options in `ChatOptions`. */
-export const chatOptions: TaskOptions<ChatOptions> = {
+export const chatOptions: OptionTable<ChatOptions> = {
   ...sampling,
   tools: { type: unchecked },
   toolChoice: { type: unchecked },

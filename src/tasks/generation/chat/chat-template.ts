@@ -41,7 +41,7 @@ export class ChatTemplate {
   readonly #engine = new TemplateEngine();
   /** The forms of content that a template reads, by its name. */
   readonly #forms = new Map<string, ContentForms>();
-  /** What a template writes behind an answer, by its name. */
+  /** What a template writes after an answer, by its name. */
   readonly #endings = new Map<string, Promise<string>>();
   /** Whether the template writes tools into prompts. */
   #writesTools: Promise<boolean> | undefined;

@@ -79,7 +79,7 @@ export interface ConstrainedForm {
   readonly tools: readonly Tool[];
   /** Special tokens that stay in the text. */
   readonly kept: ReadonlySet<string>;
-  /** Whether thoughts precede the answer, and white space behind them. */
+  /** Whether thoughts precede the answer, and white space after them. */
   readonly thinks: boolean;
   /** Settings of compiling schemas. */
   readonly settings: SchemaSettings;

@@ -83,14 +83,14 @@ export class CompiledGrammar {
     this.#dropUnused();
   }
 
-  /** The state behind some tokens. */
+  /** The state after some tokens. */
   async open(start: TextStart, tokens: readonly number[], call: HostCall): Promise<GrammarState> {
     const { home, result } = await this.#host.perform(this.#grammar, "open", { start, tokens }, call);
     if (result === undefined) throw lostState();
     return this.#getState(home, result);
   }
 
-  /** The state behind one more token. Throws RUN_FAILED if the token may not follow, and INPUT_INVALID if reading it exceeds a limit. */
+  /** The state after one more token. Throws RUN_FAILED if the token may not follow, and INPUT_INVALID if reading it exceeds a limit. */
   async advance({ start, tokens, state }: GrammarText, token: number, call: HostCall): Promise<GrammarState> {
     const known = state.next.get(token);
     if (known !== undefined) return known;

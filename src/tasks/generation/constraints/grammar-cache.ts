@@ -13,7 +13,7 @@ export const defaultGrammarCacheBytes: number = 2 ** 25;
 /** Constructor arguments of a cache. */
 export interface GrammarCacheParts {
   readonly host: GrammarHost;
-  /** Undefined if the model has none. */
+  /** The model's tokenizer; undefined if it has none. */
   readonly tokenizer: HostTokenizer | undefined;
   /** Number of logits. */
   readonly size: number;

@@ -22,12 +22,12 @@ export type TextStart = { readonly rest?: string };
 
 /** Operations on a loaded grammar. A result of undefined: the state has been dropped, and is computed again with `open`. */
 export interface GrammarOperations {
-  /** The state behind some tokens. */
+  /** The state after some tokens. */
   readonly open: {
     readonly args: { readonly start: TextStart; readonly tokens: readonly number[] };
     readonly result: StateFacts;
   };
-  /** The state behind one more token. */
+  /** The state after one more token. */
   readonly advance: {
     readonly args: { readonly state: number; readonly token: number };
     readonly result: StateFacts | undefined;
@@ -113,7 +113,7 @@ export class LoadedGrammar {
     return this.#numbered(state);
   }
 
-  /** The state behind a text that ends what precedes: white space that does not fit belongs to that. A text that does not fit counts as none. */
+  /** The state after a text that ends what precedes: white space that does not fit belongs to that. A text that does not fit counts as none. */
   #behind(rest: string): MachineState {
     const { start } = this.#machine;
     const encoder = new TextEncoder();
@@ -163,7 +163,7 @@ export class LoadedGrammar {
     return mask;
   }
 
-  /** The state behind some bytes; undefined if they may not follow. */
+  /** The state after some bytes; undefined if they may not follow. */
   #stepThrough(start: MachineState, bytes: Uint8Array): MachineState | undefined {
     let state: MachineState | undefined = start;
     for (const byte of bytes) {

@@ -17,7 +17,7 @@ interface Lists<Items> {
 
 /** The tokens in the order of their bytes, as a tree: tokens with the same first bytes share nodes. */
 export interface TokenTree {
-  /** The byte of each node, its depth from 1, and the number of the node behind all below it. Nodes are in the order of a walk. */
+  /** The byte of each node, its depth from 1, and the number of the node after all below it. Nodes are in the order of a walk. */
   readonly bytes: Bytes;
   readonly depths: Uint16Array;
   readonly ends: Integers;

@@ -1,5 +1,5 @@
 /** Options of the task `text2text-generation`. */
-import { type TaskOptions, name, text, unchecked } from "../../definition/task-option.ts";
+import { type OptionTable, name, text, unchecked } from "../../../runtime/options/option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 
 /** Options of `rewrite`. */
@@ -25,7 +25,7 @@ const {
 } = generationOptions;
 
 /** Everything about the options in `RewriteOptions`. */
-export const rewriteOptions: TaskOptions<RewriteOptions> = {
+export const rewriteOptions: OptionTable<RewriteOptions> = {
   task: {
     type: name,
     flag: ["--task <name>", "what is done: a name in config.json, such as summarization"],

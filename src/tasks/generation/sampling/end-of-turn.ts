@@ -14,8 +14,8 @@ export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "tokenToId" | "i
 const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}:]+>|\[[\w/]+\]|\[e~\[)$/u;
 
 /**
- * What the model's files say of generation, with the end tokens of all of them: those of generation_config.json first. `tokenizer`: undefined if the model has none.
- * Throws as `readGenerationConfig` does.
+ * Settings of generation in the model's files, with the end tokens of all of them, first the ones in generation_config.json. `tokenizer`: undefined if the
+ * model has none. Throws as `readGenerationConfig` does.
  */
 export function getGenerationConfig(manifest: Manifest, tokenizer: TokenReader | undefined): GenerationConfig {
   const config = readGenerationConfig(manifest.generation ?? {});

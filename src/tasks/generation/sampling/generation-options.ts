@@ -1,14 +1,14 @@
 /** Options of tasks that generate text. */
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 import {
-  type TaskOptions,
+  type OptionTable,
   boolean,
   number,
   positiveInteger,
   strings,
   unchecked,
   zeroOrMore,
-} from "../../definition/task-option.ts";
+} from "../../../runtime/options/option.ts";
 
 /**
  * Options of generation. Omitted ones have the values of the model's generation_config.json, and otherwise the defaults stated here. Names are transformers' in
@@ -93,7 +93,7 @@ export interface GenerationOptions {
 }
 
 /** Everything about the options in `GenerationOptions`. */
-export const generationOptions: TaskOptions<GenerationOptions> = {
+export const generationOptions: OptionTable<GenerationOptions> = {
   maxNewTokens: {
     type: zeroOrMore,
     flag: ["--max-new-tokens <number>", "longest answer in tokens"],

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { checkOptions } from "../../definition/task-option.ts";
+import { checkOptions } from "../../../runtime/options/option.ts";
 import type { BeamSettings } from "./beam-search.ts";
 import type { GenerationConfig } from "./generation-config.ts";
 import { type GenerationOptions, generationOptions } from "./generation-options.ts";
@@ -20,7 +20,7 @@ const defaultDraftTokens = 4;
 /** The settings of a generation that do not depend on its prompt. */
 export interface GenerationSettings {
   readonly sampling: Omit<SamplingSettings, "maxLength">;
-  /** Undefined: no beam search. */
+  /** Settings of beam search. Undefined: no beam search. */
   readonly beams?: BeamSettings;
   /** Tokens that are generated at most. */
   readonly maxNewTokens: number;
@@ -42,9 +42,9 @@ export interface GenerationSettings {
 }
 
 /** Sources of the settings. */
-export interface SettingsSources {
+export interface SamplingSources {
   readonly config: GenerationConfig;
-  /** Undefined if the model has none: options that need words are then refused. */
+  /** The model's tokenizer; undefined if it has none: options that need words are then refused. */
   readonly tokenizer?: Pick<Tokenizer, "encode" | "tokenToId">;
   readonly vocabulary: number;
   /** Default maximum number of tokens to generate. */
@@ -78,7 +78,7 @@ export function checkGenerationOptions(options: GenerationOptions): void {
 }
 
 /** Merges the options with the model's settings. Throws INPUT_INVALID for values that are not possible with this model. */
-export function resolveSettings(options: GenerationOptions, sources: SettingsSources): GenerationSettings {
+export function resolveSettings(options: GenerationOptions, sources: SamplingSources): GenerationSettings {
   const { config, vocabulary } = sources;
   checkGenerationOptions(options);
   const { temperature = config.temperature ?? 1, n = 1, lengthPenalty, earlyStopping, logprobs, promptLogprobs, stop } = options;
@@ -173,10 +173,10 @@ function getBias(biases: GenerationOptions["logitBias"], vocabulary: number): re
   });
 }
 
-/** The tokens of each word, at the beginning of a text and behind a space. */
+/** The tokens of each word, at the beginning of a text and after a space. */
 function bannedWords(
   words: readonly string[] | undefined,
-  tokenizer: SettingsSources["tokenizer"],
+  tokenizer: SamplingSources["tokenizer"],
 ): readonly (readonly number[])[] {
   if (words === undefined || words.length === 0) return [];
   if (tokenizer === undefined) throw refused("badWords", words, "left out for a model without a tokenizer; give suppressTokens");

@@ -236,7 +236,7 @@ export class SlotAllocator {
     this.#preemptions += 1;
     group.state = "parked";
     this.#parked.add(group);
-    // Behind those that were parked before.
+    // After those that were parked before.
     group.owner.begun.delete(group);
     group.owner.begun.add(group);
   }

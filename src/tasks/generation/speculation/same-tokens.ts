@@ -6,7 +6,7 @@ import type { DecodingModel } from "../decode-scheduler.ts";
 /** Facts about a model's tokens for the comparison. */
 export interface TokensOfModel {
   readonly limits: DecodingModel["limits"];
-  /** Undefined if the model has none: its tokens are then known by their number alone. */
+  /** The model's tokenizer; undefined if it has none: its tokens are then compared by number only. */
   readonly tokenizer: Tokenizer | undefined;
 }
 

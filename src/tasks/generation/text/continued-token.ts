@@ -1,4 +1,4 @@
-/** The token that a generated text is decoded behind. */
+/** The token that a generated text is decoded after. */
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /**

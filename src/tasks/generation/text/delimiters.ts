@@ -6,7 +6,7 @@ export interface FoundDelimiter {
   readonly delimiter: string;
 }
 
-/** The delimiter that ends first; of those that end together the longest. Undefined if there is none. */
+/** The delimiter that ends first; if several end at the same place, the longest. Undefined if there is none. */
 export function findDelimiter(text: string, delimiters: readonly string[]): FoundDelimiter | undefined {
   let found: FoundDelimiter | undefined;
   for (const delimiter of delimiters) {

@@ -1,7 +1,6 @@
 /** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
 import { at } from "../../../contract/checked.ts";
-import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
-import { quoteOption } from "../../../contract/remedy-options.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../../contract/errors.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { encodeText } from "../../encoding/encode-texts.ts";

@@ -8,14 +8,13 @@ export type HostFunction =
   | "atan"
   | "atanh"
   | "cosh"
-  | "expm1"
   | "log1p"
   | "pow"
   | "remainder"
   | "sinh"
   | "tan";
 
-const { acos, acosh, asin, asinh, atan, atanh, cosh, expm1, log1p, pow, sinh, tan } = Math;
+const { acos, acosh, asin, asinh, atan, atanh, cosh, log1p, pow, sinh, tan } = Math;
 
 /**
  * The JavaScript functions that generated code imports, because WebAssembly has no instruction for them. `remainder` has the sign of the dividend,
@@ -29,7 +28,6 @@ export const hostFunctions: Readonly<Record<HostFunction, (first: number, second
   atan,
   atanh,
   cosh,
-  expm1,
   log1p,
   sinh,
   tan,

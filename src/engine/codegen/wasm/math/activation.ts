@@ -1,4 +1,5 @@
 /** Activation functions of linear layers and convolutions, on four float32 lanes. */
+import type { Activation } from "../../../ir/operations.ts";
 import type { V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4 } from "../assembler/vector.ts";
@@ -7,12 +8,9 @@ import { clampedExp, sigmoid } from "./exponential.ts";
 import { tanh } from "./hyperbolic.ts";
 
 /**
- * `gelu` is x/2 (1 + erf(x/sqrt 2)); `gelu-tanh` its approximation x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)));
- * `quick-gelu` is x sigmoid(1.702 x); `silu` is x sigmoid(x).
+ * Generates code that applies the activation to four float32 lanes. NaN gives NaN. `gelu` is x/2 (1 + erf(x/sqrt 2)); `gelu-tanh` its approximation
+ * x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
  */
-export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "quick-gelu" | "tanh" | "sigmoid" | "silu";
-
-/** Generates code that applies the activation to four float32 lanes. NaN gives NaN. */
 export function activate(f: FunctionBuilder, activation: Activation, x: V128): V128 {
   switch (activation) {
     case "none":
@@ -25,8 +23,6 @@ export function activate(f: FunctionBuilder, activation: Activation, x: V128): V
       return sigmoid(f, x);
     case "silu":
       return gated(f, x, (value) => value);
-    case "quick-gelu":
-      return gated(f, x, (value) => f32x4.mul(value, f32x4.const(1.702)));
     case "gelu-tanh":
       return gated(f, x, (value) => {
         const cubic = f.madd(f32x4.mul(value, value), f32x4.const(0.044715), f32x4.const(1));
@@ -40,7 +36,7 @@ export function activate(f: FunctionBuilder, activation: Activation, x: V128): V
   }
 }
 
-/** x * sigmoid(inner(x)), the form of SiLU and of the fast GELU approximations. */
+/** x * sigmoid(inner(x)), the form of SiLU and of the fast GELU approximation. */
 function gated(f: FunctionBuilder, x: V128, inner: (value: V128) => V128): V128 {
   const value = f.value(x);
   const growth = f32x4.add(clampedExp(f, f32x4.neg(inner(value))), f32x4.const(1));

@@ -11,7 +11,7 @@ const numeric = [
 
 const masked = elements([...Array<number>(8).fill(0.5), ...Array<number>(13).fill(-Infinity)]);
 
-/** Rows of each length, masks that broadcast along each axis, and axes with elements behind them. */
+/** Rows of each length, masks that broadcast along each axis, and axes with elements after them. */
 const softmaxes = `
 softmax ~ softmax(special float32[3,19]) axis=1
 softmax ~ softmax(float32[3,7], float32[3,7] = ${masked}) axis=1
@@ -131,7 +131,7 @@ declined arg-reduce max float32 = arg(float64[2,3,4]) function=max axis=1
 declined cumulative sum float32 = cumulative(float64[2,3,4]) function=sum axis=1
 declined top-k float32 = top-k(float64[2,3,4]) axis=2 count=2`;
 
-/** All cases. */
+/** All check cases of kernels that work along an axis. */
 export const axisCases: string = [softmaxes, norms, ...reductions, moreReductions, ...argReductions, ...scans, moreScans].join(
   "\n",
 );

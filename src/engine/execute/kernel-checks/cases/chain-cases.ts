@@ -43,5 +43,5 @@ const ofNarrowTypes = narrow.flatMap((type) => [
   `elementwise = elementwise(${type}[3] = [1, 2, 100], constant ${type}[] = [3]) { binary($0, $1) function=mul }`,
 ]);
 
-/** All cases. */
+/** All check cases of chains of elementwise operations. */
 export const chainCases: string = [...broadcasts, chains, ...ofNarrowTypes].join("\n");

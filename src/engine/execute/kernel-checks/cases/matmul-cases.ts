@@ -96,5 +96,5 @@ declined integer-matmul = integer-matmul(int16[3,2], constant int32[2,2] = [-300
 declined integer-matmul = integer-matmul(int16[3,2], constant int32[2,2] = [-100, 0, 156, -60])
 integer-matmul = integer-matmul(int16[3,2], constant int32[2,2] = [-255, 0, -3, -60])`;
 
-/** All cases. */
+/** All check cases of matrix products. */
 export const matmulCases: string = [...linears, moreLinears, batched, ...fewRows, quantizations].join("\n");

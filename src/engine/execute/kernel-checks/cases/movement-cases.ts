@@ -131,7 +131,7 @@ refused scatter-elements = scatter-elements(float32[3,4], int64[1,5] = [1, 0, 1,
 refused gather-elements = gather-elements(float32[3,4], int64[1,5] = [1, 0, 1, 2, 1]) axis=0
 refused scatter-blocks = scatter-nd(float32[3,4], int64[2,1] = [1, 0], float32[1,4])`;
 
-/** All cases. */
+/** All check cases of kernels that move elements. */
 export const movementCases: string = [
   ...pads,
   copies,

@@ -119,7 +119,7 @@ pool2d average ~ average-pool(float32[1,2,6,5]) kernel=[3,2] strides=[2,1] pads=
 declined pool2d max = max-pool(float64[1,2,4,5]) kernel=[2,2] pads=[0,1,1,0]
 declined pool2d average = average-pool(float64[1,2,4,5]) kernel=[2,2] pads=[0,1,1,0] countPadding=true`;
 
-/** All cases. */
+/** All check cases of convolutions, poolings and other windows. */
 export const windowCases: string = [
   convolutions,
   ...activated,

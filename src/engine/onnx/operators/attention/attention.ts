@@ -61,7 +61,7 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
   return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
 }
 
-/** The mask as an additive one. From version 24 on, keys behind the end of a shorter mask are masked. */
+/** The mask as an additive one. From version 24 on, keys after the end of a shorter mask are masked. */
 function maskBias(call: OperatorCall, mask: Value, query: Value, total: number): Value {
   const { dataType } = query.type;
   const bias = mask.type.dataType === "bool" ? maskToBias(call, mask, dataType) : call.cast(mask, dataType);

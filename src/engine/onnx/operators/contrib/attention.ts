@@ -10,8 +10,8 @@ import { matmul } from "../math/matrix-products.ts";
 import { perColumn, integerMatmul } from "../quantization/quantization.ts";
 
 /**
- * An integer mask as an additive one that broadcasts to [N, heads, L, S]. It may be [N, S] for keys, [N, L, S] for pairs, [N, 1, M, M] for all
- * positions up to a maximum, or [N] ends of the valid keys, or [2N] with starts behind the ends.
+ * An integer mask as an additive one that broadcasts to [N, heads, L, S]. It may be [N, S] for keys, [N, L, S] for pairs, [N, 1, M, M] for all positions up to
+ * a maximum, or [N] ends of the valid keys, or [2N] with starts after the ends.
  */
 function maskBias(call: OperatorCall, mask: Value, batch: number, length: number, total: number): Value {
   const filter = call.float("mask_filter_value", -10_000);

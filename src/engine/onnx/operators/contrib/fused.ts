@@ -73,7 +73,7 @@ function biased(call: OperatorCall, x: Value): Value {
   return bias === undefined ? x : call.binary("add", x, bias);
 }
 
-/** FusedMatMul: alpha * A' * B'; `trans` transposes the last two axes, `transBatch` moves the first axis behind the other leading ones. */
+/** FusedMatMul: alpha * A' * B'; `trans` transposes the last two axes, `transBatch` moves the first axis after the other leading ones. */
 const fusedMatmul = computeWidened((call, a) => {
   const b = widened(call, call.tensor(1));
   const one = permuted(call, a, call.int("transA", 0) === 1, call.int("transBatchA", 0) === 1);

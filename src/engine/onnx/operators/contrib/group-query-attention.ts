@@ -120,13 +120,13 @@ function updatedCache(call: OperatorCall, input: number, rows: Value, { position
   return call.add({ kind: "scatter-elements", axis: 2, reduction: "none" }, cache, indices, current);
 }
 
-/** The cache with the new rows behind all of its places, of which the last before them may be unused. */
+/** The cache with the new rows after all of its places, of which the last before them may be unused. */
 function appendedCache(call: OperatorCall, input: number, rows: Value): Value {
   const past = call.tensor(input);
   return call.add({ kind: "concat", axis: 2 }, past, call.cast(rows, past.type.dataType));
 }
 
-/** The position of each key of `appendedCache` [N, 1, 1, S]; unused places get one behind the last. */
+/** The position of each key of `appendedCache` [N, 1, 1, S]; unused places get one after the last. */
 function appendedPositions(call: OperatorCall, positions: Value, lastPositions: Value, total: number): Value {
   const [batch = 0, , length = 0] = positions.type.shape;
   const cached = iota(call, total - length, 3, 4);

@@ -16,7 +16,7 @@ function dequantized(call: OperatorCall, input: number): Value {
   return call.binary("mul", whole, alignedScale(call, call.tensor(input + 1)));
 }
 
-/** A result quantized with the scale at `input` and the zero point behind it, in the type of the zero point. */
+/** A result quantized with the scale at `input` and the zero point after it, in the type of the zero point. */
 function requantizedOutput(call: OperatorCall, x: Value, input: number): Value {
   const scaled = call.binary("div", x, alignedScale(call, call.tensor(input)));
   const zero = call.tensorIfGiven(input + 1);

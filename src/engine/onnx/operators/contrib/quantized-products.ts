@@ -59,7 +59,7 @@ function matmulBits(call: OperatorCall): Value {
   return finished(product);
 }
 
-/** The tensor with zeros behind its last axis, so that this has `size` elements. */
+/** The tensor with zeros after its last axis, so that this has `size` elements. */
 function paddedRows(call: OperatorCall, x: Value, size: number): Value {
   const { shape, dataType } = x.type;
   const missing = size - at(shape, shape.length - 1);

@@ -7,8 +7,8 @@ import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { emptyStack, stack } from "./stack.ts";
 
 /**
- * Scan of version 8. Inputs: sequence lengths (optional), states [batch, ...] and sequences [batch, length, ...]. The part of the outputs behind the
- * end of a shorter sequence is zero.
+ * Scan of version 8. Inputs: sequence lengths (optional), states [batch, ...] and sequences [batch, length, ...]. The part of the outputs after the end of a
+ * shorter sequence is zero.
  */
 export function batchedScan(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");

@@ -150,7 +150,7 @@ function checkCount(given: number, wanted: number): void {
 }
 
 /** ONNX Upsample, and Resize of version 10: coordinates are divided by the scale, and nearest means floor, or ceil if the axis shrinks. */
-function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: OperatorCall) => Value {
+function resizeByScales(scalesOf: (call: OperatorCall) => readonly number[]): (call: OperatorCall) => Value {
   return (call) => {
     const x = call.tensor(0);
     const scales = scalesOf(call);
@@ -177,7 +177,7 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
   };
 }
 
-const scalesInput = simple((call) => Array.from(toNumbers(call.known(1))));
+const scalesInput = resizeByScales((call) => Array.from(toNumbers(call.known(1))));
 
 /** ONNX CenterCropPad, opset 18: each axis cropped to its centre or zero-padded on both sides. */
 function centerCropPad(call: OperatorCall): Value {
@@ -250,7 +250,7 @@ function blockwise(call: OperatorCall): readonly [Value, number, readonly [numbe
 /** Translates the ONNX operators Resize, Upsample, CenterCropPad, SpaceToDepth and DepthToSpace to graph operations. */
 export const resizing: OperatorFamily = {
   Resize: versions([10, scalesInput], [11, resize]),
-  Upsample: versions([7, simple((call) => call.floats("scales") ?? [])], [9, scalesInput]),
+  Upsample: versions([7, resizeByScales((call) => call.floats("scales") ?? [])], [9, scalesInput]),
   CenterCropPad: since(18, centerCropPad),
   SpaceToDepth: since(1, spaceToDepth),
   DepthToSpace: since(1, depthToSpace),

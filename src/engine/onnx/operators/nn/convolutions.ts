@@ -186,7 +186,7 @@ function columnsToImage(call: OperatorCall): Value {
       const distance = Math.floor(tap / at(blockStrides, axis)) % at(block, axis);
       const step = Math.floor(position / at(countStrides, axis)) % at(counts, axis);
       const coordinate = step * at(strides, axis) + distance * at(dilations, axis) - at(pads, axis);
-      if (coordinate < 0 || coordinate >= size) return volume; // one element behind the image collects what falls into the padding
+      if (coordinate < 0 || coordinate >= size) return volume; // one element after the image collects what falls into the padding
       target += coordinate * at(imageStrides, axis);
     }
     return target;

@@ -13,7 +13,7 @@ function getItems(call: OperatorCall, index: number): readonly TracedValue[] {
   return input.items;
 }
 
-/** A constant position in a sequence; a negative one counts from the end. Up to `length`, the position behind the last item. */
+/** A constant position in a sequence; a negative one counts from the end. Up to `length`, the position after the last item. */
 function getPosition(call: OperatorCall, index: number, length: number): number {
   const stated = at(call.knownIntegers(index), 0);
   const position = stated < 0 ? stated + length : stated;

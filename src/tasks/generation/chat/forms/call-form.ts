@@ -35,7 +35,7 @@ export interface TaggedSyntax {
   readonly name: readonly [before: string, after: string];
   /** Texts that begin further calls; the first begins a block. */
   readonly opens: readonly string[];
-  /** Behind the arguments. */
+  /** After the arguments. */
   readonly callClose: string;
   /** Delimiters of the name of an argument; further words, separated by white space, may follow them. */
   readonly key: readonly [before: string, ...after: readonly string[]];
@@ -52,7 +52,7 @@ export interface TaggedSyntax {
 export interface WrittenCall {
   /** Beginning of the answer. */
   readonly open: string;
-  /** Behind the last call. */
+  /** After the last call. */
   readonly close: string;
   /** Texts before, between and after the name and the arguments. */
   readonly name: readonly [before: string, after: string];
@@ -67,7 +67,7 @@ export interface CallForm {
   /** Texts that begin calls. */
   readonly opens: readonly string[];
   readonly syntax: CallSyntax;
-  /** Undefined: calls of this form are read, and none can be forced. */
+  /** Syntax for forcing a call. Undefined: calls of this form are read, and cannot be forced. */
   readonly written?: WrittenCall;
   /** Special tokens of the form, which stay in the text that is read. */
   readonly markers: readonly string[];

@@ -1,4 +1,4 @@
-/** Answers in the harmony format of gpt-oss: messages on channels, each behind a header that says whom it is for (github.com/openai/harmony). */
+/** Answers in the harmony format of gpt-oss: messages on channels, each after a header that says whom it is for (github.com/openai/harmony). */
 import type { CallForm } from "./call-form.ts";
 import type { CallReading } from "./call-reading.ts";
 import { compactJson, readBracketed } from "./json-source.ts";
@@ -49,7 +49,7 @@ export interface ChannelReading extends CallReading {
   readonly isConstrained: boolean;
 }
 
-/** Reads an answer. The prompt ends behind `<|start|>assistant`. */
+/** Reads an answer. The prompt ends after `<|start|>assistant`. */
 export function* readChannels(reading: ChannelReading): Reading<void> {
   const { cursor } = reading;
   while ((yield* cursor.peek()) !== undefined) {

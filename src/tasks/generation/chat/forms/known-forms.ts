@@ -1,6 +1,6 @@
 /** The table of the forms of calls: by what a chat template says, which form its model was trained on. */
 import { omitUndefined } from "../../../../contract/checked.ts";
-import type { CallForm, WrittenCall } from "./call-form.ts";
+import type { CallForm, NamedSyntax, WrittenCall } from "./call-form.ts";
 import { deepseekV32, glm45, minicpm5, minimaxM2, minimaxM3, qwen3Coder, seedOss } from "./tagged-forms.ts";
 
 /** A form, and what a template of its models contains. */
@@ -25,6 +25,21 @@ function writtenNamed(open: string, separator: string, afterArguments: string, c
   return { open, close, name: ["", separator], afterArguments, isJsonName: false };
 }
 
+/** Names and objects, of which `parts` says what stands around them. */
+function namedSyntax(parts: Partial<NamedSyntax>): NamedSyntax {
+  return { kind: "named", call: [], separators: [], hasTypes: false, callCloses: [], closes: [], ...parts };
+}
+
+/** Calls of Python between two texts. */
+function pythonForm(name: string, open: string, close: string): CallForm {
+  return { name, opens: [open], syntax: { kind: "python", close }, markers: [open, close] };
+}
+
+/** Calls of Gemma between two texts, with strings between `quote`. */
+function bracesForm(name: string, open: string, close: string, quote: string): CallForm {
+  return { name, opens: [open], syntax: { kind: "braces", quote, close }, markers: [open, close, quote] };
+}
+
 const deepseek = {
   calls: ["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"],
   call: ["<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"],
@@ -36,14 +51,13 @@ function deepseekForm(name: string, written: WrittenCall): CallForm {
   return {
     name,
     opens: [calls[0], call[0]],
-    syntax: {
-      kind: "named",
+    syntax: namedSyntax({
       call: [call[0]],
       separators: [separator],
       hasTypes: true,
       callCloses: [call[1]],
       closes: [calls[1]],
-    },
+    }),
     written,
     markers: [...calls, ...call, separator],
   };
@@ -54,7 +68,7 @@ const deepseekClose = deepseek.calls[1];
 
 const mistral = {
   opens: ["[TOOL_CALLS]"],
-  syntax: { kind: "named", call: [], separators: ["[CALL_ID]", "[ARGS]"], hasTypes: false, callCloses: [], closes: [] },
+  syntax: namedSyntax({ separators: ["[CALL_ID]", "[ARGS]"] }),
   markers: ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"],
   ids: "nineCharacters",
 } as const satisfies Partial<CallForm>;
@@ -116,15 +130,8 @@ const knownForms: readonly KnownForm[] = [
     form: {
       name: "kimi-k2",
       opens: [kimi[0], kimi[1]],
-      syntax: {
-        kind: "named",
-        call: [kimi[1]],
-        separators: [kimi[2]],
-        hasTypes: false,
-        callCloses: [kimi[3]],
-        closes: [kimi[4]],
-      },
-      written: { ...writtenNamed(`${kimi[0]}${kimi[1]}functions.`, `:0${kimi[2]}`, kimi[3], kimi[4]) },
+      syntax: namedSyntax({ call: [kimi[1]], separators: [kimi[2]], callCloses: [kimi[3]], closes: [kimi[4]] }),
+      written: writtenNamed(`${kimi[0]}${kimi[1]}functions.`, `:0${kimi[2]}`, kimi[3], kimi[4]),
       markers: kimi,
       ids: "numberedNames",
     },
@@ -167,30 +174,15 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<|START_ACTION|>"],
   },
   {
-    form: {
-      name: "lfm2",
-      opens: ["<|tool_call_start|>"],
-      syntax: { kind: "python", close: "<|tool_call_end|>" },
-      markers: ["<|tool_call_start|>", "<|tool_call_end|>"],
-    },
+    form: pythonForm("lfm2", "<|tool_call_start|>", "<|tool_call_end|>"),
     signs: [/<\|tool_(?:call_start|list_start)\|>/],
   },
   {
-    form: {
-      name: "gemma-4",
-      opens: ["<|tool_call>"],
-      syntax: { kind: "braces", quote: '<|"|>', close: "<tool_call|>" },
-      markers: ["<|tool_call>", "<tool_call|>", '<|"|>'],
-    },
+    form: bracesForm("gemma-4", "<|tool_call>", "<tool_call|>", '<|"|>'),
     signs: ["<|tool_call>"],
   },
   {
-    form: {
-      name: "functiongemma",
-      opens: ["<start_function_call>"],
-      syntax: { kind: "braces", quote: "<escape>", close: "<end_function_call>" },
-      markers: ["<start_function_call>", "<end_function_call>", "<escape>"],
-    },
+    form: bracesForm("functiongemma", "<start_function_call>", "<end_function_call>", "<escape>"),
     signs: ["<start_function_call>"],
   },
   {
@@ -209,26 +201,19 @@ const knownForms: readonly KnownForm[] = [
     signs: ["function call", "role_sep"],
   },
   {
-    form: {
-      name: "olmo-3",
-      opens: ["<function_calls>"],
-      syntax: { kind: "python", close: "</function_calls>" },
-      markers: ["<function_calls>", "</function_calls>"],
-    },
+    form: pythonForm("olmo-3", "<function_calls>", "</function_calls>"),
     signs: ["<function_calls>"],
   },
   {
     form: {
       name: "hunyuan",
       opens: ["<tool_calls>", "<tool_call>"],
-      syntax: {
-        kind: "named",
+      syntax: namedSyntax({
         call: ["<tool_call>"],
         separators: ["<tool_sep>"],
-        hasTypes: false,
         callCloses: ["</tool_call>"],
         closes: ["</tool_calls>"],
-      },
+      }),
       written: writtenNamed("<tool_calls>\n<tool_call>", "\n```json\n", "\n```\n</tool_call>", "\n</tool_calls>"),
       markers: ["<tool_calls>", "</tool_calls>", "<tool_call>", "</tool_call>", "<tool_sep>"],
     },
@@ -263,14 +248,7 @@ const knownForms: readonly KnownForm[] = [
     form: {
       name: "functionary-3.1",
       opens: ["<function="],
-      syntax: {
-        kind: "named",
-        call: ["<function="],
-        separators: [">"],
-        hasTypes: false,
-        callCloses: ["</function>"],
-        closes: [],
-      },
+      syntax: namedSyntax({ call: ["<function="], separators: [">"], callCloses: ["</function>"] }),
       written: writtenNamed("<function=", ">", "</function>", ""),
       markers: [],
     },
@@ -288,7 +266,7 @@ const knownForms: readonly KnownForm[] = [
     form: {
       name: "glm-4",
       opens: [],
-      syntax: { kind: "named", call: [], separators: [], hasTypes: false, callCloses: [], closes: [] },
+      syntax: namedSyntax({}),
       written: writtenNamed("", "\n", "", ""),
       markers: [],
     },

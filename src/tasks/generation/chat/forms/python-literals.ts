@@ -107,7 +107,7 @@ class LiteralReader {
     const items: Item[] = [];
     while (!this.take(close)) {
       if (items.length > 0) this.#expect(",");
-      if (this.take(close)) break; // behind a last comma
+      if (this.take(close)) break; // after a last comma
       items.push(item());
     }
     return items;

@@ -1,4 +1,4 @@
-/** Reads calls whose arguments are elements, one inside of another, each tag behind a prefix (MiniMax M3). */
+/** Reads calls whose arguments are elements, one inside of another, each tag after a prefix (MiniMax M3). */
 import type { CallSyntax } from "./call-form.ts";
 import type { CallReading } from "./call-reading.ts";
 import type { Reading } from "./text-cursor.ts";

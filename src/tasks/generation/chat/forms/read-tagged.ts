@@ -92,7 +92,7 @@ function* readArgument(
 }
 
 /**
- * Reads a value and its end: a closing tag behind which the call goes on, or the answer ends, or another call begins. Others are part of the value. Where text
+ * Reads a value and its end: a closing tag after which the call goes on, or the answer ends, or another call begins. Others are part of the value. Where text
  * follows the calls, their end is found on a second, lenient reading, since that text could be part of a value too.
  */
 function* readValue(

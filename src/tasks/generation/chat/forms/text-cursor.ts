@@ -7,7 +7,7 @@ export type Reading<Result> = Generator<undefined, Result, undefined>;
 /** A text that was read up to a delimiter. */
 export interface Delimited {
   readonly text: string;
-  /** Undefined: the text has ended without one. */
+  /** The delimiter that was read. Undefined: the text has ended without one. */
   readonly delimiter: string | undefined;
 }
 
@@ -147,7 +147,7 @@ export class TextCursor {
   }
 
   /**
-   * Whether one of several lists of words is next, each word behind any white space, and none of them read. An empty word is the end of a text that was not cut.
+   * Whether one of several lists of words is next, each word after any white space, and none of them read. An empty word is the end of a text that was not cut.
    */
   *follows(lists: readonly (readonly string[])[]): Reading<boolean> {
     for (;;) {

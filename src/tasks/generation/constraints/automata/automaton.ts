@@ -14,7 +14,7 @@ export interface Automaton {
   continues(state: number): boolean;
   /** Code points that may follow, whichever they are: after any text of up to that many, a text that fits can be reached. Default: 0, it depends on them. */
   freeCharacters?(state: number): number;
-  /** The automaton of a text within so many objects and lists of JSON. Default: this one. */
+  /** The automaton of a text nested within this many objects and lists of JSON. Default: this one. */
   atDepth?(depth: number): Automaton;
 }
 
@@ -266,7 +266,7 @@ export const emptyDfa: Dfa = new Dfa(new Uint8Array(256), new Int32Array(), new 
 /** Estimated memory of a node of the trie from which `wordsDfa` makes its table. */
 const nodeBytes = 150;
 
-/** These texts alone. */
+/** Automaton that accepts exactly these texts. */
 export function wordsDfa(words: readonly string[]): Dfa {
   const encoder = new TextEncoder();
   interface Node {

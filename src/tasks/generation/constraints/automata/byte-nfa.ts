@@ -39,7 +39,7 @@ export class ByteNfa {
     this.#atStart.set(from, [...(this.#atStart.get(from) ?? []), to]);
   }
 
-  /** An edge that reads nothing, behind the last character. */
+  /** An edge that reads nothing, after the last character. */
   atEnd(from: number, to: number): void {
     this.#atEnd.set(from, [...(this.#atEnd.get(from) ?? []), to]);
   }

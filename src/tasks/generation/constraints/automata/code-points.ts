@@ -206,7 +206,7 @@ function split(first: number, last: number): readonly ByteSequence[] {
   for (let shift = 6; shift < 6 * low.length; shift += 6) {
     const block = 2 ** shift;
     if (Math.floor(first / block) === Math.floor(last / block)) continue;
-    // Both ends are whole blocks, or the parts before and behind are apart.
+    // Both ends are whole blocks, or the parts before and after are apart.
     if (first % block !== 0) {
       const end = Math.ceil(first / block) * block - 1;
       return [...split(first, end), ...split(end + 1, last)];

@@ -36,7 +36,7 @@ export function compareDecimals(left: Decimal, right: Decimal): number {
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-/** The digits of a decimal before and behind the point, without its sign. */
+/** The digits of a decimal before and after the point, without its sign. */
 export function decimalDigits(decimal: Decimal): { readonly whole: string; readonly fraction: string } {
   const { digits, exponent } = getParts(decimal);
   if (exponent >= 0) return { whole: digits === "" ? "0" : digits + "0".repeat(exponent), fraction: "" };

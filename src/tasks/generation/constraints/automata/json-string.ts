@@ -23,7 +23,7 @@ const codePointRanges: readonly (readonly [first: number, last: number])[] = [
   [0x10000, 0x10ffff],
 ];
 
-/** Among the digits of \u; or behind the first of two surrogates, where `\`, then `u` follow: `high` is negative behind the backslash. */
+/** Among the digits of \u; or after the first of two surrogates, where `\`, then `u` follow: `high` is negative after the backslash. */
 type Place =
   | { readonly kind: "digits"; readonly value: number; readonly count: number; readonly high: number }
   | { readonly kind: "low"; readonly high: number };
@@ -33,7 +33,7 @@ interface State {
   readonly place: Place;
 }
 
-/** Places of states, their lowest four bits. 0 to 7 are states of a decoder of UTF-8 in the text; behind an escape's `\u`, the rest of the state is a number of a table. */
+/** Places of states, their lowest four bits. 0 to 7 are states of a decoder of UTF-8 in the text; after an escape's `\u`, the rest of the state is a number of a table. */
 const [behindBackslash, behindEnd, inEscape, beforeQuote] = [8, 9, 10, 11];
 
 /** Strings of JSON whose text fits an automaton. The opening quote is part of it. States are a state of the text, or a number of an escape, times 16, and a place. */
@@ -71,7 +71,7 @@ export class JsonString implements Automaton {
     return (state & 15) === 0 ? (this.#content.freeCharacters?.(getContent(state)) ?? 0) : 0;
   }
 
-  /** The state of the text behind the closing quote; -1 before it. */
+  /** The state of the text after the closing quote; -1 before it. */
   contentAtEnd(state: number): number {
     return this.accepts(state) ? getContent(state) : -1;
   }

@@ -132,7 +132,7 @@ function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
   }
 }
 
-/** Remainders below this have a number as the key of their state, which is exact for factors of up to 300 digits behind the point. */
+/** Remainders below this have a number as the key of their state, which is exact for factors of up to 300 digits after the point. */
 const maxNumberKey = 2 ** 42;
 
 interface Remainder {
@@ -147,7 +147,7 @@ function multipleDfa(factor: Decimal): Dfa {
   const { whole, fraction } = decimalDigits(factor);
   const scale = fraction.length;
   const divisor = Number(whole + fraction);
-  // Digits that are missing behind the point are zeros.
+  // Digits that are missing after the point are zeros.
   const complete = ({ remainder, fractionDigits }: Remainder): number => (remainder * 10 ** (scale - fractionDigits)) % divisor;
   return explore<Remainder>({
     start: { remainder: 0, fractionDigits: 0, isFraction: false, isEmpty: true },

@@ -90,7 +90,7 @@ function union(parts: readonly Dfa[]): Dfa {
   return difference(all, intersection(...(parts.map((part) => difference(all, part)) as [Dfa, ...Dfa[]])));
 }
 
-/** Assertions before the first element that reads a character, behind ^. */
+/** Assertions before the first element that reads a character, after ^. */
 function leadingLookaheads({ elements }: AST.Alternative): readonly AST.LookaheadAssertion[] {
   const found: AST.LookaheadAssertion[] = [];
   for (const element of elements) {

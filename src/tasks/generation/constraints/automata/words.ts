@@ -42,7 +42,7 @@ export class WordTrie implements Automaton {
   /** Number of texts, each counted once. */
   readonly size: number;
   readonly nodes: number;
-  /** By node: its last byte, and the number of the node behind all below it. */
+  /** By node: its last byte, and the number of the node after all below it. */
   readonly #bytes: Uint8Array;
   readonly #ends: Int32Array;
   /** By node: number of texts that end at nodes before it. One more element than nodes. */

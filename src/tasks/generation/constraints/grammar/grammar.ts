@@ -12,7 +12,7 @@ export type GrammarNode =
   | { readonly kind: "choice"; readonly options: readonly GrammarNode[] }
   /** `item`, `min` to `max` times. */
   | { readonly kind: "repeat"; readonly item: GrammarNode; readonly min: number; readonly max: number }
-  /** One of the texts of a trie, and behind it the part of its number. */
+  /** One of the texts of a trie, and after it the part of its number. */
   | { readonly kind: "switch"; readonly words: WordTrie; readonly cases: readonly GrammarNode[] }
   | GrammarRule
   | ObjectNode;
@@ -63,7 +63,7 @@ export function text(automaton: Automaton & { readonly isEmpty?: boolean }): Gra
   return part({ kind: "text", automaton, isEmpty: automaton.isEmpty ?? false }, 0);
 }
 
-/** This text. */
+/** Grammar of exactly this text. */
 export function literal(word: string): GrammarNode {
   return word === "" ? sequence() : text(new Literal(word));
 }
@@ -73,7 +73,7 @@ export function sequence(...items: readonly GrammarNode[]): GrammarNode {
   return sequenceOf(items);
 }
 
-/** As `sequence`, of any number of parts. */
+/** As `sequence`, for a list of parts. */
 export function sequenceOf(items: readonly GrammarNode[]): GrammarNode {
   return items.length === 1 ? (items[0] as GrammarNode) : part({ kind: "sequence", items }, items.length);
 }
@@ -89,17 +89,17 @@ export function choice(...options: readonly GrammarNode[]): GrammarNode {
   return choiceOf(options);
 }
 
-/** As `choice`, of any number of parts. */
+/** As `choice`, for a list of parts. */
 export function choiceOf(options: readonly GrammarNode[]): GrammarNode {
   return options.length === 1 ? (options[0] as GrammarNode) : part({ kind: "choice", options }, options.length);
 }
 
-/** One of the texts of a trie, and behind it the part of its number. */
+/** One of the texts of a trie, and after it the part of its number. */
 export function switchOf(words: WordTrie, cases: readonly GrammarNode[]): GrammarNode {
   return part({ kind: "switch", words, cases }, cases.length);
 }
 
-/** Default: nothing or one. */
+/** Grammar of repetitions of a part. Default: none or one. */
 export function repeat(item: GrammarNode, min = 0, max = 1): GrammarNode {
   return part({ kind: "repeat", item, min, max }, 1);
 }

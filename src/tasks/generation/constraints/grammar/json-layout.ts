@@ -7,7 +7,7 @@ import { type GrammarNode, repeat, text } from "./grammar.ts";
 const [maxSpaces, maxLevels] = [4, 20];
 
 const [start, behindSpace, behindReturn, behindLine] = [0, 1, 2, 3];
-/** With so many spaces or tabs behind the line end. */
+/** With so many spaces or tabs after the line end. */
 const spaces = (count: number): number => behindLine + count;
 const tabs = (count: number): number => (count === 0 ? behindLine : spaces(maxSpaces * maxLevels) + count);
 

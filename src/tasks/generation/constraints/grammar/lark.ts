@@ -186,7 +186,7 @@ class Parser {
     return undefined;
   }
 
-  /** A terminal in a rule, and what may be ignored behind it. */
+  /** A terminal in a rule, and what may be ignored after it. */
   #spaced(node: GrammarNode): GrammarNode {
     return this.#inTerminal ? node : sequence(node, this.#space);
   }

@@ -7,7 +7,7 @@ import type { MemberSet } from "./member-set.ts";
 export interface Stack {
   readonly number: number;
   readonly part: StackPart;
-  /** Undefined: the end of the text. */
+  /** The parts that follow. Undefined: the end of the text. */
   readonly rest: Stack | undefined;
   /** Number of objects and lists of JSON that are open. */
   readonly depth: number;
@@ -20,7 +20,7 @@ export type StackPart =
   | { readonly kind: "repeat"; readonly node: Extract<GrammarNode, { kind: "repeat" }>; readonly count: number }
   /** The items of a sequence from a number on. */
   | { readonly kind: "sequence"; readonly node: Extract<GrammarNode, { kind: "sequence" }>; readonly at: number }
-  /** Behind a text of a switch, whose automaton says which it is. */
+  /** After a text of a switch, whose automaton says which it is. */
   | { readonly kind: "switch"; readonly node: Extract<GrammarNode, { kind: "switch" }> }
   | ObjectPart;
 

@@ -38,7 +38,7 @@ export class ObjectMembers {
     return names;
   }
 
-  /** The property whose name was read, and the set without it. `state`: of `names`, behind the closing quote. */
+  /** The property whose name was read, and the set without it. `state`: of `names`, after the closing quote. */
   read(names: JsonString, state: number, set: MemberSet): { readonly property: ObjectProperty; readonly rest: MemberSet } {
     const number = this.#node.names.wordAt(names.contentAtEnd(state));
     return { property: this.#node.properties[number] as ObjectProperty, rest: this.#sets.without(set, number) };

@@ -148,7 +148,7 @@ export class PushdownMachine {
         if (part.place === "name") this.#addNames(part, rest, reading);
         break;
       case "switch":
-        break; // only ever behind its automaton
+        break; // only ever after its automaton
       default:
         part satisfies never;
     }

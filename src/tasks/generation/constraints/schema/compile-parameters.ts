@@ -12,7 +12,7 @@ import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
 /** Tags around the members of an object. */
 export interface ParameterTags {
-  /** Before a name, and words behind it. */
+  /** Before a name, and words after it. */
   readonly key: readonly [before: string, ...after: readonly string[]];
   readonly valueClose: string;
   /** Whether a line end precedes and follows each value. */
@@ -42,7 +42,7 @@ export class ParameterCompiler {
     this.#line = tags.hasLines ? "\n" : "";
   }
 
-  /** The members of the objects for which all schemas are valid, each with white space behind it. */
+  /** The members of the objects for which all schemas are valid, each with white space after it. */
   node(places: readonly SchemaPlace[]): GrammarNode {
     return this.#compile(places, (parts) => this.#members(parts));
   }
@@ -102,7 +102,7 @@ export class ParameterCompiler {
     return sequence(literal(before), name, literal(first), ...words, literal(this.#line), value, this.#gap);
   }
 
-  /** A value and the tag behind it. */
+  /** A value and the tag after it. */
   #value(parts: readonly SchemaPart[]): GrammarNode {
     const types = getTypes(parts);
     const others = types.filter((type) => type !== "string");

@@ -43,7 +43,7 @@ import {
 import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
 
-/** Behind an item of a list that another follows. */
+/** After an item of a list that another follows. */
 const itemEnd = sequence(literal(","), lineBreak);
 
 const quick: ReadonlySet<string> = new Set([

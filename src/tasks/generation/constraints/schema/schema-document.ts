@@ -12,7 +12,7 @@ export interface SchemaPart {
   readonly pointer: string;
   /** URI that its references are relative to. */
   readonly base: string;
-  /** Undefined: the keywords of all drafts count. */
+  /** Draft of JSON Schema. Undefined: the keywords of all drafts are obeyed. */
   readonly draft: Draft | undefined;
   /** Where in the document it is negated, for a schema that was made from the negation of another. */
   readonly negatedBy?: ConstraintPlace | undefined;

@@ -1,5 +1,4 @@
 /** Messages between the pool of grammar threads and its threads. */
-import type { SerializedError } from "../../../../contract/errors.ts";
 import type { TextSettings } from "../../../../models/manifest.ts";
 import type { ConstraintLimits } from "../constraint-budget.ts";
 import type { CompiledFacts } from "../grammar-host.ts";
@@ -35,19 +34,11 @@ export type ThreadOperations = {
 /** Name of an operation. */
 export type ThreadOperation = keyof ThreadOperations;
 
+/** Result of an operation. */
+export type ThreadResult = ThreadOperations[ThreadOperation]["result"];
+
 /** Message to a thread: one call. */
 export interface CallMessage<Name extends ThreadOperation = ThreadOperation> {
   readonly operation: Name;
   readonly args: ThreadOperations[Name]["args"];
 }
-
-/** Message from a thread: the result of its call. */
-export type ResultMessage = (
-  | { readonly ok: true; readonly result: ThreadOperations[ThreadOperation]["result"] }
-  | { readonly ok: false; readonly error: SerializedError }
-) & {
-  /** Time that the call took, in milliseconds. */
-  readonly tookMs: number;
-  /** Heap that the thread has taken from the system, in use or not, in bytes. */
-  readonly heapBytes: number;
-};

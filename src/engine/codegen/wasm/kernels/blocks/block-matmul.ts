@@ -3,13 +3,13 @@
  * are summed exactly in int32 for each group, then scaled and summed in float32. One row reads the codes as they lie. Several rows widen a panel to 16-bit integers
  * once and use it for all of them; each row gets the bits that it gets alone.
  */
+import type { Activation } from "../../../../ir/operations.ts";
 import { at as item } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";

@@ -3,12 +3,12 @@
  * neighbouring positions of an output row. A 1 x 1 convolution with stride 1 treats the whole plane as one row. With `depth` the window also spans
  * several planes of each channel (3-D convolution).
  */
+import type { Activation } from "../../../../ir/operations.ts";
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import type { Activation } from "../../math/activation.ts";
 import { type BlockRange, emitBlock } from "../loops/blocks.ts";
 import { offsetBy, unravel } from "../loops/addressing.ts";
 import { floatBytes, laneCount } from "../loops/lanes.ts";

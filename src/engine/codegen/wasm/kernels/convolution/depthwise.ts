@@ -1,8 +1,9 @@
 /** Depthwise convolution: each output channel is the convolution of one input channel with its own window. Computes four neighbouring positions at a time. */
+import type { Activation } from "../../../../ir/operations.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { type Activation, activate } from "../../math/activation.ts";
+import { activate } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";

@@ -5,8 +5,9 @@ import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { decodeFloat, encodeFloat } from "../../../../../contract/small-floats.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { collapseAxes } from "../loops/axes.ts";
+import { isComparison } from "./function-table.ts";
 import { elementwise } from "./elementwise.ts";
-import type { Arithmetic, Comparison, ElementwiseType, ElementwiseRequest, FloatUnary, Step } from "./request.ts";
+import type { Binary, ElementwiseType, ElementwiseRequest, Step, Unary } from "./request.ts";
 
 const arrayTypes = {
   float32: Float32Array,
@@ -39,21 +40,17 @@ function run(request: ElementwiseRequest, inputs: readonly Values[], splits = 2,
 
 const bytesUpTo = (count: number) => Uint8Array.from({ length: count }, (_, index) => index);
 
-const unary = (op: FloatUnary, values: readonly number[]) =>
+const unary = (op: Unary, values: readonly number[]) =>
   run({ shape: [values.length], inputs: [{ type: "float32" }], steps: [{ op, of: [0] }], output: "float32" }, [
     Float32Array.from(values),
   ]);
 
-const binary = (
-  type: "float32" | "int32" | "int64",
-  op: Arithmetic | Comparison,
-  pairs: readonly (readonly [number, number])[],
-) => {
+const binary = (type: "float32" | "int32" | "int64", op: Binary, pairs: readonly (readonly [number, number])[]) => {
   const column = (place: 0 | 1) =>
     type === "int64"
       ? BigInt64Array.from(pairs, (pair) => BigInt(pair[place]))
       : arrayTypes[type].from(pairs.map((pair) => pair[place]));
-  const output = ["eq", "ne", "lt", "le", "gt", "ge"].includes(op) ? "bool" : type;
+  const output = isComparison(op) ? "bool" : type;
   return run({ shape: [pairs.length], inputs: [{ type }, { type }], steps: [{ op, of: [0, 1] }], output }, [
     column(0),
     column(1),
@@ -63,7 +60,7 @@ const binary = (
 describe("one step", () => {
   const values = [0.5, -0.5, 0, 2.5, 3.5, -2.5, 0.9, -0.1, 7, -7, 100];
 
-  it.each<[FloatUnary, (x: number) => number]>([
+  it.each<[Unary, (x: number) => number]>([
     ["abs", Math.abs],
     ["neg", (x) => -x],
     ["sign", Math.sign],
@@ -71,7 +68,6 @@ describe("one step", () => {
     ["reciprocal", (x) => 1 / x],
     ["floor", Math.floor],
     ["ceil", Math.ceil],
-    ["trunc", Math.trunc],
     ["round", (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))],
     ["exp", Math.exp],
     ["log", Math.log],
@@ -89,7 +85,6 @@ describe("one step", () => {
     ["acosh", Math.acosh],
     ["atanh", Math.atanh],
     ["log1p", Math.log1p],
-    ["expm1", Math.expm1],
   ])("%s", (op, exact) => {
     unary(op, values).forEach((value, index) => {
       const wanted = Math.fround(exact(Math.fround(values[index]!)));
@@ -113,7 +108,7 @@ describe("one step", () => {
   ] as const;
   const floorMod = (a: number, b: number) => a - Math.floor(a / b) * b;
   const exact: Readonly<
-    Record<Exclude<Arithmetic, "and" | "or" | "xor" | `shift-${string}`> | Comparison, (a: number, b: number) => number>
+    Record<Exclude<Binary, "and" | "or" | "xor" | `${"shift" | "bitwise"}-${string}`>, (a: number, b: number) => number>
   > = {
     add: (a, b) => a + b,
     sub: (a, b) => a - b,
@@ -124,12 +119,12 @@ describe("one step", () => {
     pow: Math.pow,
     mod: floorMod,
     remainder: (a, b) => a % b,
-    eq: (a, b) => Number(a === b),
-    ne: (a, b) => Number(a !== b),
-    lt: (a, b) => Number(a < b),
-    le: (a, b) => Number(a <= b),
-    gt: (a, b) => Number(a > b),
-    ge: (a, b) => Number(a >= b),
+    equal: (a, b) => Number(a === b),
+    "not-equal": (a, b) => Number(a !== b),
+    less: (a, b) => Number(a < b),
+    "less-or-equal": (a, b) => Number(a <= b),
+    greater: (a, b) => Number(a > b),
+    "greater-or-equal": (a, b) => Number(a >= b),
   };
 
   it.each(Object.keys(exact) as (keyof typeof exact)[])("%s", (op) => {

@@ -6,10 +6,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { indices, storeLanes } from "../loops/lanes.ts";
 import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
-import { type ElementwiseType, elementBytes } from "./request.ts";
-
-/** Types in registers. 8- and 16-bit integers are held as int32, float16 as float32, and bool as a mask with all bits of a lane set or clear. */
-export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
+import { type ElementwiseType, elementBytes, type RegisterType } from "./request.ts";
 
 /** Four elements in registers: one vector, or two vectors of two lanes each for int64 and float64. */
 export interface RegisterValue {

@@ -4,21 +4,10 @@ import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
 import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vector.ts";
-import { doubleArithmetic, doubleComparison, doubleUnary } from "./double-operations.ts";
-import { floatArithmetic, floatComparison, floatUnary } from "./float-operations.ts";
-import {
-  int32Arithmetic,
-  int32Comparison,
-  int32Unary,
-  int64Arithmetic,
-  int64Comparison,
-  int64Unary,
-  uint32Arithmetic,
-  uint32Comparison,
-} from "./integer-operations.ts";
-import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } from "./registers.ts";
-import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
-import { isComparison } from "./support.ts";
+import { isComparison } from "./function-table.ts";
+import { needsTwoVectors, type RegisterValue, registerType } from "./registers.ts";
+import type { ElementwiseType, RegisterType, Step } from "./request.ts";
+import { functionTables } from "./support.ts";
 
 /**
  * Generates the code of one step and returns its result. `values` holds the inputs and the results of earlier steps; `constants` maps indices of constants to
@@ -38,23 +27,16 @@ export function emitStep(
   const [a, b, c] = step.of.map((place) => valueAt(values, place));
   if (a === undefined) throw unsupportedStep(step, []);
   if (step.op === "cast") return lanes(registerType(step.to), castParts(f, a, step.to));
-  if (b === undefined)
-    return lanes(
-      a.type,
-      computeParts(step, [a], (x) => unary(f, step.op as Unary, a.type, x)),
-    );
-  if (c !== undefined) return lanes(b.type, selectParts(step, a, b, c));
-  if (a.type !== b.type) throw unsupportedStep(step, [a, b]);
-  const operation = step.op as Arithmetic | Comparison;
-  if (isComparison(operation)) {
-    const masks = computeParts(step, [a, b], (x, y) => compare(operation, a.type, x, y));
-    return lanes("bool", [needsTwoVectors(a.type) ? lowWords(masks) : (masks[0] ?? v128.zero)]);
+  if (step.op === "select") {
+    if (b === undefined || c === undefined) throw unsupportedStep(step, [a]);
+    return lanes(b.type, selectParts(step, a, b, c));
   }
-  const knownExponent = constants.get(step.of[1] ?? -1);
-  return lanes(
-    a.type,
-    computeParts(step, [a, b], (x, y) => arithmetic(f, operation, a.type, x, y, knownExponent)),
-  );
+  const emit = functionTables[a.type][step.op];
+  if (emit === undefined || (b !== undefined && b.type !== a.type)) throw unsupportedStep(step, b === undefined ? [a] : [a, b]);
+  const exponent = constants.get(step.of[1] ?? -1);
+  const parts = a.parts.map((x, part) => emit(f, x, b?.parts[part] ?? x, exponent));
+  if (!isComparison(step.op)) return lanes(a.type, parts);
+  return lanes("bool", [needsTwoVectors(a.type) ? lowWords(parts) : (parts[0] ?? v128.zero)]);
 }
 
 function valueAt(values: readonly RegisterValue[], place: number): RegisterValue {
@@ -69,54 +51,6 @@ function valueAt(values: readonly RegisterValue[], place: number): RegisterValue
 function unsupportedStep(step: Step, operands: readonly RegisterValue[]): InferyardError {
   const types = operands.map(({ type }) => type).join(" and ");
   return new InferyardError("CONTRACT_VIOLATION", `there is no elementwise ${step.op} of ${types}`);
-}
-
-/** Applies `compute` to each vector of the operands: one vector, or two for 64-bit types. Throws CONTRACT_VIOLATION where it returns undefined. */
-function computeParts(
-  step: Step,
-  operands: readonly RegisterValue[],
-  compute: (x: Local<"v128">, y: Local<"v128">) => V128 | undefined,
-): V128[] {
-  const [a, b] = operands;
-  return (a?.parts ?? []).map((x, part) => {
-    const result = compute(x, b?.parts[part] ?? x);
-    if (result === undefined) throw unsupportedStep(step, operands);
-    return result;
-  });
-}
-
-function unary(f: FunctionBuilder, op: Unary, type: RegisterType, x: Local<"v128">): V128 | undefined {
-  if (type === "int64") return int64Unary(op, x);
-  if (type === "float64") return doubleUnary(f, op, x);
-  if (type === "int32") return int32Unary(op, x);
-  if (type === "uint32") return op === "not" ? v128.not(x) : undefined;
-  if (type === "bool") return op === "not" ? v128.not(x) : undefined;
-  return op === "not" ? undefined : floatUnary(f, op, x);
-}
-
-function arithmetic(
-  f: FunctionBuilder,
-  op: Arithmetic,
-  type: RegisterType,
-  a: Local<"v128">,
-  b: Local<"v128">,
-  exponent: number | undefined,
-): V128 | undefined {
-  if (type === "int64") return int64Arithmetic(f, op, a, b);
-  if (type === "float64") return doubleArithmetic(f, op, a, b);
-  if (type === "int32") return int32Arithmetic(f, op, a, b);
-  if (type === "uint32") return uint32Arithmetic(f, op, a, b);
-  if (type === "float32") return floatArithmetic(f, op, a, b, exponent);
-  return op === "and" || op === "or" || op === "xor" ? v128[op](a, b) : undefined;
-}
-
-function compare(op: Comparison, type: RegisterType, a: V128, b: V128): V128 | undefined {
-  if (type === "float32") return floatComparison(op, a, b);
-  if (type === "int64") return int64Comparison(op, a, b);
-  if (type === "float64") return doubleComparison(op, a, b);
-  if (type === "uint32") return uint32Comparison(op, a, b);
-  if (type === "bool" && op !== "eq" && op !== "ne") return undefined;
-  return int32Comparison(op, a, b);
 }
 
 function selectParts(step: Step, condition: RegisterValue, whenTrue: RegisterValue, whenFalse: RegisterValue): V128[] {

@@ -3,33 +3,19 @@ import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../../../../contract/errors.ts";
 import { assembleKernels } from "../../compile.ts";
 import { elementwise } from "./elementwise.ts";
-import type { Arithmetic, Comparison, ElementwiseRequest, ElementwiseType, Step, Unary } from "./request.ts";
+import type { Binary, ElementwiseRequest, ElementwiseType, Step, Unary } from "./request.ts";
 import { supportsElementwise } from "./support.ts";
 
 const types = ["float32", "float16", "float64", "int32", "uint32", "int64", "uint16", "int16", "uint8", "int8", "bool"] as const;
 const unary: readonly Unary[] = [
-  ...([
-    "abs",
-    "neg",
-    "sign",
-    "sqrt",
-    "reciprocal",
-    "floor",
-    "ceil",
-    "round",
-    "trunc",
-    "exp",
-    "log",
-    "sin",
-    "cos",
-    "erf",
-  ] as const),
-  ...(["relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "sigmoid", "tanh", "tan", "asin", "acos", "atan", "sinh"] as const),
-  ...(["cosh", "asinh", "acosh", "atanh", "log1p", "expm1", "not"] as const),
+  ...(["abs", "neg", "sign", "sqrt", "reciprocal", "floor", "ceil", "round", "exp", "log", "sin", "cos", "erf", "not"] as const),
+  ...(["relu", "gelu", "gelu-tanh", "silu", "sigmoid", "tanh", "tan", "asin", "acos", "atan", "sinh", "bitwise-not"] as const),
+  ...(["cosh", "asinh", "acosh", "atanh", "log1p"] as const),
 ];
-const binary: readonly (Arithmetic | Comparison)[] = [
+const binary: readonly Binary[] = [
   ...(["add", "sub", "mul", "div", "min", "max", "pow", "mod", "remainder", "and", "or", "xor"] as const),
-  ...(["shift-left", "shift-right", "eq", "ne", "lt", "le", "gt", "ge"] as const),
+  ...(["bitwise-and", "bitwise-or", "bitwise-xor", "shift-left", "shift-right"] as const),
+  ...(["equal", "not-equal", "less", "less-or-equal", "greater", "greater-or-equal"] as const),
 ];
 
 function canGenerate(request: ElementwiseRequest): boolean {

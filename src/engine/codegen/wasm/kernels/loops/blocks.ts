@@ -16,7 +16,7 @@ export interface BlockRange {
   readonly width: number;
 }
 
-/** Calls `emit` once for each block length that occurs: `width`, the remainder, or both behind a branch on the last block. */
+/** Calls `emit` once for each block length that occurs: `width`, the remainder, or both after a branch on the last block. */
 export function emitBlock(f: FunctionBuilder, { block, blocks, size, width }: BlockRange, emit: (length: number) => void): void {
   const rest = size % width;
   if (rest === 0) emit(width);

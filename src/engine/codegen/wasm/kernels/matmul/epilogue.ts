@@ -1,9 +1,10 @@
 /** The epilogue of a matrix product: scale, bias, activation and residual, applied to the sums before they are stored. */
+import type { Activation } from "../../../../ir/operations.ts";
 import { required } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import { type Activation, activate } from "../../math/activation.ts";
+import { activate } from "../../math/activation.ts";
 import { indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
 /** Operations applied to the sums of a matrix product before they are stored: bias, activation, residual. */

@@ -1,10 +1,10 @@
 /** Linear layers: C = activation(alpha * A B + bias) + residual with constant, packed B. */
+import type { Activation } from "../../../../ir/operations.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns } from "./micro-kernel.ts";

@@ -54,7 +54,7 @@ export interface Tile {
   readonly bDepthBytes: number;
   /** Byte offset of each vector of columns within B at one k. Default: contiguous. */
   readonly bVectorBytes?: (vector: number) => number;
-  /** Default: float32. */
+  /** Arithmetic of the tile. Default: float32. */
   readonly arithmetic?: TileArithmetic;
   /** Returns the initial sum of a row of the tile and a vector of its columns. */
   start(row: number, vector: number): V128;

@@ -19,7 +19,7 @@ export const runSteps = 12;
 export const stepBytes: number = 2 * vectorBytes;
 
 /** Upper bound on the product of the norm of a row of activations and the norm of a panel of weights for which all their 16-bit sums are exact. */
-export const maxInt16 = 32_767;
+export const maxNormProduct = 32_767;
 
 /** Bytes of the header of a panel: the largest norm of its runs (int32), two int16 of value 1, padding, then the sum of each column (8 times int32). */
 export const panelHeaderBytes = 48;

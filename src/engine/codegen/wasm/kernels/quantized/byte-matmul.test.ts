@@ -12,7 +12,7 @@ import { amount } from "../../../../../../test/fixtures/slow.ts";
 import type { WasmFeatures } from "../../assembler/wasm-features.ts";
 import { roundHalfToEven } from "../../../../../contract/small-floats.ts";
 import type { IntegerOutput } from "./integer-epilogue.ts";
-import { maxInt16, normOffset, panelBytes, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
+import { maxNormProduct, normOffset, panelBytes, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 import { byteMatmul } from "./byte-matmul.ts";
 import { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./pack-bytes.ts";
 import { quantizeRows } from "./quantize-rows.ts";
@@ -114,7 +114,7 @@ describe("products of bytes", () => {
           for (const set of featureSets) {
             const { c, norm } = run(given, "int32", splits, set);
             expect([...c]).toEqual(sums(given));
-            paths.add(norm <= maxInt16);
+            paths.add(norm <= maxNormProduct);
           }
         },
       ),
@@ -137,7 +137,7 @@ describe("products of bytes", () => {
       extremes(1000, 0, (row) => (row % 2 === 0 ? sign * 127 : sign));
       extremes(-1000, 255, (row) => (row % 2 === 0 ? -128 : 127));
       // A run of equal products just fits, and with quanta larger by 1 it does not.
-      const last = Math.floor(maxInt16 / (runSteps * 2 * 64));
+      const last = Math.floor(maxNormProduct / (runSteps * 2 * 64));
       for (const quantum of [last, last + 1, -last, -last - 1])
         extremes(quantum, 100, (_, column) => (column % 2 === 0 ? sign * 64 : -sign * 64), runSteps * stepDepth);
     }

@@ -15,7 +15,7 @@ import { tileRows } from "../matmul/micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import {
   columnSumsOffset,
-  maxInt16,
+  maxNormProduct,
   normOffset,
   onesOffset,
   panelBytes,
@@ -96,7 +96,7 @@ function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
     ones: f.value(v128.load32Splat(panel, onesOffset)), // loaded once: V8 would create a constant again at each use
   };
   f.when(
-    i32.leU(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
+    i32.leU(i32.mul(norm, i32.load(panel)), i32.const(maxNormProduct)),
     () => sumInSixteenBits(f, walk),
     () => sumInThirtyTwoBits(f, walk),
   );

@@ -1,8 +1,8 @@
 /** The epilogue of integer products: exact sums are stored as int32, or as float32 after scales, bias, activation and residual. */
+import type { Activation } from "../../../../ir/operations.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
 import { tileColumns, tileRows } from "../matmul/micro-kernel.ts";

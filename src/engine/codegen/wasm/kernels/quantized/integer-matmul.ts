@@ -7,21 +7,16 @@
 import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import type { WeightBytes } from "./integer-packing.ts";
+import type { IntegerWeightsShape } from "./integer-packing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
 import { laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
-import { int16RowStride } from "./quantize.ts";
 
 /** Shapes, weight width and output form of one matrix product of int16 activations and packed 8- or 16-bit weights. */
-export interface IntegerMatmulRequest {
-  /** Rows of A and C. A is [m, k] int16 with rows of `int16RowStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
+export interface IntegerMatmulRequest extends IntegerWeightsShape {
+  /** Rows of A and C. A is [m, k] int16; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
   readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  /** Bytes of a packed weight, from `integerWeightBytes`. */
-  readonly weightBytes: WeightBytes;
   readonly output: IntegerOutput;
 }
 
@@ -33,7 +28,7 @@ const multiplyAddsPerNanosecond = 40;
  */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
-  const pairs = int16RowStride(k) / 2;
+  const pairs = k / 2;
   const loops = tilingFor(m, n, pairs * 4);
   const pairBytes = tileColumns * 2 * weightBytes;
   return defineKernel({

@@ -60,21 +60,15 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
   });
 }
 
-/** Shape of the activations [rows, columns], which share one scale and zero point. */
+/** Shape of the activations [rows, columns], which share one scale and zero point. The number of columns is even. */
 export interface QuantizeRequest {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Elements per row of int16 activations without zero point: `columns` rounded up to an even number. */
-export function int16RowStride(columns: number): number {
-  return Math.ceil(columns / 2) * 2;
-}
-
 /**
  * Generates the kernel that quantizes float32 to 8 bits: round(x / scale) + zero point, half to even, clamped to 0 to 255. The result is without the zero
- * point, as int16 in rows padded with 0 to an even length, as `integerMatmul` takes it. Parameters: x, scale, zeroPoint, y. One piece (unit of parallel
- * work) is one row.
+ * point, as int16, as `integerMatmul` takes it. Parameters: x, scale, zeroPoint, y. One piece (unit of parallel work) is one row.
  */
 export function quantize({ rows, columns }: QuantizeRequest): Kernel {
   return defineKernel({
@@ -90,7 +84,7 @@ export function quantize({ rows, columns }: QuantizeRequest): Kernel {
       const shift = f.value(f32x4.convertI32x4S(zero));
       f.range(from, to, 1, (row) => {
         const source = f.value(offsetBy(x, row, columns * floatBytes));
-        const target = f.value(offsetBy(y, row, int16RowStride(columns) * 2));
+        const target = f.value(offsetBy(y, row, columns * 2));
         forVectors(f, columns, (offset, lanes) => {
           const quantum = f.value(quantizedLanes(loadVector(source, offset), divisor, shift));
           storeInt16(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
@@ -100,7 +94,7 @@ export function quantize({ rows, columns }: QuantizeRequest): Kernel {
   });
 }
 
-/** Shape and type of the quantized activations [rows, columns] from which the zero point is subtracted. */
+/** Shape and type of the quantized activations [rows, columns] from which the zero point is subtracted. The number of columns is even. */
 export interface SubtractZeroPointRequest {
   readonly rows: number;
   readonly columns: number;
@@ -127,7 +121,7 @@ export function subtractZeroPoint({ rows, columns, type, zeroPoint }: SubtractZe
       const zero = f.value(zeroAt === undefined ? v128.zero : i32x4.splat(isSigned ? i32.load8S(zeroAt) : i32.load8U(zeroAt)));
       f.range(from, to, 1, (row) => {
         const source = f.value(offsetBy(x, row, columns));
-        const target = f.value(offsetBy(y, row, int16RowStride(columns) * 2));
+        const target = f.value(offsetBy(y, row, columns * 2));
         forVectors(f, columns, (offset, lanes) => {
           const bytes = v128.load32Zero(i32.add(source, i32.shrU(offset, i32.const(2))));
           const wide = isSigned
@@ -155,15 +149,9 @@ function getLowBits(whole: V128): V128 {
   return i32x4.sub(f32x4.add(whole, base), base);
 }
 
-/** Stores `lanes` int32 lanes as int16. If `lanes` is odd, one 0 follows. */
+/** Stores 4 or 2 int32 lanes as int16. */
 function storeInt16(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
-  const kept = lanes % 2 === 0 ? value : i32x4.replaceLane(value, lanes, i32.const(0));
-  const words = f.value(i16x8.narrowI32x4S(kept, kept));
+  const words = f.value(i16x8.narrowI32x4S(value, value));
   const at = f.value(address);
-  if (lanes === 4) {
-    f.run(v128.store64Lane(at, words, 0));
-    return;
-  }
-  f.run(v128.store32Lane(at, words, 0));
-  if (lanes === 3) f.run(v128.store32Lane(at, words, 1, 4));
+  f.run(lanes === 4 ? v128.store64Lane(at, words, 0) : v128.store32Lane(at, words, 0));
 }
