@@ -26,7 +26,7 @@ export interface Agreement {
 }
 
 /** Length of the longest sequence in the verification, in tokens. */
-const longestSequence = 6;
+const longestSequence = 5;
 
 /**
  * Maximum accepted difference between two rows of logits: root mean square of the difference, relative to the standard deviation. Unrelated sequences
@@ -57,7 +57,7 @@ const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Computes 18 tokens in 5 calls. (1) A prompt. (2) One token after the prompt and a different token after its fork, in one call. (3) Prompt and first
  * token in one call, together with a shorter prompt. (4) The second token after a truncation to the prompt. (5) The shorter prompt alone.
  * All logits must be finite, and logits after the same tokens must be equal. For a model
- * with a context shorter than 6 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
+ * with a context shorter than 5 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
  * that differ or the call that the engine refuses. Other errors, such as the death of a host process, are passed on.
  */
 export async function verifyAgreement(
