@@ -244,7 +244,7 @@ export class SharedModels {
 
   /** Drops all cached requests of a model that was unloaded. */
   #forget(resident: ResidentModel): void {
-    for (const known of [...this.#resolved.values()]) if (known.resident === resident) this.#resolved.delete(known.requestKey);
+    for (const known of this.#resolved.values()) if (known.resident === resident) this.#resolved.delete(known.requestKey);
   }
 
   #getKey(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
