@@ -50,7 +50,7 @@ function createFlag([syntax, help]: Flag, type: OptionType): Option {
   const option = new Option(syntax, help);
   switch (type.kind) {
     case "boolean":
-      return option.isBoolean()
+      return !option.required
         ? option
         : option.choices(["true", "false"]).argParser((text) => parseChoice(text, ["true", "false"]) === "true");
     case "choice":

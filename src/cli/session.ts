@@ -1,6 +1,6 @@
 /** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import type { Command } from "commander";
-import type { LoadSettings } from "../contract/backend.ts";
+import type { UserLoadSettings } from "../kernels/native-settings.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -63,7 +63,7 @@ export async function effectiveSettings(
     directory: terminal.directory,
     ...omitUndefined({ file: config }),
   });
-  const levels: readonly LoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
+  const levels: readonly UserLoadSettings[] = [settings.values, ...Object.values(settings.values.models ?? {})];
   const kernels = levels.flatMap((level) => level.kernels ?? []);
   if (kernels.length > 0) await formatsOfKernels(kernels); // throws for an unknown one
   return settings;

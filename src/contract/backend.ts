@@ -54,6 +54,12 @@ export interface Backend {
   loadLanguage?(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel>;
 
   /**
+   * Ways to read the files of a model, in order, where they leave a choice. The first with which the model's known answers hold is taken; a model without known
+   * answers is loaded without such settings. Not called for language models. Default: the files leave no choice.
+   */
+  alternatives?(model: ModelFiles, settings: LoadSettings): Promise<readonly LoadAlternative[]>;
+
+  /**
    * Memory of a language model's cache, from facts of its files and without loading anything. Selection refuses a model whose cache does not fit into the
    * memory beside its weights. Default: unknown, and nothing is refused.
    */
@@ -77,6 +83,14 @@ export interface BackendEntry {
   readonly export: string;
   /** Argument of the function. Must survive structured clone. */
   readonly options?: unknown;
+}
+
+/** A way to read the files of a model. */
+export interface LoadAlternative {
+  /** As a noun phrase, for the evidence. */
+  readonly name: string;
+  /** The members of `LoadSettings.engine` that select it. */
+  readonly engine: Readonly<Record<string, unknown>>;
 }
 
 /** Options of `Backend.load`. */

@@ -11,10 +11,10 @@ export interface Capabilities {
   /** Precisions of weights that it runs. */
   readonly precisions: readonly Precision[];
   /**
-   * Load settings that it obeys. A candidate is refused if a setting is given that is not listed here, so that no setting is
+   * Names of the load settings that it obeys, with those in `LoadSettings.engine`. A candidate is refused if a setting is given that is not listed here, so that no setting is
    * ignored. Default: none.
    */
-  readonly options?: readonly (keyof LoadSettings)[];
+  readonly options?: readonly string[];
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
@@ -22,6 +22,11 @@ export interface Capabilities {
    * the weights alone.
    */
   readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
+  /**
+   * Memory of runs. `liveTensors`: number of tensors of the largest size that are held at once, for estimates. `isBounded`: the engine refuses a run that would
+   * exceed `LoadLimits.maxRunMemory` with LIMIT_EXCEEDED by a plan of its own, so that no estimate refuses it. Default: 2, and an estimate refuses.
+   */
+  readonly runMemory?: { readonly liveTensors: number; readonly isBounded: boolean };
   /** true: a load compiles the model for seconds to minutes, so that other targets may serve meanwhile (`RuntimeSettings.whileCompiling`). Default: false. */
   readonly compiles?: boolean;
 }

@@ -54,8 +54,6 @@ export interface Variant extends ModelFiles {
   readonly aliases: readonly string[];
   /** Hexadecimal SHA-256 of the file as the manifest states it. Absent: it is computed when the model is loaded. */
   readonly sha256?: string;
-  /** Orders that the codes of I2_S tensors in a GGUF file may have, where the file leaves a choice: values of `LoadSettings.i2sLayout`. */
-  readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
   /** ggml types of the tensors of a GGUF file, without duplicates. Absent for other formats. */
   readonly tensorTypes?: readonly string[];
   /** Inputs and outputs that an ONNX file states. Absent for other formats. */

@@ -484,6 +484,7 @@ describe("a memory budget", () => {
           measure: "allocated",
           contextLength: null,
           expiresAt: expect.any(Number),
+          restarts: 0,
         },
       ],
     });

@@ -7,7 +7,7 @@ import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server"
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
-import type { SocketSettings } from "../settings/generated-server-settings.ts";
+import type { ServerDefaults, SocketSettings } from "../settings/generated-server-settings.ts";
 import { serverDefaults } from "../settings/server-options.ts";
 import type { Handler } from "./handler.ts";
 import { cannotListen, refuseAnonymous } from "./check-address.ts";
@@ -53,13 +53,13 @@ const maxDefaultUnreadBytes = 2 ** 30;
  * Starts to listen. Throws CONFIG_INVALID if the address is in use, is not an address of this machine, or would be open to other machines without
  * keys.
  */
-export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
+export async function listen(handler: Handler, given: ListenOptions = {}): Promise<Listening> {
+  const options = { ...serverDefaults, ...omitUndefined(given) };
+  const { address, allowAnonymous, stallTimeout, maxConnections: max, maxConnectionsPerClient: maxPerClient } = options;
   const { keys = [], drainTimeout = serverDefaults.drainTimeout, trustProxy = false } = handler.service.settings;
   refuseAnonymous({ address, keys, allowAnonymous });
-  const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
+  const { maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
   const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
-  const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
   const limits = { max, ...omitUndefined({ maxPerClient }), isProxied: trustProxy };
   const connections = new Connections(limits, (connection) => responses.forget(connection));
   handler.watchConnections(() => ({
@@ -68,7 +68,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
     refused: connections.refused,
     disconnected: responses.disconnected,
   }));
-  const server = await startServer(handler, { ...options, address, port }, connections, responses);
+  const server = await startServer(handler, options, connections, responses);
   const stallTimer = setInterval(() => responses.endStalled(), checkMs).unref();
   const { port: boundPort } = server.address() as AddressInfo;
   const scheme = options.tls === undefined ? "http" : "https";
@@ -100,7 +100,7 @@ async function drain(handler: Handler, server: Server, connections: Connections,
 
 function startServer(
   handler: Handler,
-  { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
+  { address: hostname, port, ...options }: ListenOptions & ServerDefaults,
   connections: Connections,
   responses: UnreadResponses,
 ): Promise<Server> {
@@ -158,10 +158,7 @@ function follow(connections: Connections, connection: Connection, response: Serv
 }
 
 /** The timeouts as Node.js takes them: whole milliseconds, and not more for the head than for the whole request. 0: no limit. */
-function serverTimes({
-  headersTimeout = serverDefaults.headersTimeout,
-  bodyTimeout = serverDefaults.bodyTimeout,
-}: Pick<ListenOptions, "headersTimeout" | "bodyTimeout">): ServerTimes {
+function serverTimes({ headersTimeout, bodyTimeout }: Pick<ServerDefaults, "headersTimeout" | "bodyTimeout">): ServerTimes {
   const [headersMs, requestTimeout] = [Math.ceil(parseDuration(headersTimeout)), Math.ceil(parseDuration(bodyTimeout))];
   return {
     headersTimeout: requestTimeout === 0 || headersMs === 0 ? headersMs : Math.min(headersMs, requestTimeout),

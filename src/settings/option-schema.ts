@@ -1,6 +1,6 @@
 /** Schemas of options, made from their tables. The schema library is slow to load: imported only when there are settings to check. */
 import * as z from "zod";
-import { type DescribedOption, type OptionType, describeRange } from "../runtime/options/option.ts";
+import type { DescribedOption, OptionType } from "../runtime/options/option.ts";
 
 /** A duration such as "30s", or a number of milliseconds. */
 export const duration: z.ZodType<string | number> = z.union([
@@ -15,7 +15,7 @@ export const size: z.ZodType<string | number> = z.union([
 ]);
 
 /** An integer above 0. */
-export const count: z.ZodType<number> = z.int().positive();
+export const count: z.ZodInt = z.int().positive();
 
 /**
  * Schemas with the descriptions of the options, by name. `own`: schemas of options whose type does not say all.
@@ -70,8 +70,7 @@ function schemaOf(type: OptionType): z.ZodType {
   }
 }
 
-function integer(type: Extract<OptionType, { kind: "integer" }>): z.ZodType {
-  const message = `must be ${describeRange(type)}`;
-  const bounded = type.min === 1 ? z.int(message).positive(message) : z.int(message).min(type.min, message);
-  return type.max === undefined ? bounded : bounded.max(type.max, message);
+function integer({ min, max }: Extract<OptionType, { kind: "integer" }>): z.ZodType {
+  const bounded = min === 1 ? count : z.int().min(min);
+  return max === undefined ? bounded : bounded.max(max);
 }

@@ -124,6 +124,8 @@ describe("where a value comes from", () => {
       failover: true,
       whileCompiling: "next",
       maxProcessMemory: "2GB",
+      maxProcessGrowth: 2,
+      growthIdle: "1m",
       turnTokens: 64,
       reservedSequences: 0,
       maxParkedMemory: "512MB",

@@ -1,7 +1,7 @@
 /** All settings. Each has one name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag. */
 import { resolve } from "node:path";
 import type { XlaSettings } from "../backends/xla/index.ts";
-import type { LoadSettings } from "../contract/backend.ts";
+import type { UserLoadSettings } from "../kernels/native-settings.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { RuntimeOptions } from "../runtime/options/generated-runtime-options.ts";
 import { loadSettings } from "../runtime/options/load-options.ts";
@@ -11,8 +11,8 @@ import type { ConstraintOptions } from "../runtime/targets/constraints.ts";
 import type { ServerSection } from "./generated-server-settings.ts";
 
 /** All settings: those of a runtime, of its backends and of the server, and defaults of flags. */
-export interface Settings extends ConstraintOptions, LoadSettings, RuntimeOptions {
-  readonly models?: Readonly<Record<string, ConstraintOptions & LoadSettings>>;
+export interface Settings extends ConstraintOptions, UserLoadSettings, RuntimeOptions {
+  readonly models?: Readonly<Record<string, ConstraintOptions & UserLoadSettings>>;
   readonly model?: string;
   readonly variant?: string;
   readonly library?: string;

@@ -1,6 +1,7 @@
 /** A stored measurement: the model, target, machine and settings, and the measured speed. */
 import { omitUndefined } from "../contract/checked.ts";
-import type { Library, LoadSettings } from "../contract/backend.ts";
+import type { Library } from "../contract/backend.ts";
+import type { UserLoadSettings } from "../kernels/native-settings.ts";
 import { type MeasuredMachine, machineDifference } from "./machine.ts";
 
 /** One measurement of a model on a target. */
@@ -60,10 +61,10 @@ export interface Figures {
 }
 
 /** The load settings except `threads`, which is recorded as the resulting number. */
-export type SpeedSettings = Omit<LoadSettings, "threads">;
+export type SpeedSettings = Omit<UserLoadSettings, "threads">;
 
 /** The load settings that are set, except `threads`, sorted by name so that equal settings have equal JSON. */
-export function speedSettings({ threads: _threads, ...others }: LoadSettings): SpeedSettings {
+export function speedSettings({ threads: _threads, ...others }: UserLoadSettings): SpeedSettings {
   return Object.fromEntries(Object.entries(omitUndefined(others)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -1,4 +1,4 @@
-/** The definitions of all tasks. */
+/** The definitions of all tasks: input, output, models that serve each, method of `Runtime`, and command. `inferyard tasks` prints the table. */
 import { getArchitectures } from "../models/huggingface/model-card.ts";
 import type { ChunkOptions } from "./chunking/chunk-options.ts";
 import type { ChunkedTexts } from "./chunking/chunk.ts";
@@ -307,3 +307,21 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
     return { options: recognizeOptions, run: recognize };
   },
 };
+
+/** All tasks, in the order of docs/reference/tasks.md. */
+export const taskTable: readonly TaskDescription[] = [
+  embeddingTask,
+  sparseEmbeddingTask,
+  rerankingTask,
+  textClassificationTask,
+  zeroShotClassificationTask,
+  tokenClassificationTask,
+  fillMaskTask,
+  questionAnsweringTask,
+  similarityTask,
+  extractionTask,
+  chunkingTask,
+  generationTask,
+  chatTask,
+  rewritingTask,
+];

@@ -3,7 +3,7 @@ import { native } from "inferyard/backends/native";
 import * as fc from "fast-check";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { LoadOptions } from "../../src/contract/backend.ts";
+import type { NativeSettings } from "../../src/kernels/native-settings.ts";
 import { parseTiles, type TableType } from "../../src/formats/gguf/blocks/tl-tiles.ts";
 import { readGguf } from "../../src/formats/gguf/read-gguf.ts";
 import { readGgufModel } from "../../src/formats/gguf/models/read-model.ts";
@@ -31,14 +31,14 @@ function optionsOf(type: TableType, scales: "behind" | "listed" = "behind"): Ggu
 async function loaded(
   of: GgufCase,
   file: GgufOptions,
-  options: Partial<LoadOptions>,
+  settings: NativeSettings,
 ): Promise<{ logits: Float32Array; notes: string }> {
-  return await loadedFrom(writeCase(of, file), options);
+  return await loadedFrom(writeCase(of, file), settings);
 }
 
-async function loadedFrom(path: string, options: Partial<LoadOptions>): Promise<{ logits: Float32Array; notes: string }> {
+async function loadedFrom(path: string, settings: NativeSettings): Promise<{ logits: Float32Array; notes: string }> {
   const { variants } = await readManifest(path);
-  const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, options);
+  const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, { engine: { ...settings } });
   try {
     const [logits] = await model.decode([{ sequence: await model.createSequence(), tokens: ids, logits: ids.length }]);
     return { logits: logits!, notes: (await model.evidence()).join("\n") };

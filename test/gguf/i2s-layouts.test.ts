@@ -56,7 +56,7 @@ describe.each(layouts)("%s", (layout) => {
   it("holds for language models", async () => {
     const golden = caseOf("bitnet-b1.58");
     const { variants } = await readManifest(writeCase(golden, { layout }));
-    const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, { i2sLayout: layout });
+    const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, { engine: { i2sLayout: layout } });
     const [logits] = await model.decode([{ sequence: await model.createSequence(), tokens: ids, logits: ids.length }]);
     await model.dispose();
     expect(worst(logits!, Float32Array.from(golden.states))).toBeLessThan(logitTolerance);

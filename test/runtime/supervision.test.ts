@@ -187,7 +187,7 @@ describe.skipIf(skip)(name, () => {
     const runtime = await createRuntime({
       host: "process",
       target: "onnx:cpu",
-      maxProcessGrowth: "8MB",
+      maxProcessGrowth: "50MB",
       growthIdle: "20ms",
       onEvent,
     });

@@ -67,7 +67,7 @@ describe("a server of a program", () => {
   it.each([
     [{ server: { maxQeue: 1 } }, 'server: unknown key "maxQeue" (did you mean "maxQueue"?)'],
     [{ threads: 0, server: { port: -1 } }, "threads: "],
-    [{ server: { tlsCert: "cert.pem" } }, "tlsKey"],
+    [{ server: { tlsCert: "cert.pem" } }, "tlsCert is set without the other half"],
     [{ server: { address: "0.0.0.0" } }, "0.0.0.0 can be reached by other machines, and no keys are set"],
     [
       { server: { models: { a: { reference: "m", strategy: "eager" }, b: { reference: "m", strategy: "pinned" } } } },

@@ -9,6 +9,7 @@ import { tableMatrices } from "../../formats/gguf/models/table-weights.ts";
 import { ggufBlockFormat, ggufWeights, readGgufBlocks, readGgufWeight } from "../../formats/gguf/models/weights.ts";
 import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
+import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { openBlocking } from "../../platform/node/files.ts";
 import type { OpenModelFiles } from "./open-model-files.ts";
 
@@ -39,11 +40,8 @@ export async function openSafetensors(
 }
 
 /** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel`, `chooseI2SLayout`, `tableMatrices` and `ggufWeights` do. */
-export async function openGguf(
-  files: OpenModelFiles,
-  { path }: ModelFiles,
-  { i2sLayout, tlTiles }: Pick<LoadOptions, "i2sLayout" | "tlTiles">,
-): Promise<StoredWeights> {
+export async function openGguf(files: OpenModelFiles, { path }: ModelFiles, options: LoadOptions): Promise<StoredWeights> {
+  const { i2sLayout, tlTiles } = getNativeSettings(options);
   const model = await readGgufModel(path, path);
   const opened = await openAll(files, model.paths);
   for (const each of model.paths) files.check(each);

@@ -21,6 +21,7 @@ import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import type { ReplicaBackend, ReplicaModel } from "../../contract/replicas.ts";
+import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
@@ -52,6 +53,8 @@ const onCpu: Capabilities = {
     "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
+  // Attention, softmax and activations are computed in place.
+  runMemory: { liveTensors: 1, isBounded: true },
 };
 const elsewhere: Capabilities = { models: [], precisions: [], options: [] };
 
@@ -69,6 +72,7 @@ export function native(): ReplicaBackend {
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, state),
+    alternatives: async (model, settings) => (await import("./i2s-alternatives.ts")).i2sAlternatives(model, settings),
     estimateCache: ({ config }, _device, { cachePrecision = "fp32" }) => estimateCache(config, cachePrecision, 0),
     loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
@@ -141,7 +145,8 @@ async function loadLanguage(
   );
 }
 
-async function prepareKernels({ kernels }: LoadOptions, state: NativeState): Promise<void> {
+async function prepareKernels(options: LoadOptions, state: NativeState): Promise<void> {
+  const { kernels } = getNativeSettings(options);
   if (kernels === undefined) return;
   const { openPreferredKernels } = await import("./check-generated-code.ts"); // imported on demand, as the engine is
   await openPreferredKernels(kernels, state);

@@ -14,6 +14,7 @@ import {
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
+import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { openPageDiscard } from "./page-discard.ts";
@@ -56,7 +57,8 @@ export async function createEngine(
       "WebAssembly on this machine has no SIMD instructions, which the engine needs",
     );
   const kernelChecks = kernelChecksOf(state);
-  const { graphOptimization, threads, kernels } = options;
+  const { graphOptimization, threads } = options;
+  const { kernels } = getNativeSettings(options);
   if (kernels !== undefined && kernelChecks !== undefined) checkPreferred(kernels, kernelChecks);
   const limits = runLimits(options);
   const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {

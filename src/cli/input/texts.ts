@@ -1,9 +1,9 @@
 /** Texts of a command: from arguments, a file or stdin. */
+import { parseGivenJson } from "./given-file.ts";
 import { createReadStream } from "node:fs";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
-import { parseGivenJson } from "./given-file.ts";
 
 /** Sources of texts: arguments, a file, or stdin. */
 export interface TextSource {

@@ -62,7 +62,7 @@ describe("backends are held to the contract", () => {
   it("in each member of their capabilities", () => {
     const onnx = { kind: "tensor", format: "onnx", architectures: "any" };
     const right = { models: [onnx], precisions: ["fp32"], options: ["threads"] };
-    refusesEach("capabilities(cpu:0)", right, { models: [], precisions: [], options: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
+    refusesEach("capabilities(cpu:0)", right, { models: [], precisions: [], options: optionalMember, cachePrecisions: optionalMember, footprint: optionalMember, runMemory: optionalMember, compiles: optionalMember }, (value) => getCapabilities({ name: "mine", capabilities: () => value }, cpu)); // prettier-ignore
     const nested =
       (capabilities: object): (() => unknown) =>
       () =>

@@ -43,6 +43,7 @@ const capabilities = object({
   options: optional(list(text)),
   cachePrecisions: optional(cachePrecisions),
   footprint: optional(object({ bytes: amount, perWeightByte: amount })),
+  runMemory: optional(object({ liveTensors: amount, isBounded: flag })),
   compiles: optional(flag),
 });
 
@@ -75,6 +76,7 @@ const backendMembers = object({
   capabilities: callable,
   load: callable,
   loadLanguage: optional(callable),
+  alternatives: optional(callable),
   estimateCache: optional(callable),
   dispose: optional(callable),
 });

@@ -1,4 +1,5 @@
 /** The fourteen accelerators that PyTorch names (torch.backends and its documentation), and what of Inferyard computes with them. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { DeviceType } from "../../contract/backend.ts";
 
 /** Name of an accelerator, as PyTorch writes it. */
@@ -35,120 +36,60 @@ export interface AcceleratorDescription {
 
 /** All accelerators, in PyTorch's order. */
 export const acceleratorDescriptions: readonly AcceleratorDescription[] = [
-  {
-    name: "cuda",
-    displayName: "NVIDIA CUDA",
+  describe("cuda", "NVIDIA CUDA", "onnx:cuda, llamacpp:cuda and library:cuda compute with it", {
     needsGpu: true,
     requiredLibraries: ["cuda-driver", "cuda-runtime"],
     deviceType: "cuda",
     targets: ["onnx:cuda", "llamacpp:cuda", "library:cuda"],
-    use: "onnx:cuda, llamacpp:cuda and library:cuda compute with it",
-  },
-  {
-    name: "mps",
-    displayName: "Apple Metal Performance Shaders",
+  }),
+  describe("mps", "Apple Metal Performance Shaders", "llamacpp:metal computes on the same GPU, with Metal kernels of its own", {
     needsGpu: true,
-    requiredLibraries: [],
     deviceType: "metal",
     targets: ["llamacpp:metal"],
-    use: "llamacpp:metal computes on the same GPU, with Metal kernels of its own",
-  },
-  {
-    name: "cudnn",
-    displayName: "NVIDIA cuDNN",
+  }),
+  describe("cudnn", "NVIDIA cuDNN", "onnx:cuda needs it", {
     needsGpu: true,
     requiredLibraries: ["cudnn"],
     targets: ["onnx:cuda"],
-    use: "onnx:cuda needs it",
-  },
-  {
-    name: "cusparselt",
-    displayName: "NVIDIA cuSPARSELt",
+  }),
+  describe("cusparselt", "NVIDIA cuSPARSELt", "not used: no engine multiplies 2:4 sparse matrices", {
     needsGpu: true,
     requiredLibraries: ["cusparselt"],
-    targets: [],
-    use: "not used: no engine multiplies 2:4 sparse matrices",
-  },
-  {
-    name: "cpu",
-    displayName: "processor",
-    needsGpu: false,
-    requiredLibraries: [],
+  }),
+  describe("cpu", "processor", "native:cpu, onnx:cpu, wasm:cpu, llamacpp:cpu and library:cpu compute on it", {
     deviceType: "cpu",
     targets: ["native:cpu", "onnx:cpu", "wasm:cpu", "llamacpp:cpu", "library:cpu"],
-    use: "native:cpu, onnx:cpu, wasm:cpu, llamacpp:cpu and library:cpu compute on it",
-  },
-  {
-    name: "mkl",
-    displayName: "Intel oneMKL",
-    needsGpu: false,
-    requiredLibraries: ["mkl"],
-    targets: [],
-    use: "not used: the engines have matrix products of their own",
-  },
-  {
-    name: "mkldnn",
-    displayName: "oneDNN (formerly MKL-DNN)",
-    needsGpu: false,
+  }),
+  describe("mkl", "Intel oneMKL", "not used: the engines have matrix products of their own", { requiredLibraries: ["mkl"] }),
+  describe("mkldnn", "oneDNN (formerly MKL-DNN)", "not used: no target selects oneDNN's execution provider", {
     requiredLibraries: ["onednn"],
-    targets: [],
-    use: "not used: no target selects oneDNN's execution provider",
-  },
-  {
-    name: "openmp",
-    displayName: "OpenMP runtime",
-    needsGpu: false,
-    requiredLibraries: ["openmp"],
-    targets: [],
-    use: "not used: the engines have thread pools of their own",
-  },
-  {
-    name: "xeon",
-    displayName: "Intel Xeon processor",
-    needsGpu: false,
-    requiredLibraries: [],
-    deviceType: "cpu",
-    targets: [],
-    use: "not used: engines choose kernels by instruction sets, not by the name of the processor",
-  },
-  {
-    name: "nki",
-    displayName: "AWS Neuron Kernel Interface",
-    needsGpu: false,
+  }),
+  describe("openmp", "OpenMP runtime", "not used: the engines have thread pools of their own", { requiredLibraries: ["openmp"] }),
+  describe(
+    "xeon",
+    "Intel Xeon processor",
+    "not used: engines choose kernels by instruction sets, not by the name of the processor",
+    { deviceType: "cpu" },
+  ),
+  describe("nki", "AWS Neuron Kernel Interface", "not used: no backend computes on Neuron devices", {
     requiredLibraries: ["neuron"],
-    targets: [],
-    use: "not used: no backend computes on Neuron devices",
-  },
-  {
-    name: "triton",
-    displayName: "Triton compiler",
+  }),
+  describe("triton", "Triton compiler", "not used: no engine compiles Triton kernels", {
     needsGpu: true,
     requiredLibraries: ["triton"],
-    targets: [],
-    use: "not used: no engine compiles Triton kernels",
-  },
-  {
-    name: "mha",
-    displayName: "PyTorch's fast path of multi-head attention",
-    needsGpu: false,
-    requiredLibraries: [],
-    targets: [],
-    use: "not used: the engines have attention kernels of their own",
-  },
-  {
-    name: "nnpack",
-    displayName: "NNPACK",
-    needsGpu: false,
-    requiredLibraries: ["nnpack"],
-    targets: [],
-    use: "not used: the engines have convolutions of their own",
-  },
-  {
-    name: "opt_einsum",
-    displayName: "opt_einsum (Python)",
-    needsGpu: false,
-    requiredLibraries: [],
-    targets: [],
-    use: "not used: it orders contractions for programs in Python",
-  },
+  }),
+  describe("mha", "PyTorch's fast path of multi-head attention", "not used: the engines have attention kernels of their own", {}),
+  describe("nnpack", "NNPACK", "not used: the engines have convolutions of their own", { requiredLibraries: ["nnpack"] }),
+  describe("opt_einsum", "opt_einsum (Python)", "not used: it orders contractions for programs in Python", {}),
 ];
+
+/** An accelerator that is no GPU, needs no library and computes nothing, unless `facts` say otherwise. */
+function describe(
+  name: AcceleratorKind,
+  displayName: string,
+  use: string,
+  facts: Partial<AcceleratorDescription>,
+): AcceleratorDescription {
+  const { needsGpu = false, requiredLibraries = [], deviceType, targets = [] } = facts;
+  return { name, displayName, needsGpu, requiredLibraries, ...omitUndefined({ deviceType }), targets, use };
+}

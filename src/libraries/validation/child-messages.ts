@@ -10,19 +10,15 @@ export interface StepFacts {
 }
 
 /** The last message of a child. */
-export interface EndMessage {
-  readonly kind: "done";
+export type EndMessage = { readonly kind: "done" } | { readonly kind: "failed"; readonly error: SerializedError };
+
+/** Message of the first load of libraries: one more was loaded, or refused by the loader where it may be, in the order of the arguments. */
+export interface LoadedMessage {
+  readonly kind: "loaded";
 }
 
-/** Messages of the first load of libraries. */
-export type FirstLoadMessage =
-  /** One more library was loaded, or refused by the loader where it may be, in the order of the arguments. */
-  { readonly kind: "loaded" } | { readonly kind: "failed"; readonly error: SerializedError } | EndMessage;
-
 /** Messages of a validation. */
-export type ChildMessage =
+export type StepMessage =
   /** Sent before code of the library runs, so that it is known where it ended the process. */
   | { readonly kind: "begin"; readonly step: ValidationStepName }
-  | { readonly kind: "step"; readonly step: ValidationStep; readonly facts: StepFacts }
-  | { readonly kind: "failed"; readonly error: SerializedError; readonly milliseconds: number }
-  | EndMessage;
+  | { readonly kind: "step"; readonly step: ValidationStep; readonly facts: StepFacts };

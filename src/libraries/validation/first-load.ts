@@ -11,7 +11,7 @@ import { PassedTests } from "../../storage/passed-tests.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { hostArchitecture, readBinary } from "../binaries/index.ts";
 import { checkLibrarySize } from "../binaries/library-size.ts";
-import type { FirstLoadMessage } from "./child-messages.ts";
+import type { LoadedMessage } from "./child-messages.ts";
 import { runWatchedProcess } from "./watched-process.ts";
 
 /** Options of `proveLoads`. */
@@ -60,7 +60,7 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
   if (unknown.length === 0) return;
   let failed: InferyardError | undefined;
   let loaded = 0;
-  const { failure, lastLines } = await runWatchedProcess<FirstLoadMessage>({
+  const { failure, lastLines } = await runWatchedProcess<LoadedMessage>({
     program,
     arguments: [String(required.length), ...unknown],
     timeout,

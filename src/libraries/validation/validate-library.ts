@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
-import type { ChildMessage, StepFacts } from "./child-messages.ts";
+import type { StepFacts, StepMessage } from "./child-messages.ts";
 import type {
   LibraryRefusal,
   LibraryValidation,
@@ -40,7 +40,7 @@ export async function validateLibrary(
   const file = resolve(path);
   const validation = new Validation(displayName, contract);
   await validation.analyze(file, environment);
-  const { failure, lastLines } = await runWatchedProcess<ChildMessage>({
+  const { failure, lastLines } = await runWatchedProcess<StepMessage>({
     program: new URL("./validation-child.ts", import.meta.url),
     arguments: [file, contract],
     timeout,
@@ -54,7 +54,7 @@ export async function validateLibrary(
         case "step":
           return validation.pass(message.step, message.facts);
         case "failed":
-          return validation.fail(InferyardError.fromJSON(message.error), message.milliseconds);
+          return validation.fail(InferyardError.fromJSON(message.error));
         case "done":
           return undefined;
         default:
@@ -80,7 +80,7 @@ class Validation {
   facts: Omit<LibraryValidation, "path" | "contract" | "title" | "steps"> = { version: undefined, structs: [], optional: {} };
   readonly #path: string;
   readonly #contract: ContractName;
-  #current: ValidationStepName = "loading";
+  #current: ValidationStepName = "analysis";
   #begun = performance.now();
   #failure: InferyardError | undefined;
 
@@ -92,23 +92,17 @@ class Validation {
   /** Whether the file fits this machine, by its tables. */
   async analyze(file: string, environment: Readonly<Record<string, string | undefined>>): Promise<void> {
     const { classes, fit } = await analyzeLibrary(file, { displayName: this.#path, environment });
-    const milliseconds = Math.round(performance.now() - this.#begun);
-    if (fit.fits) {
-      const names = classes.map(({ title }) => title).join(", ");
-      const detail = names === "" ? "fits this machine; no known library" : `fits this machine; ${names}`;
-      this.steps.push({ name: "analysis", verdict: "passed", milliseconds, detail });
-      return;
-    }
-    throw this.#refused(
-      {
-        step: "analysis",
+    if (!fit.fits) {
+      throw this.#refused({
         expected: "a library that this machine and program can load",
         found: fit.problems.join("; "),
         remedy: `inferyard analyze-library ${this.#path} says what it needs`,
-      },
-      milliseconds,
-      [],
-    );
+      });
+    }
+    const names = classes.map(({ title }) => title).join(", ");
+    const detail = names === "" ? "fits this machine; no known library" : `fits this machine; ${names}`;
+    this.steps.push({ name: "analysis", verdict: "passed", milliseconds: this.#elapsed(), detail });
+    this.begin("loading");
   }
 
   begin(step: ValidationStepName): void {
@@ -116,59 +110,44 @@ class Validation {
     this.#begun = performance.now();
   }
 
-  pass(step: ValidationStep, { version, structs, optional }: StepFacts): void {
+  pass(step: ValidationStep, facts: StepFacts): void {
     this.steps.push(step);
-    const { facts } = this;
-    this.facts = {
-      version: version ?? facts.version,
-      structs: structs ?? facts.structs,
-      optional: optional ?? facts.optional,
-    };
+    this.facts = { ...this.facts, ...facts };
   }
 
-  fail(error: InferyardError, milliseconds: number): void {
+  fail(error: InferyardError): void {
     const { data, code, remedy = "" } = error;
-    if (code !== "LIBRARY_INCOMPATIBLE") {
-      this.#failure = error;
-      return;
-    }
     const { expected = error.message, found = "", details = [] } = data as Partial<LibraryRefusal>;
-    this.#failure = this.#refused({ step: this.#current, expected, found, details, remedy }, milliseconds, []);
+    this.#failure = code === "LIBRARY_INCOMPATIBLE" ? this.#refused({ expected, found, details, remedy }) : error;
   }
 
   /** Throws if a step was refused, or the process was ended in one. */
   close(failure: string | undefined, lastLines: readonly string[]): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (failure === undefined) return;
-    throw this.#refused(
-      {
-        step: this.#current,
-        expected: `a library that the process survives (${describe[this.#current]})`,
-        found: failure,
-        details: lastLines,
-        remedy: "use another build of the library; nothing of it was used outside of the child process",
-      },
-      Math.round(performance.now() - this.#begun),
+    throw this.#refused({
+      expected: `a library that the process survives (${describe[this.#current]})`,
+      found: failure,
+      details: lastLines,
       lastLines,
-    );
+      remedy: "use another build of the library; nothing of it was used outside of the child process",
+    });
   }
 
-  #refused(facts: Omit<RefusalFacts, "path" | "contract">, milliseconds: number, lastLines: readonly string[]): InferyardError {
-    const { step, expected, found, details = [] } = facts;
-    const error = refusal({ path: this.#path, contract: this.#contract, ...facts });
-    const data: LibraryRefusal = {
+  #elapsed(): number {
+    return Math.round(performance.now() - this.#begun);
+  }
+
+  #refused(facts: Omit<RefusalFacts, "path" | "contract" | "step" | "steps">): InferyardError {
+    const step = this.#current;
+    const refused: ValidationStep = { name: step, verdict: "refused", milliseconds: this.#elapsed(), detail: facts.found };
+    return refusal({
       path: this.#path,
       contract: this.#contract,
       step,
-      expected,
-      found,
-      details,
-      steps: [...this.steps, { name: step, verdict: "refused", milliseconds, detail: found }],
-      lastLines,
-    };
-    return new InferyardError(error.code, error.message, {
-      data: { ...data },
-      ...(error.remedy !== undefined && { remedy: error.remedy }),
+      steps: [...this.steps, refused],
+      lastLines: [],
+      ...facts,
     });
   }
 }

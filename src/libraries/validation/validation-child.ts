@@ -1,61 +1,47 @@
 /** Program of the child process that loads a library to validate it. Its arguments: the absolute path, and the name of the contract. */
 import { performance } from "node:perf_hooks";
-import { InferyardError, wrapError } from "../../contract/errors.ts";
-import { watchParent } from "../../hosts/parent-watchdog.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../ffi/index.ts";
-import type { ChildMessage } from "./child-messages.ts";
+import type { StepMessage } from "./child-messages.ts";
+import { workForParent } from "./child-program.ts";
+import type { CheckOutcome } from "./checks/checked-library.ts";
 import { getChecks } from "./checks/index.ts";
 import type { ValidationStepName } from "./library-validation.ts";
 import { refusal } from "./refusal.ts";
 
 const [path = "", name = ""] = process.argv.slice(2);
+const contractName = name as ContractName;
 
-watchParent();
-process.on("disconnect", () => process.exit(0));
-await validate(path, name as ContractName);
-
-/** Does all steps, and stays: the parent ends this process, since the destructors of a library may crash. */
-async function validate(file: string, contractName: ContractName): Promise<void> {
-  const contract = contracts[contractName];
-  let started = performance.now();
-  const begin = async (step: ValidationStepName): Promise<void> => {
+await workForParent<StepMessage>("RUN_FAILED", "the validation failed", async (tell) => {
+  const ffi = await ForeignFunctions.load();
+  const doStep = async <Outcome extends CheckOutcome>(step: ValidationStepName, run: () => Outcome): Promise<Outcome> => {
     await tell({ kind: "begin", step });
-    started = performance.now();
+    const started = performance.now();
+    const outcome = run();
+    const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
+    const { verdict = "passed", detail, version, structs, optional } = outcome;
+    const facts = omitUndefined({ version, structs, optional });
+    await tell({ kind: "step", step: { name: step, verdict, milliseconds, detail }, facts });
+    return outcome;
   };
-  const elapsed = (): number => Math.round((performance.now() - started) * 1000) / 1000;
-  try {
-    const ffi = await ForeignFunctions.load();
-    await begin("loading");
-    const library = load(ffi, file, contractName);
-    const loaded = { name: "loading", verdict: "passed", milliseconds: elapsed(), detail: "the loader takes it" } as const;
-    await tell({ kind: "step", step: loaded, facts: {} });
-    for (const { step, run } of getChecks(contractName)) {
-      // In order: each step needs those before it.
-      // oxlint-disable-next-line no-await-in-loop
-      await begin(step);
-      const { verdict = "passed", detail, ...facts } = run({ ffi, library, contract });
-      // oxlint-disable-next-line no-await-in-loop
-      await tell({ kind: "step", step: { name: step, verdict, milliseconds: elapsed(), detail }, facts });
-    }
-    await tell({ kind: "done" });
-  } catch (error) {
-    await tell({
-      kind: "failed",
-      error: wrapError(error, "RUN_FAILED", "the validation failed").toJSON(),
-      milliseconds: elapsed(),
-    });
+  const { library } = await doStep("loading", () => ({ detail: "the loader takes it", library: load(ffi) }));
+  for (const { step, run } of getChecks(contractName)) {
+    // In order: each step needs those before it.
+    // oxlint-disable-next-line no-await-in-loop
+    await doStep(step, () => run({ ffi, library, contract: contracts[contractName] }));
   }
-}
+});
 
-function load(ffi: ForeignFunctions, file: string, contract: ContractName): NativeLibrary {
+function load(ffi: ForeignFunctions): NativeLibrary {
   try {
-    return ffi.open(file);
+    return ffi.open(path);
   } catch (error) {
     if (!(error instanceof InferyardError) || error.code !== "LOAD_FAILED") throw error;
     throw refusal({
-      path: file,
-      contract,
+      path,
+      contract: contractName,
       step: "loading",
       expected: "a library that the loader takes, with all its symbols bound (RTLD_NOW)",
       found: String(error.data["loader"]),
@@ -63,9 +49,4 @@ function load(ffi: ForeignFunctions, file: string, contract: ContractName): Nati
       cause: error,
     });
   }
-}
-
-/** Sends a message, and waits until the system has it. */
-async function tell(message: ChildMessage): Promise<void> {
-  await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }

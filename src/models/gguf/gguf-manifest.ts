@@ -2,8 +2,6 @@
 import { omitUndefined } from "../../contract/checked.ts";
 import { ggufBoolean, ggufNumber, ggufText, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/architectures.ts";
-import type { I2SLayout } from "../../formats/gguf/blocks/i2s.ts";
-import { possibleI2SLayouts } from "../../formats/gguf/models/i2s-layout.ts";
 import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -27,8 +25,6 @@ export interface GgufDescription {
   readonly generation?: Readonly<Record<string, unknown>>;
   readonly chatTemplates?: Readonly<Record<string, string>>;
   readonly license?: string;
-  /** Orders that the codes of I2_S tensors may have; undefined unless there are several. */
-  readonly i2sLayouts?: readonly I2SLayout[];
   /** ggml types of the tensors, without duplicates. */
   readonly tensorTypes: readonly string[];
 }
@@ -42,14 +38,12 @@ export async function describeGguf(path: string, displayName: string): Promise<G
   const pooling = getPooling(model);
   const isLanguage = /(?:ForCausalLM|LMHeadModel)$/.test(className) || (translated === undefined && pooling === undefined);
   const isReranker = ggufPooling(model) === "rank";
-  const layouts = unlessUnsupported(() => possibleI2SLayouts(model)) ?? [];
   return {
     architecture: className,
     config: { ...config, [ggufArchitectureKey]: architecture },
     bytes,
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
     ...(model.tensors.size > 0 && [...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
-    ...(layouts.length > 1 ? { i2sLayouts: layouts } : {}),
     tensorTypes: [...new Set([...model.tensors.values()].map(({ type }) => type))],
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
@@ -68,14 +62,6 @@ async function translate(model: GgufModel): ReturnType<typeof huggingFaceModel> 
 function undefinedIfUnsupported(error: unknown): undefined {
   if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return undefined;
   throw error;
-}
-
-function unlessUnsupported<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch (error) {
-    return undefinedIfUnsupported(error);
-  }
 }
 
 /** The sizes that files of every architecture state, by their names in config.json. */

@@ -155,10 +155,10 @@ function writingTasks(tasks: readonly string[]): readonly string[] {
 /** What a variant takes from its GGUF file. */
 function getParts(
   gguf: GgufDescription | undefined,
-): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "i2sLayouts" | "tensorTypes">> {
+): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "tensorTypes">> {
   if (gguf === undefined) return {};
-  const { architecture, config, bytes, precision, i2sLayouts, tensorTypes } = gguf;
-  return { architecture, config, bytes, tensorTypes, ...omitUndefined({ precision, i2sLayouts }) };
+  const { architecture, config, bytes, precision, tensorTypes } = gguf;
+  return { architecture, config, bytes, tensorTypes, ...omitUndefined({ precision }) };
 }
 
 /** Text settings of a GGUF file with those that inferyard.json states. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { LoadOptions } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostPolicy } from "../selection/host-selection.ts";
 import { inlineHost } from "../../hosts/inline.ts";
@@ -43,7 +44,7 @@ interface Scene {
   readonly checkAnswers?: AnswerCheck;
   readonly signal?: AbortSignal;
   readonly manifest?: Manifest;
-  readonly settings?: LoadSettings;
+  readonly settings?: UserLoadSettings;
 }
 
 async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<VerifiedModel> {
@@ -410,12 +411,16 @@ describe("explaining without loading", () => {
   });
 });
 
-describe("I2_S weights whose layout the file leaves open", () => {
-  const open: Manifest = {
-    ...manifest,
-    variants: [{ ...variant, i2sLayouts: ["x86", "arm"], tensorTypes: ["I2_S"] }],
-    probe: { kind: "text", answers: [] },
-  };
+describe("a model whose files can be read in several ways", () => {
+  const answered: Manifest = { ...manifest, probe: { kind: "text", answers: [] } };
+  /** A backend that offers two ways, unless a layout is asked for. */
+  function choosing(name: string, seen: LoadOptions[] = []): ScriptedBackend {
+    const ways = ["x86", "arm"].map((i2sLayout) => ({ name: `the order ${i2sLayout}`, engine: { i2sLayout } }));
+    return {
+      ...scriptedBackend(name, { onLoad: (_model, _device, options) => void seen.push(options) }),
+      alternatives: async (_model, { engine }) => (engine?.["i2sLayout"] === undefined ? ways : []),
+    };
+  }
 
   /** Known answers that hold at the given loads, counted from 1. */
   function answersHoldAt(...loads: number[]): AnswerCheck {
@@ -427,24 +432,31 @@ describe("I2_S weights whose layout the file leaves open", () => {
     };
   }
 
-  it("are read in the layout in which known answers hold, and the evidence says which", async () => {
-    const { decision } = await load([scriptedBackend("native")], { manifest: open, checkAnswers: answersHoldAt(2) });
-    expect(decision.selected?.evidence).toContain("the known answers hold with I2_S weights in the layout arm, and not with x86");
-    const first = await load([scriptedBackend("native")], { manifest: open, checkAnswers: answersHoldAt(1) });
-    expect(first.decision.selected?.evidence).toContain("the known answers hold with I2_S weights in the layout x86");
+  it("is read in the way in which known answers hold, and the evidence says which", async () => {
+    const seen: LoadOptions[] = [];
+    const { decision } = await load([choosing("native", seen)], { manifest: answered, checkAnswers: answersHoldAt(2) });
+    expect(decision.selected?.evidence).toContain("the known answers hold with the order arm, and not with the order x86");
+    expect(seen.map(({ engine }) => engine)).toEqual([{ i2sLayout: "x86" }, { i2sLayout: "arm" }]);
+    const first = await load([choosing("native")], { manifest: answered, checkAnswers: answersHoldAt(1) });
+    expect(first.decision.selected?.evidence).toContain("the known answers hold with the order x86");
   });
 
-  it("are refused with what each layout gave where answers hold in none, and are read once where a layout is asked for", async () => {
-    const failed = await load([scriptedBackend("native"), scriptedBackend("wasm")], {
-      manifest: open,
+  it("is refused with what each way gave where answers hold in none, and is read once where one is asked for or there are no answers", async () => {
+    const failed = await load([choosing("native"), scriptedBackend("wasm")], {
+      manifest: answered,
       checkAnswers: answersHoldAt(3),
     });
     expect(failed.decision.candidates[0]).toMatchObject({
       verdict: "failed",
-      reason: "the model passes with no layout of its I2_S weights: x86: load 1 is off by 0.5; arm: load 2 is off by 0.5",
+      reason:
+        "the known answers hold with no way to read the weights: with the order x86: load 1 is off by 0.5; with the order arm: load 2 is off by 0.5",
     });
-    const asked = { manifest: open, settings: { i2sLayout: "arm" } as const, checkAnswers: answersHoldAt(2) };
-    const error = await refusal(load([scriptedBackend("native")], asked));
+    const ofI2S = { ...answered, variants: [{ ...variant, tensorTypes: ["I2_S"] }] };
+    const asked = { manifest: ofI2S, settings: { i2sLayout: "arm" } as const, checkAnswers: answersHoldAt(2) };
+    const seen: LoadOptions[] = [];
+    const error = await refusal(load([choosing("native", seen)], asked));
     expect(error.message).toContain("load 1 is off by 0.5");
+    await load([choosing("native", seen)]);
+    expect(seen.map(({ engine }) => engine)).toEqual([{ i2sLayout: "arm" }, undefined]);
   });
 });

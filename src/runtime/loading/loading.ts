@@ -3,7 +3,8 @@
  * Every attempt is recorded in the decision.
  */
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
-import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import type { Backend, Capabilities, LoadAlternative, LoadLimits } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
@@ -14,6 +15,7 @@ import type { HostName } from "../../hosts/host-name.ts";
 import { loadWithTimeout } from "../../hosts/load-timeout.ts";
 import { type Supervision, unsupervised } from "../../hosts/supervision.ts";
 import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.ts";
+import { toBackendSettings } from "../options/load-options.ts";
 import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
@@ -21,7 +23,7 @@ import type { EligibleCandidate, CheckedCandidate } from "../selection/selection
 import { settingsFor } from "../selection/option-scope.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, unprovenRefusal, verify } from "./verification.ts";
-import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
+import { type AlternativeFailure, alternativeEvidence, noAlternative } from "./alternatives.ts";
 
 /** Services of the runtime that the load loop needs. */
 export interface LoadingContext {
@@ -55,12 +57,14 @@ export interface VerifiedModel {
   readonly variant: Variant;
   readonly target: Target;
   readonly decision: Decision;
+  /** What its backend says of the memory of runs. */
+  readonly runMemory?: Capabilities["runMemory"];
   /** Why nothing proves where it computes. Undefined if the engine's own evidence does. */
   readonly unproven?: UnprovenPlacement | undefined;
   /** The memory that was booked for it: measured before, or estimated. */
   readonly need: MemoryAmounts;
   /** Loads the same variant on the same target once more, as a replica that runs in parallel. */
-  loadReplica(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
+  loadReplica(settings: UserLoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
 /**
@@ -223,18 +227,20 @@ export async function loadCandidate(
   throwIfAborted(signal);
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant) ?? unsupervised;
-  // Replicas share weights that were read in the same layout.
-  let [replicas, layout] = [new ReplicaGroup(), {} as LayoutSetting];
+  // Replicas share weights that were read in the same way.
+  let [replicas, alternative] = [new ReplicaGroup(), undefined as LoadAlternative | undefined];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
-  const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
+  const loadInHost = async (wanted: UserLoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
     const threads = capabilities.options?.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
+    const { engine, ...common } = toBackendSettings({ ...settings, ...wanted });
+    const own = engine === undefined && alternative === undefined ? {} : { engine: { ...engine, ...alternative?.engine } };
     return host.load(
       kind,
       backend,
       variant,
       target.device,
-      { ...context.limits, ...settings, ...wanted, ...layout, ...contextLength, ...threads, ...stop },
+      { ...context.limits, ...common, ...own, ...contextLength, ...threads, ...stop },
       supervision,
       replicas,
     );
@@ -246,10 +252,11 @@ export async function loadCandidate(
   let stage = "load" as FailedLoad["stage"];
   try {
     return await loadWithTimeout(supervision, host.name, signal, async (loadSignal): Promise<SuccessfulLoad<VerifiedModel>> => {
-      const failures: LayoutFailure[] = [];
-      const layouts = kind === "language" ? [{}] : layoutsToTry(variant, manifest, capabilities, settings);
-      for (const each of layouts) {
-        [replicas, layout] = [new ReplicaGroup(), each];
+      const failures: AlternativeFailure[] = [];
+      const mayChoose = kind === "tensor" && manifest.probe?.kind === "text";
+      const alternatives = mayChoose ? await backend.alternatives?.(variant, toBackendSettings(settings)) : undefined;
+      for (const each of alternatives?.length ? alternatives : [undefined]) {
+        [replicas, alternative] = [new ReplicaGroup(), each];
         const model = await loadInHost(settings, loadSignal);
         stage = "verify";
         try {
@@ -266,20 +273,21 @@ export async function loadCandidate(
             device: formatDevice(target.device),
             host: host.name,
             library: model.library,
-            evidence: [...verification.evidence, ...layoutEvidence(layout, failures)],
+            evidence: [...verification.evidence, ...alternativeEvidence(each, failures)],
             ...omitUndefined({ unproven: unproven?.reason, givenUp: shortened?.sentence }),
           };
           if (supervision.growth !== undefined) supervision.growth.isVerified = true;
           const decision = decide(selected, `sha256:${await digest}`, true);
-          return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
+          const { runMemory } = capabilities;
+          return { ok: true, item: { model, manifest, variant, target, decision, runMemory, unproven, need, loadReplica } };
         } catch (error) {
           await model.dispose({ waitMs: 0 });
           const isWrong = error instanceof InferyardError && error.code === "VERIFICATION_FAILED";
-          if (!isWrong || each.i2sLayout === undefined) throw error;
-          failures.push({ layout: each.i2sLayout, error });
+          if (!isWrong || each === undefined) throw error;
+          failures.push({ name: each.name, error });
         }
       }
-      throw noLayout(failures);
+      throw noAlternative(failures);
     });
   } catch (error) {
     if (error instanceof InferyardError && (errorKinds[error.code].tryNext || (stage === "verify" && error.code !== "ABORTED"))) {

@@ -1,5 +1,6 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
 import { emptyCacheShape, isCacheInput } from "./cache-inputs.ts";
+import { maskInput, tokenInputs } from "../../models/transformer-sizes.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { getDimension, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
@@ -25,7 +26,6 @@ const elementsPerString = 64;
  */
 const audioInput = "input_values";
 const audioSamples = 1600;
-const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
 
 /** Options of `probeInputs`. */
 export interface ProbeInputOptions {
@@ -52,7 +52,7 @@ export function probeInputs(
     elements += elementCount(shape) * (input.dataType === "string" ? elementsPerString : 1);
     if (elements > maxProbeElements) throw tooLarge(input, shape);
     const tensor = zeros(input.dataType, shape);
-    if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
+    if (fill === 1 || input.name === maskInput) fillWithOnes(tensor);
     entries.push([input.name, tensor]);
   }
   return Object.fromEntries(entries);

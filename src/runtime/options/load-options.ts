@@ -2,9 +2,10 @@
  * The options of loading: one row for each, from which come their names, checks, settings, variables, flags, JSON schema and the
  * rows of docs/reference/configuration.md. The types are those of the contract; the compiler requires a row for each member.
  *
- * A new option needs a member in `LoadSettings`, a row here, and `npm run schemas`.
+ * A new option needs a member in `LoadSettings`, or in `NativeSettings` if `native` alone has it, a row here, and `npm run schemas`.
  */
 import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { type DescribedOption, boolean, choice, positiveInteger } from "./option.ts";
 
 /**
@@ -13,13 +14,15 @@ import { type DescribedOption, boolean, choice, positiveInteger } from "./option
  */
 export type OptionScope = "all" | "language" | "i2s" | "tables" | "kernels";
 
-/** A load setting of the contract. */
+/** A load setting. */
 export interface LoadSettingOption extends DescribedOption {
   readonly scope: OptionScope;
+  /** The only engine that has it. Default: engines share it. */
+  readonly engine?: "native";
 }
 
 /** All load settings, in the order of the documentation. */
-export const loadSettings: Readonly<Record<keyof LoadSettings, LoadSettingOption>> = {
+export const loadSettings: Readonly<Record<keyof UserLoadSettings, LoadSettingOption>> = {
   threads: {
     type: positiveInteger,
     scope: "all",
@@ -82,6 +85,7 @@ export const loadSettings: Readonly<Record<keyof LoadSettings, LoadSettingOption
   i2sLayout: {
     type: choice(["x86", "x86-interleaved", "arm"]),
     scope: "i2s",
+    engine: "native",
     description:
       "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
     flag: ["--i2s-layout <order>", "order of the codes of weights in I2_S"],
@@ -89,6 +93,7 @@ export const loadSettings: Readonly<Record<keyof LoadSettings, LoadSettingOption
   kernels: {
     type: { kind: "texts" },
     scope: "kernels",
+    engine: "native",
     description:
       'Kernels for quantized weights that are preferred to the engine\'s own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). `*` stands for any characters: `["*_AVX2"]` prefers such a kernel for every format that has one. In the variable and the flag separated by commas. The list is one of fallbacks: the first that can be used is, and it is refused where none can, since none is built, this machine runs none, or their self-tests fail. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).',
     flag: [
@@ -99,6 +104,7 @@ export const loadSettings: Readonly<Record<keyof LoadSettings, LoadSettingOption
   tlTiles: {
     type: { kind: "texts" },
     scope: "tables",
+    engine: "native",
     description:
       "Tiles of matrices in TL1 and TL2 (BitNet), which depend on the kernels of the bitnet.cpp that wrote the file: a list of texts such as `3200x8640=160/96/32`, which are rows and columns of a matrix, then `bm`, `bk` and `bmm` of its kernel_config.ini ([more](../guide/gguf.md#tl1-and-tl2)). Not set: those that BitNet's setup_env.py has for the shape; other shapes are refused. Targets that do not read TL1 and TL2 are refused.",
     flag: ["--tl-tiles <tiles>", "tiles of matrices in TL1 and TL2: ROWSxCOLUMNS=BM/BK/BMM, separated by commas"],
@@ -112,5 +118,15 @@ export const loadSettings: Readonly<Record<keyof LoadSettings, LoadSettingOption
   },
 };
 
-/** Names of the load settings of the backend contract. */
-export const loadSettingNames: readonly (keyof LoadSettings)[] = Object.keys(loadSettings) as (keyof LoadSettings)[];
+/** Names of the load settings. */
+export const loadSettingNames: readonly (keyof UserLoadSettings)[] = Object.keys(loadSettings) as (keyof UserLoadSettings)[];
+
+/** The settings as a backend gets them: those of its engine alone are a part of their own. */
+export function toBackendSettings(settings: UserLoadSettings): LoadSettings {
+  const given = loadSettingNames.filter((name) => settings[name] !== undefined);
+  const pick = (names: readonly (keyof UserLoadSettings)[]): object =>
+    Object.fromEntries(names.map((name) => [name, settings[name]]));
+  const own = given.filter((name) => loadSettings[name].engine !== undefined);
+  const common = pick(given.filter((name) => !own.includes(name)));
+  return own.length === 0 ? common : { ...common, engine: { ...pick(own) } };
+}

@@ -1,5 +1,6 @@
 /** The names of all options, and the checks that the type system makes for callers who use TypeScript. */
-import type { LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import type { LoadLimits } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "./duration.ts";
@@ -53,7 +54,7 @@ export function refuseUnknown(given: object, known: readonly string[], where: st
 }
 
 /** Throws INPUT_INVALID for a load setting with a value that it cannot have. Ids of kernels are checked by the backend that has them. */
-export function checkLoadSettings(settings: LoadSettings): void {
+export function checkLoadSettings(settings: UserLoadSettings): void {
   checkOptions(loadSettings, settings);
 }
 
@@ -92,7 +93,7 @@ function parseLimit(maxTraceTime: number | string): number {
 }
 
 /** Merges load settings of several levels, the most general first. The last level that sets a value wins. */
-export function mergeLoadSettings(...levels: readonly LoadSettings[]): LoadSettings {
+export function mergeLoadSettings(...levels: readonly UserLoadSettings[]): UserLoadSettings {
   const given = levels.flatMap((level) => loadSettingNames.map((name) => [name, level[name]] as const));
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,5 @@
 /** Settings of a runtime, options of one load, and the events that a runtime reports. */
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import type { ModelKind } from "../../hosts/host-name.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
@@ -9,7 +9,7 @@ import type { Fallback } from "../decision/fallbacks.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings extends ConstraintOptions, LoadSettings, RuntimeOptions, ProgramSettings {}
+export interface RuntimeSettings extends ConstraintOptions, UserLoadSettings, RuntimeOptions, ProgramSettings {}
 
 /** Settings of a runtime that inferyard.yaml does not have. */
 export interface ProgramSettings {
@@ -55,9 +55,6 @@ export interface TextThreadSettings {
   readonly templateTimeout?: number | string;
 }
 
-/** How a request is served whose first target has to compile the model. */
-export type WhileCompiling = NonNullable<RuntimeOptions["whileCompiling"]>;
-
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
 export interface ConstraintThreadSettings {
   /** Maximum time to compile one constraint, and to find the tokens that may follow once: milliseconds, or "5s". */
@@ -71,7 +68,7 @@ export interface ConstraintThreadSettings {
 }
 
 /** Settings of one model: its placement constraints, its load settings and its loading strategy. */
-export interface ModelSettings extends ConstraintOptions, LoadSettings {
+export interface ModelSettings extends ConstraintOptions, UserLoadSettings {
   /**
    * "lazy": loaded at its first use, unloaded after `keepAlive`. "eager": loaded when the runtime is created, unloaded only
    * when memory is needed. "pinned": loaded when the runtime is created, kept until it is unloaded by name. Default: "lazy".
@@ -150,7 +147,7 @@ export interface RuntimeDisposeOptions {
 }
 
 /** Options of one load. */
-export interface ModelOptions extends ConstraintOptions, LoadSettings {
+export interface ModelOptions extends ConstraintOptions, UserLoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
   /** Interface of the model: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default: "tensor". */

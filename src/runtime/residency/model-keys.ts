@@ -1,5 +1,5 @@
 /** Keys under which requests and loaded models are shared. */
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import type { ModelKind } from "../../hosts/host-name.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
@@ -36,7 +36,7 @@ export interface ResolvedModel {
   readonly reference: string;
   readonly target: Target;
   readonly variant: PlacedFiles;
-  readonly settings: LoadSettings;
+  readonly settings: UserLoadSettings;
   /** Interface under which it is loaded. Default: "tensor". */
   readonly kind?: ModelKind | undefined;
   /**
@@ -59,6 +59,6 @@ export function permittedTargets(selections: readonly CheckedCandidate[]): reado
   });
 }
 
-function getSettings(settings: LoadSettings): readonly (readonly [string, unknown])[] {
+function getSettings(settings: UserLoadSettings): readonly (readonly [string, unknown])[] {
   return loadSettingNames.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]] as const]));
 }

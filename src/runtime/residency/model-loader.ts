@@ -1,5 +1,6 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
-import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import type { Backend, LoadLimits } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -179,7 +180,7 @@ export class ModelLoader {
     for (const fallback of getFallbacks(decision, formatTarget(target))) onEvent?.({ type: "fallback", reference, ...fallback });
   }
 
-  async #replicaCount(loaded: VerifiedModel, { threads }: LoadSettings): Promise<number> {
+  async #replicaCount(loaded: VerifiedModel, { threads }: UserLoadSettings): Promise<number> {
     const machine = await this.#parts.facts.machine();
     return replicaCount(loaded, machine, threadsFor(machine.cpu, threads));
   }

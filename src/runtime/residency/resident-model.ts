@@ -163,9 +163,9 @@ export class ResidentModel implements Resident {
   }
 
   #bounded(run: HostedTensorModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {
-    const { model, variant, target } = this.#loaded;
+    const { model, variant, runMemory } = this.#loaded;
     return boundedRun(
-      { model: asTensorModel(model), variant, target },
+      { model: asTensorModel(model), variant, runMemory },
       { memory: this.#options.maxRunMemory, tokens: maxTokens },
       run,
       inputs,

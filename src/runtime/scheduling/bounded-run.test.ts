@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Capabilities } from "../../contract/backend.ts";
 import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
@@ -9,8 +10,8 @@ const config = { hidden_size: 384, num_attention_heads: 12, intermediate_size: 1
 
 /** A model of which each output row holds the row's first token; runs are recorded by their rows. */
 function modelOf(
-  backend = "onnx",
   outputBatch = "batch",
+  runMemory?: Capabilities["runMemory"],
 ): { loaded: Parameters<typeof boundedRun>[0]; rows: number[]; run: HostedTensorModel["run"] } {
   const rows: number[] = [];
   const run = async (inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> => {
@@ -25,8 +26,7 @@ function modelOf(
     inputs: [{ name: "input_ids", dataType: "int64", shape: ["batch", "length"] }],
     outputs: [{ name: "y", dataType: "float32", shape: [outputBatch, 1] }],
   };
-  const target = { backend, device: { type: "cpu", index: 0 } };
-  return { loaded: { model, variant: { config, architecture: "BertModel" }, target } as never, rows, run };
+  return { loaded: { model, variant: { config, architecture: "BertModel" }, runMemory } as never, rows, run };
 }
 
 function ids(batch: number, length: number): TensorMap {
@@ -40,7 +40,7 @@ const options = (batch: number): HostedRunOptions => ({
 it("a batch above the limit runs in parts, and gives what it gives whole", async () => {
   const { loaded, rows, run } = modelOf();
   const whole = await boundedRun(loaded, { memory: undefined }, run, ids(10, 64), options(10));
-  const limit = Math.ceil(estimateRunMemory("onnx", config, "BertModel", ids(4, 64)));
+  const limit = Math.ceil(estimateRunMemory(undefined, { config, architecture: "BertModel" }, ids(4, 64)));
   expect(await boundedRun(loaded, { memory: limit }, run, ids(10, 64), options(10))).toEqual(whole);
   expect(rows).toEqual([10, 4, 4, 2]);
 });
@@ -49,7 +49,7 @@ it("a row that is too long, and rows that depend on each other, are refused befo
   const limit = 10e6;
   for (const [{ loaded, rows, run }, inputs] of [
     [modelOf(), ids(1, 512)],
-    [modelOf("onnx", "somewhere else"), ids(64, 128)],
+    [modelOf("somewhere else"), ids(64, 128)],
   ] as const) {
     await expect(boundedRun(loaded, { memory: limit }, run, inputs, {})).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
@@ -66,7 +66,7 @@ it("outputs that are too large when they are joined are refused after the first 
     const [batch = 0] = inputs["input_ids"]?.shape ?? [];
     return { y: { dataType: "float32", shape: [batch, 2 ** 18], data: new Float32Array(batch * 2 ** 18) } };
   };
-  const limit = estimateRunMemory("onnx", config, "BertModel", ids(2, 64));
+  const limit = estimateRunMemory(undefined, { config, architecture: "BertModel" }, ids(2, 64));
   await expect(boundedRun(loaded, { memory: limit }, wide, ids(40, 64), options(40))).rejects.toMatchObject({
     code: "LIMIT_EXCEEDED",
   });
@@ -74,7 +74,7 @@ it("outputs that are too large when they are joined are refused after the first 
 });
 
 it("our own engine says itself what a run takes, and is split by that", async () => {
-  const { loaded, rows, run } = modelOf("native");
+  const { loaded, rows, run } = modelOf("batch", { liveTensors: 1, isBounded: true });
   const refusing: HostedTensorModel["run"] = async (inputs, own) => {
     const [batch = 0] = inputs["input_ids"]?.shape ?? [];
     if (batch > 3) throw new InferyardError("LIMIT_EXCEEDED", "too large", { data: { estimate: batch * 100, limit: 300 } });

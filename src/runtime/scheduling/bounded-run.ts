@@ -8,6 +8,7 @@ import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../contract/tensor.ts";
 import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
+import { getVocabularySize, tokenInput } from "../../models/transformer-sizes.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 
 type Run = HostedTensorModel["run"];
@@ -31,26 +32,24 @@ export async function boundedRun(
   {
     model,
     variant,
-    target,
-  }: Pick<VerifiedModel, "variant" | "target"> & { readonly model: Pick<HostedTensorModel, "inputs" | "outputs"> },
+    runMemory,
+  }: Pick<VerifiedModel, "variant" | "runMemory"> & { readonly model: Pick<HostedTensorModel, "inputs" | "outputs"> },
   { memory: limit, tokens: maxTokens = Number.POSITIVE_INFINITY }: RunBounds,
   run: Run,
   inputs: TensorMap,
   options: HostedRunOptions,
 ): Promise<TensorMap> {
   refuseMalformedTensors(inputs);
-  refuseUnknownTokenIds(variant.config, inputs);
+  refuseUnknownTokenIds(getVocabularySize(variant.config), inputs);
   if (limit === undefined) return await run(inputs, options);
   const allowed = limit;
   checkInputs(model.inputs, inputs);
-  const { config, architecture } = variant;
-  const estimate = estimateRunMemory(target.backend, config, architecture, inputs);
-  const [, length = 1] = inputs["input_ids"]?.shape ?? [];
+  const estimate = estimateRunMemory(runMemory, variant, inputs);
+  const [, length = 1] = inputs[tokenInput]?.shape ?? [];
   const rowsByTokens = Math.max(1, Math.floor(maxTokens / Math.max(length, 1)));
   const rows = independentRows(inputs, model, options);
   if (rows !== undefined && rows > rowsByTokens) return await split(estimate);
-  // Our own engine knows the memory of an executable before it runs, and refuses by itself.
-  if (estimate <= limit || target.backend === "native") return await runOrSplit(estimate);
+  if (estimate <= limit || runMemory?.isBounded === true) return await runOrSplit(estimate);
   return await split(estimate);
 
   async function runOrSplit(expected: number): Promise<TensorMap> {
@@ -100,9 +99,9 @@ function tooLarge(estimate: number, limit: number, rows: number | undefined): In
 }
 
 /** A token id is an index into the embedding table. Some engines look it up without a bounds check. */
-function refuseUnknownTokenIds({ vocab_size: size }: Readonly<Record<string, unknown>>, inputs: TensorMap): void {
-  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 1) return;
-  const data = inputs["input_ids"]?.data;
+function refuseUnknownTokenIds(size: number | undefined, inputs: TensorMap): void {
+  if (size === undefined) return;
+  const data = inputs[tokenInput]?.data;
   const found =
     data instanceof BigInt64Array
       ? findUnknownInt64Id(data, size)
@@ -112,7 +111,7 @@ function refuseUnknownTokenIds({ vocab_size: size }: Readonly<Record<string, unk
   if (found < 0) return;
   throw new InferyardError(
     "INPUT_INVALID",
-    `input_ids has ${String(data?.[found])} at element ${found}, and the model's token ids are 0 to ${size - 1}`,
+    `${tokenInput} has ${String(data?.[found])} at element ${found}, and the model's token ids are 0 to ${size - 1}`,
     {
       remedy: "use the tokenizer.json that belongs to this model",
       data: { element: found },

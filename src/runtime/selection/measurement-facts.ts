@@ -1,5 +1,6 @@
 /** Gathers the facts of the policy "fastest": stored measurements, and the digests of the weights that they may refer to. */
-import type { LoadSettings, MachineFacts } from "../../contract/backend.ts";
+import type { MachineFacts } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { fileStatus } from "../../platform/node/files.ts";
 import { measuredMachine } from "../../speed-records/machine.ts";
@@ -11,7 +12,7 @@ import type { MeasurementFacts } from "./measured-speed.ts";
 /** The model, settings and machine that stored measurements are compared with. */
 export interface MeasurementQuery {
   readonly manifest: Manifest;
-  readonly settings: LoadSettings;
+  readonly settings: UserLoadSettings;
   readonly machine: MachineFacts;
   /** Hexadecimal sha256 of a variant's main file. */
   readonly computeDigest: (variant: Variant) => Promise<string>;

@@ -1,7 +1,7 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
   type DigestCache,
@@ -139,7 +139,7 @@ export class ModelSelector {
   }
 
   /** Measurements are read, and weights hashed, under the policy "fastest" only. */
-  async #factsFor(manifest: Manifest, constraints: Constraints, settings: LoadSettings): Promise<SelectionFacts> {
+  async #factsFor(manifest: Manifest, constraints: Constraints, settings: UserLoadSettings): Promise<SelectionFacts> {
     const { limits, circuits, digests, platform } = this.#parts;
     const budget = limits === undefined ? {} : { budget: { limits, host: this.hostPolicy() } };
     const facts = { ...(await this.#parts.facts.read(circuits)), ...budget };

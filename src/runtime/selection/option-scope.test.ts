@@ -3,7 +3,7 @@
  * for the model itself.
  */
 import { describe, expect, it } from "vitest";
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import { formatsOfKernels } from "./kernel-names.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -35,7 +35,10 @@ const written = all.filter((kind) => kind.endsWith("written"));
 
 /** A value of each setting, and the kinds of models on which it has an effect; other kinds refuse it. A missing setting is a compile error. */
 const table: {
-  readonly [Name in keyof LoadSettings]-?: { readonly value: NonNullable<LoadSettings[Name]>; readonly obeyed: readonly Kind[] };
+  readonly [Name in keyof UserLoadSettings]-?: {
+    readonly value: NonNullable<UserLoadSettings[Name]>;
+    readonly obeyed: readonly Kind[];
+  };
 } = {
   threads: { value: 1, obeyed: all },
   graphOptimization: { value: "basic", obeyed: all },

@@ -2,7 +2,7 @@
  * Decides which load settings have an effect on a model. A setting without effect is refused if it is set for one load or one model, and ignored if
  * it is set for the whole runtime.
  */
-import type { LoadSettings } from "../../contract/backend.ts";
+import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames, loadSettings, type OptionScope } from "../options/load-options.ts";
@@ -12,7 +12,7 @@ import type { LoadRequest } from "./load-request.ts";
 export type ScopedVariant = Pick<Variant, "name" | "format" | "precision" | "packing" | "tensorTypes">;
 
 /** The settings of a request that have an effect on a variant. */
-export function settingsFor(request: LoadRequest, variant: ScopedVariant): LoadSettings {
+export function settingsFor(request: LoadRequest, variant: ScopedVariant): UserLoadSettings {
   const concerning = givenNames(request.settings).filter((name) => whyIneffective(name, variant, request) === undefined);
   return Object.fromEntries(concerning.map((name) => [name, request.settings[name]]));
 }
@@ -41,17 +41,17 @@ export function refuseIneffective(request: LoadRequest, variants: readonly Scope
   }
 }
 
-const remedies: { readonly [Name in keyof LoadSettings]?: string } = {
+const remedies: { readonly [Name in keyof UserLoadSettings]?: string } = {
   contextLength: `leave ${quoteOption("contextLength")} out; ${quoteOption("maxTokens")} of the call limits the tokens of a text that is read`,
 };
 
 /** The names of the settings that have a value. */
-export function givenNames(settings: LoadSettings): readonly (keyof LoadSettings)[] {
+export function givenNames(settings: UserLoadSettings): readonly (keyof UserLoadSettings)[] {
   return loadSettingNames.filter((name) => settings[name] !== undefined);
 }
 
 /** Why a setting has no effect on a variant, as a sentence without a full stop; undefined if it may have an effect. */
-function whyIneffective(name: keyof LoadSettings, variant: ScopedVariant, request: LoadRequest): string | undefined {
+function whyIneffective(name: keyof UserLoadSettings, variant: ScopedVariant, request: LoadRequest): string | undefined {
   return scopes[loadSettings[name].scope](variant, request);
 }
 

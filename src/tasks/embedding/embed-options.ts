@@ -16,10 +16,11 @@ import {
   unchecked,
   zeroOrMore,
 } from "../../runtime/options/option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
-export interface EmbedOptions {
+export interface EmbedOptions extends Omit<TextTaskOptions, "truncate"> {
   /** How the token vectors of a text become one vector; "none" returns all of them. Default: as the model's files state. */
   readonly pooling?: Pooling;
   /** Scale vectors to unit length (L2 norm 1). Default: as the model's files state. */
@@ -28,8 +29,6 @@ export interface EmbedOptions {
   readonly prompt?: string;
   /** Keep only the first n dimensions, then normalize again if vectors are normalized (Matryoshka embeddings). Default: all. */
   readonly dimensions?: number;
-  /** Maximum length of a text in tokens, special tokens included. A value above the model's own limit has no effect. Default: that limit. */
-  readonly maxTokens?: number;
   /**
    * What happens to longer texts. "cut" truncates them; "error" throws INPUT_TOO_LONG; "windows" embeds overlapping windows and returns their
    * mean, each window weighted by the number of tokens that no earlier window contains. Default: "cut".
@@ -37,12 +36,8 @@ export interface EmbedOptions {
   readonly truncate?: "cut" | "error" | "windows";
   /** With `truncate: "windows"`: overlap of consecutive windows, in tokens of the text. Default: 0. */
   readonly stride?: number;
-  /** Maximum size of one batch in tokens, padding included. Default: 512. */
-  readonly batchTokens?: number;
   /** 32-bit floats. See `QuantizedEmbedOptions` for smaller types. */
   readonly precision?: "float32";
-  /** Cancels the call, which then rejects with ABORTED. */
-  readonly signal?: AbortSignal;
 }
 
 /** Options of `Runtime.embed` for vectors quantized to 8 bits or 1 bit per dimension. */
@@ -82,11 +77,11 @@ export const embedOptions: OptionTable<QuantizedEmbedOptions & EmbedOutputsOptio
     flag: ["--precision <precision>", "number format of the vectors (default: float32)"],
   },
   ranges: { type: unchecked },
-  maxTokens: { type: positiveInteger, flag: ["--max-tokens <number>", "longest text in tokens"] },
+  maxTokens: textTaskOptions.maxTokens,
   truncate: { type: choice(["cut", "error", "windows"]), flag: ["--truncate <how>", "what to do with longer texts"] },
   stride: { type: zeroOrMore, flag: ["--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)"] },
-  batchTokens: { type: positiveInteger, flag: ["--batch-tokens <number>", "padded tokens in one batch"] },
-  signal: { type: unchecked },
+  batchTokens: textTaskOptions.batchTokens,
+  signal: textTaskOptions.signal,
 };
 
 /** Whether the options request quantized vectors. */

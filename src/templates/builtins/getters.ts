@@ -1,5 +1,6 @@
 /** The arguments `attribute`, `case_sensitive` and `default` of filters that look into items. */
 import { Tuple, Undefined, type Value, getText } from "../values/values.ts";
+import type { Bound } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 
 /** Gets a value out of an item. */
@@ -20,19 +21,23 @@ export function attributeGetter(attribute: Value, { lookup, budget }: Environmen
 }
 
 /** Gets the sort key of an item: one attribute, or several separated by commas. */
-export function sortKey(attribute: Value, isCaseSensitive: boolean, environment: Environment): Getter {
+export function sortKey(given: Bound, environment: Environment): Getter {
+  const attribute = given.optional("attribute") ?? null;
   const names = getText(attribute)?.split(",") ?? [attribute];
   const getters = names.map((name) => attributeGetter(name, environment));
-  const fold = (value: Value): Value => (isCaseSensitive ? value : foldCase(value, environment));
+  const fold = caseFolding(given, environment);
   return (item) => new Tuple(getters.map((get) => fold(get(item))));
 }
 
-/** A text in lower case, and any other value as it is. */
-export function foldCase(value: Value, { budget }: Environment): Value {
-  const text = getText(value);
-  if (text === undefined) return value;
-  budget.text(text.length);
-  return text.toLowerCase();
+/** Texts in lower case, unless `case_sensitive` is true; any other value as it is. */
+export function caseFolding(given: Bound, { budget }: Environment): Getter {
+  if (given.isTrue("case_sensitive")) return (value) => value;
+  return (value) => {
+    const text = getText(value);
+    if (text === undefined) return value;
+    budget.text(text.length);
+    return text.toLowerCase();
+  };
 }
 
 function getParts(attribute: Value): readonly Value[] {

@@ -19,7 +19,7 @@ import {
 } from "../values/values.ts";
 import type { Bound } from "./arguments.ts";
 import { type Environment, type Filter, filter } from "./environment.ts";
-import { type Getter, attributeGetter, foldCase, sortKey } from "./getters.ts";
+import { type Getter, attributeGetter, caseFolding, sortKey } from "./getters.ts";
 import { arithmetic } from "./operators.ts";
 import { joinTexts } from "./text-methods.ts";
 
@@ -54,7 +54,7 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   }),
   filter("dictsort", ["case_sensitive", "by", "reverse"], dictSort),
   filter("sort", ["reverse", "case_sensitive", "attribute"], (value, given, environment) => {
-    const key = sortKey(given.optional("attribute") ?? null, given.isTrue("case_sensitive"), environment);
+    const key = sortKey(given, environment);
     return new List(sorted(getItems(value, environment.budget), key, given.isTrue("reverse"), environment));
   }),
   filter("unique", ["case_sensitive", "attribute"], unique),
@@ -113,11 +113,8 @@ function dictSort(value: Value, given: Bound, environment: Environment): Value {
   const by = given.textOr("by", "key");
   if (by !== "key" && by !== "value") throw new TemplateFailure('You can only sort by either "key" or "value"');
   if (!(value instanceof Dict)) throw new TemplateFailure(`'${typeName(value)}' object has no attribute 'items'`);
-  const isCaseSensitive = given.isTrue("case_sensitive");
-  const key: Getter = (item) => {
-    const part = (item as Tuple).items[by === "key" ? 0 : 1] ?? null;
-    return isCaseSensitive ? part : foldCase(part, environment);
-  };
+  const fold = caseFolding(given, environment);
+  const key: Getter = (item) => fold((item as Tuple).items[by === "key" ? 0 : 1] ?? null);
   const entries = value.entries().map((entry) => new Tuple(entry));
   return new List(sorted(entries, key, given.isTrue("reverse"), environment));
 }
@@ -136,15 +133,14 @@ function sorted(items: readonly Value[], key: Getter, isReverse: boolean, { budg
 
 function unique(value: Value, given: Bound, environment: Environment): Value {
   const { budget } = environment;
-  const isCaseSensitive = given.isTrue("case_sensitive");
+  const fold = caseFolding(given, environment);
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
   return generator(function* distinct() {
     const seen = new Set<HashKey>();
     const next = iterate(value, budget);
     for (let item = next(); item !== undefined; item = next()) {
       budget.step();
-      const key = get(item);
-      const hash = computeHash(isCaseSensitive ? key : foldCase(key, environment), budget);
+      const hash = computeHash(fold(get(item)), budget);
       if (seen.has(hash)) continue;
       budget.items(4);
       seen.add(hash);
@@ -155,13 +151,12 @@ function unique(value: Value, given: Bound, environment: Environment): Value {
 
 function extreme(value: Value, given: Bound, environment: Environment, direction: 1 | -1): Value {
   const { budget } = environment;
-  const isCaseSensitive = given.isTrue("case_sensitive");
+  const fold = caseFolding(given, environment);
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
   let best: { readonly item: Value; readonly key: Value } | undefined;
   for (const item of getItems(value, budget)) {
     budget.step();
-    const found = get(item);
-    const key = isCaseSensitive ? found : foldCase(found, environment);
+    const key = fold(get(item));
     if (best === undefined || direction * compare(key, best.key, budget, direction > 0 ? ">" : "<") > 0) best = { item, key };
   }
   return best === undefined ? new Undefined("No aggregated item, sequence was empty.") : best.item;
@@ -169,9 +164,9 @@ function extreme(value: Value, given: Bound, environment: Environment, direction
 
 function groupBy(value: Value, given: Bound, environment: Environment): Value {
   const { budget } = environment;
-  const isCaseSensitive = given.isTrue("case_sensitive");
+  const fold = caseFolding(given, environment);
   const get = attributeGetter(given.value("attribute"), environment, given.optional("default") ?? null);
-  const key: Getter = (item) => (isCaseSensitive ? get(item) : foldCase(get(item), environment));
+  const key: Getter = (item) => fold(get(item));
   const groups: { readonly key: Value; readonly items: Value[] }[] = [];
   for (const item of sorted(getItems(value, budget), key, false, environment)) {
     const found = key(item);

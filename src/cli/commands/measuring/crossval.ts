@@ -1,3 +1,4 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
@@ -7,7 +8,6 @@ import { formatCrossValidation, formatRecorded } from "../../measuring/cross-val
 import { zeroOrMore } from "../../option-flags.ts";
 import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 interface CrossvalFlags {
   readonly model?: string;

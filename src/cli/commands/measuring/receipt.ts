@@ -1,3 +1,4 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
@@ -6,7 +7,6 @@ import { describeReceipt } from "../../measuring/receipt.ts";
 import { positiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 interface ReceiptFlags {
   readonly model?: string;

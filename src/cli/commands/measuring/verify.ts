@@ -1,3 +1,4 @@
+import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
@@ -8,7 +9,6 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
-import { readGivenText } from "../../input/given-file.ts";
 
 /** Defines the command `verify`. */
 export function defineVerify(command: Command, terminal: Terminal): void {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { taskTable } from "../../../api/task-table.ts";
+import { taskTable } from "../../../tasks/definitions.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 

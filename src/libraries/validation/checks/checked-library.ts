@@ -1,8 +1,9 @@
 /** An open library with what the checks of its contract need. */
 import type { LibraryContract } from "../../contracts/index.ts";
 import type { ForeignFunctions, NativeLibrary } from "../../ffi/index.ts";
-import type { ProvedStruct, ValidationStepName } from "../library-validation.ts";
-import { refusal } from "../refusal.ts";
+import type { StepFacts } from "../child-messages.ts";
+import type { ValidationStepName } from "../library-validation.ts";
+import { type RefusalFacts, refusal } from "../refusal.ts";
 
 /** An open library. */
 export interface CheckedLibrary {
@@ -12,14 +13,11 @@ export interface CheckedLibrary {
 }
 
 /** Result of a check. Throws LIBRARY_INCOMPATIBLE instead if the check fails. */
-export interface CheckOutcome {
-  /** Verdict of the check. Default: "passed". */
+export interface CheckOutcome extends StepFacts {
+  /** Default: "passed". */
   readonly verdict?: "not provable";
   /** Description, as a sentence without a full stop. */
   readonly detail: string;
-  readonly version?: string;
-  readonly structs?: readonly ProvedStruct[];
-  readonly optional?: Readonly<Record<string, string>>;
 }
 
 /** A check of a contract. */
@@ -34,11 +32,17 @@ export function statedText({ library }: CheckedLibrary, name: string): string | 
   return library.has(name) ? library.bind(name, { result: "string", parameters: [] })() : undefined;
 }
 
+/** The release of ggml that the library states, with the commit if there is one: "0.9.4 (1a2b3c4)". */
+export function ggmlVersion(checked: CheckedLibrary): string | undefined {
+  const [release, commit] = [statedText(checked, "ggml_version"), statedText(checked, "ggml_commit")];
+  return release === undefined || commit === undefined ? release : `${release} (${commit})`;
+}
+
 /** The error of a failed step, with a remedy. */
 export function refuse(
   { library, contract }: CheckedLibrary,
   step: ValidationStepName,
-  facts: { readonly expected: string; readonly found: string; readonly details?: readonly string[]; readonly remedy?: string },
+  facts: Pick<RefusalFacts, "expected" | "found" | "details"> & Partial<Pick<RefusalFacts, "remedy">>,
 ): Error {
   return refusal({
     path: library.path,

@@ -2,15 +2,13 @@
 import { type GgmlType, ggmlType } from "../../../formats/gguf/ggml-types.ts";
 import { typeTraits } from "../../contracts/index.ts";
 import { readField } from "../../ffi/index.ts";
-import { type Check, type CheckedLibrary, refuse, statedText } from "./checked-library.ts";
+import { type Check, type CheckedLibrary, ggmlVersion, refuse } from "./checked-library.ts";
 
 const version: Check = {
   step: "version",
   run(checked) {
-    const release = statedText(checked, "ggml_version");
-    const commit = statedText(checked, "ggml_commit");
-    if (release === undefined) return { detail: "it states none; its table of types tells" };
-    const stated = commit === undefined ? release : `${release} (${commit})`;
+    const stated = ggmlVersion(checked);
+    if (stated === undefined) return { detail: "it states none; its table of types tells" };
     return { detail: stated, version: stated };
   },
 };

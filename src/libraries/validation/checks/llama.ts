@@ -3,27 +3,17 @@ import { dirname } from "node:path";
 import { realpathSync } from "node:fs";
 import type { ProvedStruct } from "../library-validation.ts";
 import { proveLlamaLayout } from "../prove-layout.ts";
-import { type Check, type CheckedLibrary, refuse, statedText } from "./checked-library.ts";
+import { type Check, ggmlVersion, refuse, statedText } from "./checked-library.ts";
 
 /** The release is not compared: layouts are proved instead, since a library may state none. */
 const version: Check = {
   step: "version",
   run(checked) {
-    const own = statedText(checked, "llama_version");
     const ggml = ggmlVersion(checked);
-    const stated = [own, ggml].filter((text) => text !== undefined);
-    return {
-      detail: stated.length === 0 ? "it states none; the layouts of its structs tell" : stated.join(", "),
-      ...(stated.length === 0 ? {} : { version: stated.join(", ") }),
-    };
+    const stated = [statedText(checked, "llama_version"), ggml && `ggml ${ggml}`].filter((text) => text !== undefined).join(", ");
+    return stated === "" ? { detail: "it states none; the layouts of its structs tell" } : { detail: stated, version: stated };
   },
 };
-
-function ggmlVersion(checked: CheckedLibrary): string | undefined {
-  const release = statedText(checked, "ggml_version");
-  const commit = statedText(checked, "ggml_commit");
-  return release === undefined ? undefined : `ggml ${release}${commit === undefined ? "" : ` (${commit})`}`;
-}
 
 const abi: Check = {
   step: "abi",

@@ -6,6 +6,11 @@ function writtenTags({ name, callClose }: TaggedSyntax, open: string, close: str
   return { open: open + name[0], close, name: ["", name[1]], afterArguments: callClose, isJsonName: false };
 }
 
+/** Arguments between tags, in blocks between two lines. */
+function blockForm(name: string, syntax: TaggedSyntax, [open, close]: readonly [open: string, close: string]): CallForm {
+  return { name, opens: [open], syntax, written: writtenTags(syntax, `${open}\n`, `\n${close}`), markers: [open, close] };
+}
+
 const qwenTags: TaggedSyntax = {
   kind: "tagged",
   name: ["<function=", ">"],
@@ -75,13 +80,7 @@ export const minimaxM3: CallForm = {
 };
 
 /** MiniMax M2. */
-export const minimaxM2: CallForm = {
-  name: "minimax-m2",
-  opens: ["<minimax:tool_call>"],
-  syntax: invokeTags,
-  written: writtenTags(invokeTags, "<minimax:tool_call>\n", "\n</minimax:tool_call>"),
-  markers: ["<minimax:tool_call>", "</minimax:tool_call>"],
-};
+export const minimaxM2: CallForm = blockForm("minimax-m2", invokeTags, ["<minimax:tool_call>", "</minimax:tool_call>"]);
 
 /** DeepSeek V3.2: the tags mark which values are strings. */
 export const deepseekV32: CallForm = {
@@ -92,13 +91,7 @@ export const deepseekV32: CallForm = {
 };
 
 /** Seed-OSS. */
-export const seedOss: CallForm = {
-  name: "seed-oss",
-  opens: ["<seed:tool_call>"],
-  syntax: seedTags,
-  written: writtenTags(seedTags, "<seed:tool_call>\n", "\n</seed:tool_call>"),
-  markers: ["<seed:tool_call>", "</seed:tool_call>"],
-};
+export const seedOss: CallForm = blockForm("seed-oss", seedTags, ["<seed:tool_call>", "</seed:tool_call>"]);
 
 /** GLM 4.5 to 5.2, Ling 3. */
 export const glm45: CallForm = {
@@ -120,9 +113,6 @@ export const minicpm5: CallForm = {
 
 /** Qwen3-Coder, Qwen3.5; its models leave out the tag around a call now and then. */
 export const qwen3Coder: CallForm = {
-  name: "qwen3-coder",
+  ...blockForm("qwen3-coder", qwenTags, ["<tool_call>", "</tool_call>"]),
   opens: ["<tool_call>", "<function="],
-  syntax: qwenTags,
-  written: writtenTags(qwenTags, "<tool_call>\n", "\n</tool_call>"),
-  markers: ["<tool_call>", "</tool_call>"],
 };

@@ -7,7 +7,7 @@ import { createRuntime } from "./create-runtime.ts";
 import { commands } from "../cli/command-table.ts";
 import { pipelineFactories } from "./pipelines.ts";
 import { Runtime } from "./runtime.ts";
-import { taskTable } from "./task-table.ts";
+import { taskTable } from "../tasks/definitions.ts";
 
 /** The rows of docs/reference/tasks.md, as that page writes them. */
 const documented = taskTable.map(({ task, verb, command, route, input, output, models, files, pipeline }) =>
