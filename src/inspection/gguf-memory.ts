@@ -58,8 +58,7 @@ export function estimateGgufMemory(file: GgufFile, wanted: number | undefined): 
   }
   const trained = number("context_length");
   const context = wanted ?? (trained === undefined || trained < 1 ? undefined : Math.min(trained, defaultContext));
-  if (context === undefined)
-    return { memoryUnknown: `it does not say ${architecture}.context_length; give a context length` };
+  if (context === undefined) return { memoryUnknown: `it does not say ${architecture}.context_length; give a context length` };
   if (isEncoder(file, architecture)) {
     const formula = "none: an encoder sees all tokens at once and keeps nothing";
     return { memory: { context, weightBytes, cacheBytes: 0, totalBytes: weightBytes, formula } };

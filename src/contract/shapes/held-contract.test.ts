@@ -143,22 +143,20 @@ describe("backends are held to the contract", () => {
     refusesEach("load()", tensor, { ...baseMembers, inputs: [], outputs: [], run: functionMember }, (value: TensorModel) =>
       checkTensorModel(backend, value),
     );
-    const methods = [
-      "createSequence",
-      "decode",
-      "forkSequence",
-      "truncateSequence",
-      "saveSequence",
-      "restoreSequence",
-      "releaseSequence",
-    ];
+    const methods = ["createSequence", "decode", "forkSequence", "truncateSequence", "releaseSequence"];
     const language = {
       ...base,
       kind: "language",
       limits: { vocabulary: 8, cacheBytesPerToken: 0, hasEncoder: false },
       ...Object.fromEntries(methods.map((name) => [name, call])),
     };
-    const members = { ...baseMembers, limits: [], ...Object.fromEntries(methods.map((name) => [name, functionMember])) };
+    const members = {
+      ...baseMembers,
+      limits: [],
+      ...Object.fromEntries(methods.map((name) => [name, functionMember])),
+      saveSequence: [...optionalMember, "a function"],
+      restoreSequence: [...optionalMember, "a function"],
+    } as const;
     refusesEach("loadLanguage()", language, members, (value: LanguageModel) => checkLanguageModel(backend, value));
     expect(() => checkLanguageModel(backend, { ...language, limits: { ...language.limits, vocabulary: 0 } } as never)).toThrow(
       "loadLanguage().limits.vocabulary is 0, and must be a whole number of at least 1",
