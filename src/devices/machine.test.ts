@@ -61,7 +61,8 @@ describe("readMachine", () => {
   });
 
   it("gives up on files that hang", async () => {
-    const sources: MachineSources = { ...recordedSources(noGpu), readFile: () => new Promise(() => {}) };
+    const hang = (): Promise<never> => new Promise(() => {});
+    const sources: MachineSources = { ...recordedSources(noGpu), readFile: hang, cachedLibraries: hang };
     const facts = await readMachine({ sources, timeoutMs: 20 });
     expect(facts.absent.cuda).toBe("looking for cuda devices gave no answer within 20 ms");
     expect(facts.cpu.cores).toEqual({ value: 2, source: "os.availableParallelism" });

@@ -32,7 +32,7 @@ export type Reading<Result> = Generator<NeededBytes, Result, void>;
 export class FileWindow {
   /** Bytes of the file. */
   readonly size: number;
-  /** The buffer. Its first byte is the one at `start` in the file; the buffer is reused by each `load`. */
+  /** The buffer. Its first byte is the one at `start` in the file; it is reused for each range. */
   readonly buffer: Uint8Array = new Uint8Array(windowBytes);
   readonly #file: OpenFile;
   readonly #displayName: string;
@@ -59,31 +59,16 @@ export class FileWindow {
     return position < this.#start ? 0 : Math.max(0, this.#start + this.#length - position);
   }
 
-  /** Reads the range into the buffer unless it is there. `length` is at most 16 KiB. */
-  async load(position: number, length: number): Promise<void> {
-    if (position + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
-    if (this.available(position) >= length) return;
-    const { bytesRead } = await this.#file.read(this.buffer, 0, windowBytes, position);
-    this.#start = position;
-    this.#length = bytesRead;
-    if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
-  }
-
   /** Runs a reader, and loads the ranges that it needs. */
   async run<Result>(reading: Reading<Result>): Promise<Result> {
     for (;;) {
       const { done, value } = reading.next();
       if (done === true) return value;
-      await this.load(value.position, value.length);
+      await this.#load(value.position, value.length);
     }
   }
 
   /** A copy of a range of any length. The caller checks `length` against the size of the file first. */
-  bytes(position: number, length: number): Promise<Uint8Array> {
-    return this.run(this.readBytes(position, length));
-  }
-
-  /** As `bytes`, for readers. */
   *readBytes(position: number, length: number): Reading<Uint8Array> {
     const copy = new Uint8Array(length);
     for (let done = 0; done < length;) {
@@ -97,11 +82,6 @@ export class FileWindow {
   }
 
   /** The range decoded as UTF-8; invalid sequences become U+FFFD. Counts towards the limit on text. */
-  text(position: number, length: number): Promise<string> {
-    return this.run(this.readText(position, length));
-  }
-
-  /** As `text`, for readers. */
   *readText(position: number, length: number): Reading<string> {
     this.#textBytes += length;
     if (this.#textBytes > maxTextBytes) throw this.#limitExceeded(`more than ${maxTextBytes} bytes of names`);
@@ -115,6 +95,16 @@ export class FileWindow {
   countItems(items = 1): void {
     this.#items += items;
     if (this.#items > maxItems) throw this.#limitExceeded(`more than ${maxItems} entries`);
+  }
+
+  /** Reads the range into the buffer unless it is there. `length` is at most 16 KiB. */
+  async #load(position: number, length: number): Promise<void> {
+    if (position + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
+    if (this.available(position) >= length) return;
+    const { bytesRead } = await this.#file.read(this.buffer, 0, windowBytes, position);
+    this.#start = position;
+    this.#length = bytesRead;
+    if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
   }
 
   #limitExceeded(what: string): InferyardError {
@@ -133,13 +123,14 @@ export async function withFileWindow<Result>(
   path: string,
   displayName: string,
   format: string,
-  read: (window: FileWindow) => Promise<Result>,
+  read: (window: FileWindow) => Reading<Result>,
 ): Promise<Result> {
   try {
     const file = await openFile(path);
     try {
       const { size } = await file.stat();
-      return await read(new FileWindow(file, size, displayName));
+      const window = new FileWindow(file, size, displayName);
+      return await window.run(read(window));
     } finally {
       await file.close();
     }

@@ -1,5 +1,5 @@
 /** Reads the values of a GGUF header one after the other. Lengths and counts are compared with the bytes left in the file before they are used. */
-import type { FileWindow } from "../file-window.ts";
+import type { FileWindow, Reading } from "../file-window.ts";
 import { type NumberTypeName, numberTypes } from "../number-types.ts";
 
 /**
@@ -39,10 +39,10 @@ export class GgufCursor {
   }
 
   /** A number. Integers beyond 2^53 are returned as a string of decimal digits, and values that are not finite as "NaN", "Infinity" or "-Infinity". */
-  async number(type: NumberTypeName): Promise<number | string> {
+  *number(type: NumberTypeName): Reading<number | string> {
     const view = this.#scratch;
     const { bytes, read } = numberTypes[type];
-    if (this.#window.available(this.#position) < bytes) await this.#window.load(this.#position, bytes);
+    if (this.#window.available(this.#position) < bytes) yield { position: this.#position, length: bytes };
     const offset = this.#position - this.#window.start;
     new Uint8Array(view.buffer).set(this.#window.buffer.subarray(offset, offset + bytes));
     this.#position += bytes;
@@ -52,37 +52,37 @@ export class GgufCursor {
   }
 
   /** An unsigned 32-bit integer. */
-  async uint32(): Promise<number> {
-    return Number(await this.number("uint32"));
+  *uint32(): Reading<number> {
+    return Number(yield* this.number("uint32"));
   }
 
   /** A length or a dimension, of `sizeBytes` bytes. `what` names it in the error for a value beyond 2^53. */
-  async size(what: string): Promise<number> {
-    const value = await this.number(this.#encoding.sizeBytes === 4 ? "uint32" : "uint64");
+  *size(what: string): Reading<number> {
+    const value = yield* this.number(this.#encoding.sizeBytes === 4 ? "uint32" : "uint64");
     if (typeof value === "number") return value;
     throw new Error(`${what} is ${value}`);
   }
 
   /** A count of items of at least `minBytes` each; throws Error if they do not fit into the rest of the file. */
-  async count(what: string, minBytes: number): Promise<number> {
-    const count = await this.size(`the number of ${what}`);
+  *count(what: string, minBytes: number): Reading<number> {
+    const count = yield* this.size(`the number of ${what}`);
     const left = this.#window.size - this.#position;
     if (count * minBytes > left) throw new Error(`it claims ${count} ${what}, and has ${left} bytes left`);
     return count;
   }
 
   /** The first `maxBytes` bytes of a string, decoded as UTF-8, with the length of the whole string in bytes. */
-  async text(what: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
-    const bytes = await this.count(`bytes of ${what}`, 1);
+  *text(what: string, maxBytes: number): Reading<{ text: string; bytes: number }> {
+    const bytes = yield* this.count(`bytes of ${what}`, 1);
     this.#window.countItems();
-    const text = await this.#window.text(this.#position, Math.min(bytes, maxBytes));
+    const text = yield* this.#window.readText(this.#position, Math.min(bytes, maxBytes));
     this.#position += bytes;
     return { text, bytes };
   }
 
   /** Skips a string. */
-  async skipText(what: string): Promise<void> {
-    this.skip(await this.count(`bytes of ${what}`, 1));
+  *skipText(what: string): Reading<void> {
+    this.skip(yield* this.count(`bytes of ${what}`, 1));
     this.#window.countItems();
   }
 

@@ -1,4 +1,5 @@
 /** Reads the metadata of a GGUF file: keys with values of thirteen types. Of long strings and arrays only the beginning is kept unless all is asked for, with the length of the whole. */
+import type { Reading } from "../file-window.ts";
 import { quoteName } from "../format-errors.ts";
 import { type NumberTypeName, numberTypes } from "../number-types.ts";
 import type { GgufCursor } from "./gguf-cursor.ts";
@@ -77,64 +78,64 @@ const keptLengths: Readonly<Record<KeptMetadata, KeptLengths>> = {
  * Reads `count` pairs of key and value from the cursor, in the order of the file. Throws Error for a repeated key and for a value
  * of an unknown type.
  */
-export async function readGgufMetadata(
+export function* readGgufMetadata(
   cursor: GgufCursor,
   count: number,
   keep: KeptMetadata = "beginnings",
-): Promise<Map<string, GgufValue>> {
+): Reading<Map<string, GgufValue>> {
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < count; index += 1) {
     cursor.countItems(itemsPerKey);
-    const { text: key, bytes } = await cursor.text("a key", maxKeyBytes);
+    const { text: key, bytes } = yield* cursor.text("a key", maxKeyBytes);
     if (bytes === 0 || bytes > maxKeyBytes) throw new Error(`metadata ${index} has a key of ${bytes} bytes`);
     if (metadata.has(key)) throw new Error(`the key ${quoteName(key)} comes twice`);
-    metadata.set(key, await readValue(cursor, await readType(cursor, key), key, keptLengths[keep]));
+    metadata.set(key, yield* readValue(cursor, yield* readType(cursor, key), key, keptLengths[keep]));
   }
   return metadata;
 }
 
-async function readType(cursor: GgufCursor, key: string): Promise<TypeName> {
-  const number = await cursor.uint32();
+function* readType(cursor: GgufCursor, key: string): Reading<TypeName> {
+  const number = yield* cursor.uint32();
   const name = typeNames[number];
   if (name === undefined) throw new Error(`the key ${quoteName(key)} has a value of the unknown type ${number}`);
   return name;
 }
 
-async function readValue(cursor: GgufCursor, type: TypeName, key: string, kept: KeptLengths): Promise<GgufValue> {
-  if (type === "array") return await readArray(cursor, key, kept, 0);
-  if (type === "bool") return { type, value: await readBool(cursor, key) };
-  if (type !== "string") return { type, value: await cursor.number(type) };
-  const { text, bytes } = await cursor.text(`the value of ${quoteName(key)}`, kept.textBytes);
+function* readValue(cursor: GgufCursor, type: TypeName, key: string, kept: KeptLengths): Reading<GgufValue> {
+  if (type === "array") return yield* readArray(cursor, key, kept, 0);
+  if (type === "bool") return { type, value: yield* readBool(cursor, key) };
+  if (type !== "string") return { type, value: yield* cursor.number(type) };
+  const { text, bytes } = yield* cursor.text(`the value of ${quoteName(key)}`, kept.textBytes);
   return { type, value: text, bytes };
 }
 
-async function readBool(cursor: GgufCursor, key: string): Promise<boolean> {
-  const value = await cursor.number("uint8");
+function* readBool(cursor: GgufCursor, key: string): Reading<boolean> {
+  const value = yield* cursor.number("uint8");
   if (value !== 0 && value !== 1) throw new Error(`the truth value of ${quoteName(key)} is ${value}`);
   return value === 1;
 }
 
-async function readArray(cursor: GgufCursor, key: string, kept: KeptLengths, depth: number): Promise<GgufArray> {
+function* readArray(cursor: GgufCursor, key: string, kept: KeptLengths, depth: number): Reading<GgufArray> {
   if (depth > maxArrayDepth) throw new Error(`the key ${quoteName(key)} nests arrays too deep`);
   cursor.countItems();
-  const of = await readType(cursor, key);
-  const length = await cursor.count(`elements of ${quoteName(key)}`, minElementBytes(of, cursor));
+  const of = yield* readType(cursor, key);
+  const length = yield* cursor.count(`elements of ${quoteName(key)}`, minElementBytes(of, cursor));
   const items: (GgufScalar | GgufArray)[] = [];
   if (of === "string") {
     for (let index = 0; index < length; index += 1) {
-      if (index < kept.strings) items.push((await cursor.text("an element", kept.textBytes)).text);
-      else await cursor.skipText("an element");
+      if (index < kept.strings) items.push((yield* cursor.text("an element", kept.textBytes)).text);
+      else yield* cursor.skipText("an element");
     }
   } else if (of === "array") {
     for (let index = 0; index < length; index += 1) {
-      const item = await readArray(cursor, key, kept, depth + 1);
+      const item = yield* readArray(cursor, key, kept, depth + 1);
       if (index < kept.strings) items.push(item);
     }
   } else {
     const count = Math.min(length, kept.numbers);
     for (let index = 0; index < count; index += 1) {
       cursor.countItems();
-      items.push(of === "bool" ? await readBool(cursor, key) : await cursor.number(of));
+      items.push(of === "bool" ? yield* readBool(cursor, key) : yield* cursor.number(of));
     }
     cursor.skip((length - count) * minElementBytes(of, cursor));
   }

@@ -4,7 +4,7 @@
  * must be inside the file, aligned, and must not overlap. The elements of the tensors are not read.
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { type FileWindow, withFileWindow } from "../file-window.ts";
+import { type FileWindow, type Reading, withFileWindow } from "../file-window.ts";
 import { quoteName } from "../format-errors.ts";
 import { ggmlType } from "./ggml-types.ts";
 import { GgufCursor, type GgufEncoding } from "./gguf-cursor.ts";
@@ -67,16 +67,16 @@ export async function readGguf(path: string, displayName: string, keep: KeptMeta
   return await withFileWindow(path, displayName, "GGUF", (window) => readHeader(window, displayName, keep));
 }
 
-async function readHeader(window: FileWindow, displayName: string, keep: KeptMetadata): Promise<GgufFile> {
-  const start = String.fromCharCode(...(await window.bytes(0, Math.min(4, window.size))));
+function* readHeader(window: FileWindow, displayName: string, keep: KeptMetadata): Reading<GgufFile> {
+  const start = String.fromCharCode(...(yield* window.readBytes(0, Math.min(4, window.size))));
   if (legacyMagics.has(start)) throw unsupported(displayName, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
-  const { version, encoding } = await readVersion(window, displayName);
+  const { version, encoding } = yield* readVersion(window, displayName);
   const cursor = new GgufCursor(window, encoding, 8);
   // The smallest tensor has an empty name, a number of dimensions, a type and an offset; the smallest metadata has a key, a type and a value.
-  const tensorCount = await cursor.count("tensors", encoding.sizeBytes + 16);
-  const metadataCount = await cursor.count("metadata", encoding.sizeBytes + 5);
-  const metadata = await readGgufMetadata(cursor, metadataCount, keep);
+  const tensorCount = yield* cursor.count("tensors", encoding.sizeBytes + 16);
+  const metadataCount = yield* cursor.count("metadata", encoding.sizeBytes + 5);
+  const metadata = yield* readGgufMetadata(cursor, metadataCount, keep);
   const alignment = ggufNumber(metadata, "general.alignment") ?? defaultAlignment;
   if (alignment < 1 || !Number.isInteger(Math.log2(alignment)))
     throw new Error(`its alignment is ${alignment}, which is no power of two`);
@@ -84,7 +84,7 @@ async function readHeader(window: FileWindow, displayName: string, keep: KeptMet
   const names = new Set<string>();
   for (let index = 0; index < tensorCount; index += 1) {
     cursor.countItems(itemsPerTensor);
-    const tensor = await readTensor(cursor);
+    const tensor = yield* readTensor(cursor);
     if (names.has(tensor.name)) throw new Error(`the tensor ${quoteName(tensor.name)} comes twice`);
     names.add(tensor.name);
     headers.push(tensor);
@@ -96,8 +96,8 @@ async function readHeader(window: FileWindow, displayName: string, keep: KeptMet
 }
 
 /** The byte order follows from the version: read in the wrong order, it is larger than 0xffff. */
-async function readVersion(window: FileWindow, displayName: string): Promise<{ version: number; encoding: GgufEncoding }> {
-  const bytes = await window.bytes(4, 4);
+function* readVersion(window: FileWindow, displayName: string): Reading<{ version: number; encoding: GgufEncoding }> {
+  const bytes = yield* window.readBytes(4, 4);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const littleEndian = view.getUint32(0, true) <= 0xffff;
   const version = view.getUint32(0, littleEndian);
@@ -105,15 +105,15 @@ async function readVersion(window: FileWindow, displayName: string): Promise<{ v
   throw unsupported(displayName, `is GGUF version ${version}`);
 }
 
-async function readTensor(cursor: GgufCursor): Promise<TensorHeader> {
-  const { text: name, bytes } = await cursor.text("a tensor's name", maxNameBytes);
+function* readTensor(cursor: GgufCursor): Reading<TensorHeader> {
+  const { text: name, bytes } = yield* cursor.text("a tensor's name", maxNameBytes);
   if (bytes > maxNameBytes) throw new Error(`a tensor has a name of ${bytes} bytes`);
-  const dimensions = await cursor.uint32();
+  const dimensions = yield* cursor.uint32();
   if (dimensions > maxDimensions) throw new Error(`the tensor ${quoteName(name)} has ${dimensions} dimensions`);
   const shape: number[] = [];
-  for (let axis = 0; axis < dimensions; axis += 1) shape.push(await cursor.size(`dimension ${axis} of ${quoteName(name)}`));
-  const type = await cursor.uint32();
-  const offset = await cursor.number("uint64");
+  for (let axis = 0; axis < dimensions; axis += 1) shape.push(yield* cursor.size(`dimension ${axis} of ${quoteName(name)}`));
+  const type = yield* cursor.uint32();
+  const offset = yield* cursor.number("uint64");
   if (typeof offset !== "number") throw new Error(`the tensor ${quoteName(name)} lies at byte ${offset}`);
   return { name, type, shape, offset };
 }

@@ -39,7 +39,7 @@ export interface OnnxOutline {
  * damaged, or is not an ONNX file, and MODEL_UNSUPPORTED if its header is larger than the limits of `FileWindow`.
  */
 export async function readOnnxOutline(path: string, displayName: string): Promise<OnnxOutline> {
-  return await withFileWindow(path, displayName, "ONNX", (window) => window.run(readModel(new ProtobufFile(window))));
+  return await withFileWindow(path, displayName, "ONNX", (window) => readModel(new ProtobufFile(window)));
 }
 
 function* readModel(file: ProtobufFile): Reading<OnnxOutline> {

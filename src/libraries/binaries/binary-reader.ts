@@ -45,7 +45,7 @@ export class BinaryReader {
   /** The bytes of a table, which stay valid. Throws DamagedBinary if the range ends before them, and LIMIT_EXCEEDED. */
   async bytes(position: number, length: number, what: string): Promise<Buffer> {
     this.#check(position, length, what);
-    this.limits.countTableBytes(length);
+    this.limits.count("tableBytes", length);
     if (length > windowBytes) return await this.#read(position, length, what);
     const offset = position - this.#windowStart;
     if (offset >= 0 && offset + length <= this.#window.length) return this.#window.subarray(offset, offset + length);
@@ -154,7 +154,7 @@ export class NameTable {
       throw new DamagedBinary(`a name at byte ${offset} of ${this.#what}, which has ${this.#bytes.length}`);
     const end = this.#bytes.indexOf(0, offset);
     if (end < 0 || end - offset > maxNameLength) throw new DamagedBinary(`a name in ${this.#what} does not end`);
-    this.#limits.countNameBytes(end - offset);
+    this.#limits.count("nameBytes", end - offset);
     return this.#bytes.toString("utf8", offset, end);
   }
 }

@@ -41,7 +41,7 @@ export async function readArchive(reader: BinaryReader, withSymbols: boolean): P
 /** The members that hold files. Tables of symbols and names are passed over. */
 async function* getMembers(reader: BinaryReader): AsyncGenerator<BinaryReader> {
   for (let position = archiveMagic.length; position < reader.size;) {
-    reader.limits.countEntries();
+    reader.limits.count("entries");
     const header = (await reader.bytes(position, headerBytes, "the header of a member")).toString("latin1");
     const size = Number(header.slice(48, 58).trim() || Number.NaN);
     if (!header.endsWith("`\n") || !Number.isSafeInteger(size) || size < 0)

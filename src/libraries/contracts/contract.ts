@@ -18,6 +18,11 @@ export interface LibraryContract {
   readonly abi: string;
 }
 
+/** Entries of `required`: separated by spaces, and the names of one by |. */
+export function toNames(...lines: readonly string[]): readonly (readonly string[])[] {
+  return lines.flatMap((line) => line.split(" ")).map((entry) => entry.split("|"));
+}
+
 /** The entries for which a library exports no name. */
 export function missingFunctions(contract: LibraryContract, has: (name: string) => boolean): readonly (readonly string[])[] {
   return contract.required.filter((names) => !names.some(has));

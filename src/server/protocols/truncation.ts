@@ -2,7 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 
 /** The option `truncate` of a task, which requests state in the words of these services, as true or false, or in ours. `byDefault`: where the request says nothing. Throws INPUT_INVALID for START, which is not built. */
-export function toTruncation<Own extends "windows" = never>(
+export function toTruncation<Own extends "windows">(
   stated: "NONE" | "START" | "END" | boolean | "cut" | "error" | Own | undefined,
   byDefault: "cut" | "error",
 ): "cut" | "error" | Own {

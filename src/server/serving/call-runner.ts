@@ -100,7 +100,10 @@ export class CallRunner {
         await this.#backgroundLoads.waitUntilLoaded(model, waitMs, signal, admitLoad);
       const turn = { client, priority, admitLoad };
       const running = runtime.use(model.reference, { ...model.constraints, signal }, onModel, turn);
-      return call.runsLanguageModel === true ? running.catch((error: unknown) => this.#explainLoad(error, model)) : running;
+      if (call.runsLanguageModel !== true) return running;
+      return running.catch(async (error: unknown) => {
+        throw await this.#explainLoad(error, model);
+      });
     });
     return { ...result, target, decision: decision.id };
   }
@@ -233,11 +236,11 @@ export class CallRunner {
     return this.#loadLimiter.admitterFor(client, role);
   }
 
-  /** Throws the error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
-  async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<never> {
+  /** The error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
+  async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<unknown> {
     const hasNoBackend = error instanceof InferyardError && error.code === "NO_BACKEND";
-    if (!hasNoBackend || usualKind(await this.#parts.runtime.manifest(reference)) === "language") throw error;
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not write text`, {
+    if (!hasNoBackend || usualKind(await this.#parts.runtime.manifest(reference)) === "language") return error;
+    return new InferyardError("MODEL_UNSUPPORTED", `${name} does not write text`, {
       cause: error,
       remedy: "name another model: GET /api/models lists what each can do",
     });

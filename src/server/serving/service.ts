@@ -78,8 +78,14 @@ export class Service {
     this.admission = new Admission({ maxRunning, maxWaiting }, new Map(admissions));
     this.cache = new CallCache(runtime, resultCacheBytes);
     this.calls = new CallRunner({
-      ...{ runtime, settings, loadProgress, modelLimits: limits },
-      ...{ names: this.names, admission: this.admission, cache: this.cache, turns: this.turns },
+      runtime,
+      settings,
+      loadProgress,
+      modelLimits: limits,
+      names: this.names,
+      admission: this.admission,
+      cache: this.cache,
+      turns: this.turns,
       shutdown: this.shutdown,
       onCall: (record) => {
         this.statistics.add(record);

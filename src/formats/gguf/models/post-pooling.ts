@@ -55,7 +55,7 @@ export async function readGgufTensor(path: string, displayName: string, name: st
   if (tensor === undefined) throw modelInvalid(`${displayName} has no tensor "${name}"`, "download the file again");
   const { type, start, bytes, elements } = tensor;
   if (!isDecodable(type)) throw notDecoded(name, type);
-  const stored = await withFileWindow(path, displayName, "GGUF", (window) => window.bytes(start, bytes));
+  const stored = await withFileWindow(path, displayName, "GGUF", (window) => window.readBytes(start, bytes));
   requireDecoder(type);
   return decodeTensor(type, stored, elements);
 }

@@ -46,7 +46,7 @@ export async function ropeFactors(settings: GgufSettings, model: GgufModel): Pro
   const tensor = factorTensors.map((name) => model.tensors.get(name)).find((each) => each !== undefined);
   if (tensor === undefined) return {};
   const { path, name, start, bytes, type, elements } = tensor;
-  const stored = await withFileWindow(path, path, "GGUF", (window) => window.bytes(start, bytes));
+  const stored = await withFileWindow(path, path, "GGUF", (window) => window.readBytes(start, bytes));
   requireDecoder(type);
   const scaling = {
     rope_type: "longrope",

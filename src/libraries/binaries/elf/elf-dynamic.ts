@@ -40,7 +40,7 @@ export async function readDynamic(reader: BinaryReader, { layout, segments }: El
   const values = new Map<number, number[]>();
   const size = 2 * layout.wordBytes;
   for (let start = 0; start + size <= table.size; start += size) {
-    reader.limits.countEntries();
+    reader.limits.count("entries");
     const tag = table.word(start);
     if (tag === 0) break;
     const value = table.word(start + layout.wordBytes);

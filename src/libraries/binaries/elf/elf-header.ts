@@ -87,7 +87,7 @@ function checkEntrySize(size: number, expected: number, what: string): void {
 
 async function readSegments(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<Segment[]> {
   const size = layouts[layout.wordBytes].segment;
-  reader.limits.countEntries(count);
+  reader.limits.count("entries", count);
   const table = await reader.fields(position, count * size, layout, "the segment table");
   const [offset, address, bytes] = layout.wordBytes === 8 ? [8, 16, 32] : [4, 8, 16];
   return getEntries(table, size, (start) => ({
@@ -100,7 +100,7 @@ async function readSegments(reader: BinaryReader, layout: NumberLayout, position
 
 async function readSections(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<Section[]> {
   const size = layouts[layout.wordBytes].section;
-  reader.limits.countEntries(count);
+  reader.limits.count("entries", count);
   const table = await reader.fields(position, count * size, layout, "the section table");
   const [address, offset, bytes, link] = layout.wordBytes === 8 ? [16, 24, 32, 40] : [12, 16, 20, 24];
   return getEntries(table, size, (start) => ({

@@ -56,7 +56,7 @@ export async function readDynamicSymbols(
   const { size } = layouts[layout.wordBytes];
   const count = await dynamicSymbolCount(reader, header, dynamic, address);
   if (count === 0) return { symbols: [], versions };
-  reader.limits.countSymbols(count);
+  reader.limits.count("symbols", count);
   const read = async (at: number, bytes: number, what: string): Promise<Fields> =>
     await reader.fields(dynamic.addresses.position(at, what), bytes, layout, what);
   const table = await read(address, count * size, "the dynamic symbol table");
@@ -80,7 +80,7 @@ export async function readObjectSymbols(reader: BinaryReader, { layout, sections
     const { size } = layouts[layout.wordBytes];
     const table = await reader.fields(section.offset, section.size, layout, "the symbol table");
     const count = Math.floor(section.size / size);
-    reader.limits.countSymbols(count);
+    reader.limits.count("symbols", count);
     for (let index = 1; index < count; index += 1) {
       if (table.uint8(index * size + layouts[layout.wordBytes].info) >> 4 === 0) continue; // local
       const symbol = readSymbol(table, index * size, names);
@@ -159,7 +159,7 @@ async function gnuHashCount(reader: BinaryReader, layout: NumberLayout, position
   // A chain ends where the lowest bit of its hash is set.
   const chainsAt = bucketsAt + bucketCount * 4;
   for (;;) {
-    reader.limits.countSymbols(1);
+    reader.limits.count("symbols");
     const chain = await reader.fields(chainsAt + (last - firstSymbol) * 4, 4, layout, what);
     last += 1;
     if ((chain.uint32(0) & 1) === 1) return last;

@@ -41,12 +41,12 @@ async function readRequired(
   const required: RequiredVersion[] = [];
   let position = dynamic.addresses.position(address, what);
   for (let left = getValue(dynamic, tags.requiredVersionCount) ?? 0; left > 0; left -= 1) {
-    reader.limits.countEntries();
+    reader.limits.count("entries");
     const record = await reader.fields(position, 16, layout, what);
     const library = dynamic.strings.at(record.uint32(4));
     let aux = position + record.uint32(8);
     for (let versions = record.uint16(2); versions > 0; versions -= 1) {
-      reader.limits.countEntries();
+      reader.limits.count("entries");
       const entry = await reader.fields(aux, 16, layout, what);
       const version = dynamic.strings.at(entry.uint32(8));
       byIndex.set(entry.uint16(6), { version, library });
@@ -74,7 +74,7 @@ async function readDefined(
   const defined: string[] = [];
   let position = dynamic.addresses.position(address, what);
   for (let left = getValue(dynamic, tags.definedVersionCount) ?? 0; left > 0; left -= 1) {
-    reader.limits.countEntries();
+    reader.limits.count("entries");
     const record = await reader.fields(position, 20, layout, what);
     const name = await reader.fields(position + record.uint32(12), 8, layout, what); // the first is its own, others are its parents
     const version = dynamic.strings.at(name.uint32(0));

@@ -46,7 +46,7 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
   const { symbols, versions } = await readDynamicSymbols(reader, header, dynamic, withSymbols);
   const name = getTexts(dynamic, tags.soname)[0];
   const needed = getTexts(dynamic, tags.needed);
-  reader.limits.countEntries(needed.length);
+  reader.limits.count("entries", needed.length);
   return {
     kind: isExecutable(header, dynamic, interpreter, name) ? "executable" : "shared object",
     name,
@@ -109,7 +109,7 @@ async function readBuildId(reader: BinaryReader, { layout, segments }: ElfHeader
     const bytes = await reader.bytes(segment.offset, segment.size, "a note segment");
     const notes = await reader.fields(segment.offset, segment.size, layout, "a note segment");
     for (let start = 0; start + 12 <= notes.size;) {
-      reader.limits.countEntries();
+      reader.limits.count("entries");
       const [nameBytes, contentBytes, type] = [notes.uint32(start), notes.uint32(start + 4), notes.uint32(start + 8)];
       const content = start + 12 + padded(nameBytes);
       if (type === 3 && bytes.toString("latin1", start + 12, start + 16) === "GNU\0")

@@ -26,7 +26,7 @@ export async function readMachoSymbols(reader: BinaryReader, table: MachoSymbolT
   const size = table.layout.wordBytes === 8 ? 16 : 12;
   const symbols: BinarySymbol[] = [];
   for (const { first, count } of table.ranges) {
-    reader.limits.countSymbols(count);
+    reader.limits.count("symbols", count);
     const entries = await reader.fields(table.position + first * size, count * size, table.layout, "the symbol table");
     for (let start = 0; start < entries.size; start += size) {
       const type = entries.uint8(start + 4);

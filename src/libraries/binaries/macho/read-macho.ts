@@ -92,7 +92,7 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
 }
 
 function loadCommands(reader: BinaryReader, table: Fields, count: number): LoadCommand[] {
-  reader.limits.countEntries(count);
+  reader.limits.count("entries", count);
   const list: LoadCommand[] = [];
   let start = 0;
   for (let index = 0; index < count; index += 1) {
@@ -143,7 +143,7 @@ function getSections(reader: BinaryReader, table: Fields, { command, start, size
   const count = table.uint32(start + headerBytes - 8);
   if (headerBytes + count * sectionBytes > size)
     throw new DamagedBinary(`a segment claims ${count} sections, which do not fit into it`);
-  reader.limits.countEntries(count);
+  reader.limits.count("entries", count);
   return Array.from({ length: count }, (_section, index) => {
     const section = start + headerBytes + index * sectionBytes;
     return `${table.text(section + 16, 16)},${table.text(section, 16)}`;

@@ -61,7 +61,7 @@ function getDirectories(optional: Fields, countAt: number): DataDirectory[] {
 
 async function readSections(reader: BinaryReader, position: number, count: number): Promise<PeSection[]> {
   const table = await reader.fields(position, count * 40, littleEndian, "the section table");
-  reader.limits.countEntries(count);
+  reader.limits.count("entries", count);
   return Array.from({ length: count }, (_section, index) => {
     const start = index * 40;
     return {
@@ -95,7 +95,7 @@ export async function textAt(reader: BinaryReader, image: PeImage, address: numb
     const bytes = await reader.bytes(position, Math.min(length, reader.size - position), what);
     const end = bytes.indexOf(0);
     if (end < 0) continue;
-    reader.limits.countNameBytes(end);
+    reader.limits.count("nameBytes", end);
     return bytes.toString("utf8", 0, end);
   }
   throw new DamagedBinary(`${what} does not end`);

@@ -29,7 +29,7 @@ export async function readExports(reader: BinaryReader, image: PeImage, withSymb
   const name = nameAddress === 0 ? undefined : await textAt(reader, image, nameAddress, "the library's own name");
   const [addressCount, nameCount] = [table.uint32(20), table.uint32(24)];
   if (!withSymbols || nameCount === 0) return { name, symbols: [] };
-  reader.limits.countSymbols(nameCount);
+  reader.limits.count("symbols", nameCount);
   const read = async (address: number, bytes: number, what: string) =>
     await reader.fields(getPosition(image, address, what), bytes, littleEndian, what);
   const addresses = await read(table.uint32(28), addressCount * 4, "the table of exported addresses");
@@ -69,7 +69,7 @@ export async function readImports(reader: BinaryReader, image: PeImage, withSymb
     if (directory === undefined || directory.address === 0) continue;
     const what = "the import directory";
     for (let position = getPosition(image, directory.address, what); ; position += size) {
-      reader.limits.countEntries();
+      reader.limits.count("entries");
       const descriptor = await reader.fields(position, size, littleEndian, what);
       if (descriptor.uint32(name) === 0) break;
       const library = await textAt(reader, image, descriptor.uint32(name), "the name of a needed library");
@@ -89,7 +89,7 @@ async function importsAt(reader: BinaryReader, image: PeImage, list: number, lib
   for (let offset = list - section.address; ; offset += wordBytes) {
     const entry = await reader.fields(section.position + offset, wordBytes, image.layout, what);
     if (entry.word(0) === 0) return symbols;
-    reader.limits.countSymbols(1);
+    reader.limits.count("symbols");
     const isNumber = (entry.uint32(wordBytes - 4) & 0x80000000) !== 0;
     const name = isNumber
       ? `#${entry.uint16(0)}`

@@ -62,7 +62,7 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
   const header = await reader.fields(0, headerBytes, littleEndian, "the COFF header");
   const [position, count] = [header.uint32(tableAt), header.uint32(tableAt + 4)];
   if (position === 0 || count === 0) return [];
-  reader.limits.countSymbols(count);
+  reader.limits.count("symbols", count);
   const table = await reader.fields(position, count * symbolBytes, littleEndian, "the symbol table");
   const stringsAt = position + count * symbolBytes;
   const size = await reader.fields(stringsAt, 4, littleEndian, "the string table");

@@ -36,7 +36,7 @@ async function readBuildId(reader: BinaryReader, image: PeImage): Promise<string
   const position = getPosition(image, directory.address, "the debug directory");
   const entries = await reader.fields(position, directory.size, littleEndian, "the debug directory");
   for (let start = 0; start + 28 <= entries.size; start += 28) {
-    reader.limits.countEntries();
+    reader.limits.count("entries");
     if (entries.uint32(start + 12) !== 2 || entries.uint32(start + 16) < 24) continue; // IMAGE_DEBUG_TYPE_CODEVIEW
     const bytes = await reader.bytes(entries.uint32(start + 24), 24, "the CodeView record");
     if (bytes.toString("latin1", 0, 4) !== "RSDS") continue;

@@ -1,7 +1,7 @@
 /** Routes as data. The router, the OpenAPI document and the format of errors are made from the same table of routes. */
-import { type RouteConfig, z } from "@hono/zod-openapi";
+import type { RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { issueMessage } from "../../../models/validation/issue-message.ts";
+import { describeIssue } from "../../../models/validation/issue-message.ts";
 import type { Env } from "../context.ts";
 import { takeFields } from "../fields/take-fields.ts";
 import { jsonBody, refuseOtherTypes } from "../json-body.ts";
@@ -79,8 +79,15 @@ export function get<Query extends z.ZodObject>({
 
 /** The parameters of the query. Throws INPUT_INVALID for those that do not match the schema; one that is given twice is a list. */
 function readQuery<Query extends z.ZodObject>(context: Context<Env>, schema: Query): z.infer<Query> {
-  const given = Object.entries(context.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
-  const read = schema.safeParse(Object.fromEntries(given), { error: issueMessage });
-  if (!read.success) throw invalidRequest(read.error.issues);
-  return read.data;
+  const entries = Object.entries(context.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
+  const given: Readonly<Record<string, unknown>> = Object.fromEntries(entries);
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  // The value as the client wrote it: "0", not the number that it is read as.
+  throw invalidRequest(
+    read.error.issues.map((issue) => ({
+      ...issue,
+      message: describeIssue(issue, given[String(issue.path[0])]) ?? issue.message,
+    })),
+  );
 }

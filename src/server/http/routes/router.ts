@@ -85,9 +85,10 @@ function errorFormats(tables: readonly RouteTable[], otherErrors: ErrorFormat): 
     routes.flatMap((route) => getPatterns(route).map((pattern) => ({ method: route.method.toUpperCase(), pattern, errors }))),
   );
   for (const { method, pattern, errors } of routes) formats.add(method, pattern, errors);
-  // Paths before patterns of paths: "/models" before "/models/*", which matches it too.
-  const isPattern = ({ pattern }: { readonly pattern: string }): number => Number(/[*{]/.test(pattern));
-  for (const { pattern, errors } of routes.toSorted((one, other) => isPattern(one) - isPattern(other)))
+  // Paths before patterns of paths: "/models" before "/models/*", which matches it too. Where protocols share a path, the one that clients post to.
+  const order = ({ method, pattern }: { readonly method: string; readonly pattern: string }): number =>
+    Number(/[*{]/.test(pattern)) * 2 + Number(method !== "POST");
+  for (const { pattern, errors } of routes.toSorted((one, other) => order(one) - order(other)))
     formats.add(anyMethod, pattern, errors);
   const prefixes = tables.flatMap(({ errors, prefixes = [] }) => prefixes.map((prefix) => ({ prefix, errors })));
   for (const { prefix, errors } of prefixes.toSorted((one, other) => other.prefix.length - one.prefix.length))

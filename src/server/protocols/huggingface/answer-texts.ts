@@ -119,8 +119,9 @@ interface Starting {
 async function startGenerating(
   service: Service,
   on: StartedCall,
-  { call: { options, truncate, topTokens, withPrompts }, texts, wantsTokens }: Starting,
+  { call: { readOptions, truncate, topTokens, withPrompts }, texts, wantsTokens }: Starting,
 ): Promise<GenerationStream<Texts>> {
+  const options = readOptions();
   const prompts = truncate === undefined ? texts : await lastTokens(service, on, texts, truncate);
   const scores = wantsTokens && options.numBeams === undefined ? { logprobs: topTokens } : {};
   const promptScores = withPrompts ? { promptLogprobs: 0 } : {};
@@ -147,7 +148,8 @@ async function startRewriting(
   on: StartedCall,
   { call, texts, answer, wantsTokens }: Starting,
 ): Promise<GenerationStream<Texts>> {
-  const { sourceLanguage, targetLanguage, topTokens, options: sampling } = call;
+  const { sourceLanguage, targetLanguage, topTokens } = call;
+  const sampling = call.readOptions();
   const task = statedTask(on.model.manifest, [
     answer.named,
     answer.task,

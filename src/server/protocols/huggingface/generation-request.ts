@@ -16,7 +16,7 @@ export interface TextsCall {
   readonly isStreamed: boolean | undefined;
   /** Number of texts for each prompt. */
   readonly n: number;
-  readonly options: GenerationOptions;
+  readonly readOptions: () => GenerationOptions;
   /** Tokens of a prompt that are read at most: the last ones. */
   readonly truncate: number | undefined;
   /** Whether the prompt stands before its text. Undefined: as the route has it. */
@@ -98,7 +98,7 @@ export const generationForm = (limit: number): RequestForm<TextsCall> =>
         inputs,
         isStreamed,
         n: given.num_return_sequences ?? 1,
-        options: toGenerationOptions(given),
+        readOptions: () => toGenerationOptions(given),
         truncate: given.truncate,
         isFull: given.return_full_text,
         details: given.details ?? false,

@@ -67,7 +67,10 @@ function answerCompletion(service: Service, context: Context<Env>, call: Complet
     return service.runtime.generate(list, { ...options, ...on, stream: true });
   };
   const getShown = ({ model, tokenizer }: Answered): Shown => ({
-    ...{ call, model, prompts, contextLength },
+    call,
+    model,
+    prompts,
+    contextLength,
     texts: new TokenTexts(tokenizer),
   });
   return answerGeneration(

@@ -119,7 +119,11 @@ export const generateForm: RequestForm<OllamaGenerateCall> = requestForm(generat
   const isEmpty = prompt === "" && suffix === "";
   return {
     ...toShared(request),
-    ...{ prompt, suffix, system, raw, context },
+    prompt,
+    suffix,
+    system,
+    raw,
+    context,
     sampling: isEmpty ? {} : toSampling(request),
     thinking: toThinking(request),
   };

@@ -242,7 +242,9 @@ export const completionsForm: RequestForm<CompletionsCall> = requestForm(complet
     isStreamed: request.stream ?? false,
     keepAlive: request.ttl,
     showsTokens: true,
-    ...{ n, echo, skipsSpecial: skipSpecialTokens ?? true },
+    n,
+    echo,
+    skipsSpecial: skipSpecialTokens ?? true,
     includeUsage: request.stream_options?.include_usage ?? false,
   };
 });
