@@ -79,6 +79,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   base: [
     "src/contract/index.ts",
     "src/contract/checked.ts",
+    "src/contract/remedy-options.ts",
     "src/contract/sequence-table.ts",
     "src/contract/shapes/program-counts.ts",
     "src/concurrency/abort-listeners.ts",

@@ -1,4 +1,5 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
+import { LruMap } from "../concurrency/lru-map.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -86,7 +87,7 @@ export class Generation {
   readonly #templateWorkers: TemplateWorkers | undefined;
   readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
-  readonly #templatesByText = new Map<string, ChatTemplate>();
+  readonly #templatesByText = new LruMap<ChatTemplate>(maxKeptTemplates);
 
   constructor(runtime: Pick<ModelRuntime, "hold">, tokenizers: Pick<TokenizerCache, "get">, settings: GenerationSettings) {
     this.#runtime = runtime;
@@ -193,12 +194,7 @@ export class Generation {
   #equalTemplate(manifest: Manifest): ChatTemplate {
     const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
     const template = this.#templatesByText.get(key) ?? getChatTemplate(manifest, this.#templateWorkers);
-    this.#templatesByText.delete(key);
-    this.#templatesByText.set(key, template); // the last one used is the last one dropped
-    for (const oldest of this.#templatesByText.keys()) {
-      if (this.#templatesByText.size <= maxKeptTemplates) break;
-      this.#templatesByText.delete(oldest);
-    }
+    this.#templatesByText.set(key, template);
     return template;
   }
 

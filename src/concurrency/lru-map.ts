@@ -33,13 +33,13 @@ export class LruMap<Value> {
 
   /** Adds or replaces a value and evicts the least recently used ones beyond the limit. A value larger than the limit is not kept. */
   set(key: string, value: Value, size = 1): void {
-    this.#remove(key);
+    this.delete(key);
     if (size > this.#limit) return;
     this.#entries.set(key, { value, size });
     this.#size += size;
     for (const [oldest, evicted] of this.#entries) {
       if (this.#size <= this.#limit) return;
-      this.#remove(oldest);
+      this.delete(oldest);
       this.#onEvict?.(evicted.value);
     }
   }
@@ -55,7 +55,8 @@ export class LruMap<Value> {
     this.#size = 0;
   }
 
-  #remove(key: string): void {
+  /** Removes an entry, if there is one, without `onEvict`. */
+  delete(key: string): void {
     this.#size -= this.#entries.get(key)?.size ?? 0;
     this.#entries.delete(key);
   }

@@ -84,6 +84,11 @@ const arrayTypes = {
   string: Array,
 } as const satisfies Record<DataType, unknown>;
 
+/** Bytes of one element; not of the type "string". */
+export function elementBytes(dataType: Exclude<DataType, "string">): number {
+  return arrayTypes[dataType].BYTES_PER_ELEMENT;
+}
+
 /** The elements in bytes of this machine's order; not of the type "string". */
 export function viewBytes(dataType: Exclude<DataType, "string">, bytes: ArrayBuffer): TensorData {
   return new arrayTypes[dataType](bytes);

@@ -1,4 +1,4 @@
-/** Statistics of measurements. */
+/** Statistics of measurements and of computed numbers. */
 
 /** The median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
@@ -11,4 +11,18 @@ export function median(values: readonly number[]): number {
 /** Half of the range, relative to the median: how much one round may be off by chance. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values);
+}
+
+/** Root of the mean square of the difference of two lists, relative to the standard deviation of `expected`. NaN counts as infinite. */
+export function relativeDifference(expected: Float32Array | Float64Array, actual: Float32Array): number {
+  let [sum, error, variance] = [0, 0, 0];
+  for (const value of expected) sum += value;
+  const mean = sum / expected.length;
+  for (const [index, value] of expected.entries()) {
+    error += ((actual[index] ?? Number.NaN) - value) ** 2;
+    variance += (value - mean) ** 2;
+  }
+  if (error === 0) return 0;
+  const difference = Math.sqrt(error / variance);
+  return Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
 }

@@ -1,12 +1,13 @@
 /** The server without a socket: a function from Request to Response. */
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import type { InferyardError } from "../contract/errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
-import { addOpenApiDocument } from "./http/openapi-document.ts";
-import { addOtherMethods, createRoutes, nameRoutes } from "./http/routes.ts";
+import { addOpenApiDocument } from "./http/routes/openapi-document.ts";
+import { addOtherMethods, createRouter } from "./http/routes/router.ts";
 import { dashboardRoutes } from "./observability/dashboard/index.ts";
-import { handleProtocolError, protocols } from "./protocols/index.ts";
+import { protocols } from "./protocols/index.ts";
+import { inferyardErrors } from "./protocols/inferyard/errors.ts";
 import { LoadRecorder } from "./observability/dashboard/load-history.ts";
 import { RecentRequests } from "./observability/dashboard/recent-requests.ts";
 import { requestMiddleware } from "./http/middleware.ts";
@@ -79,27 +80,23 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   events.subscribeBatches((batch) => metrics.batch(batch));
   const readiness = new Readiness(service);
   events.subscribe((event) => readiness.onEvent(event));
-  const app = createRoutes(handleProtocolError);
-  app.notFound((context) =>
-    handleProtocolError(
-      new InferyardError("ROUTE_NOT_FOUND", `there is no route ${context.req.path}`, {
-        remedy: "GET /openapi.json describes the routes there are",
-      }),
-      context,
-    ),
-  );
   const recent = new RecentRequests();
   const load = new LoadRecorder(() => service.admission.waiting);
-  app.use(
+  const middleware = [
     traceRequests(),
     observeRequests([metrics, recent, load, ...(log === undefined ? [] : [log])]),
     ...requestMiddleware(settings, service.turns),
-  );
-  app.route("/", observabilityRoutes(service, metrics, events));
-  app.route("/", healthRoutes(service, readiness));
-  app.route("/", dashboardRoutes(service, recent, load));
-  for (const { routes } of protocols) app.route("/", routes(service, readiness));
-  nameRoutes(app);
+  ];
+  const own = [
+    ...observabilityRoutes(service, metrics, events),
+    ...healthRoutes(service, readiness),
+    ...dashboardRoutes(service, recent, load),
+  ];
+  const tables = [
+    { errors: inferyardErrors, routes: own },
+    ...protocols.map(({ routes, ...protocol }) => ({ ...protocol, routes: routes(service, readiness) })),
+  ];
+  const app = createRouter(tables, inferyardErrors, middleware);
   addOpenApiDocument(app, { title: "Inferyard", version, description: "Models over HTTP" });
   addOtherMethods(app);
   const handle = async (request: Request, connection: ConnectionInfo = {}): Promise<Response> => app.fetch(request, connection);

@@ -185,7 +185,7 @@ const broken: readonly (readonly [fault: string, create: () => Backend, failing:
   [
     "claims devices it does not know",
     backendWith(({ capabilities }) => ({ capabilities: () => capabilities(cpu) })),
-    "has no formats",
+    "runs no models",
   ],
   [
     "names an entry that makes something else",

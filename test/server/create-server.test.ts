@@ -44,7 +44,7 @@ describe("a server of a program", () => {
   });
 
   it("obeys settings of the runtime, and files that the section server names", async () => {
-    const key = "the key";
+    const key = "the-key";
     const keys = [{ name: "a", sha256: createHash("sha256").update(key).digest("hex"), role: "reader" }];
     writeFileSync(join(directory, "keys.yaml"), JSON.stringify(keys));
     const models = { small: "builtin" };

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { LanguageModel, LanguageModelFiles } from "../../contract/backend.ts";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
+import { relativeDifference } from "../../platform/statistics.ts";
 import type { PassedTests } from "../../storage/passed-tests.ts";
 import { type SelfTestKind, getKind, kindText, makeModel, sizes, typesText } from "./self-test-model.ts";
 import { ReferenceSequence } from "./self-test-reference.ts";
@@ -124,16 +125,4 @@ function wrong(what: string): InferyardError {
   return new InferyardError("VERIFICATION_FAILED", `a tiny model ${what}`, {
     remedy: "use another build of the engine, or another backend",
   });
-}
-
-/** Root of the mean square of the difference, relative to the standard deviation of `expected`. NaN counts as infinite. */
-function relativeDifference(expected: Float64Array, actual: Float32Array): number {
-  const mean = expected.reduce((total, logit) => total + logit, 0) / expected.length;
-  let [error, variance] = [0, 0];
-  for (const [index, logit] of expected.entries()) {
-    error += ((actual[index] ?? Number.NaN) - logit) ** 2;
-    variance += (logit - mean) ** 2;
-  }
-  const difference = Math.sqrt(error / variance);
-  return Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
 }

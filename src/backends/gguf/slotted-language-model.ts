@@ -19,7 +19,7 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
-import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
+import { checkHasSource, checkLength, checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 
 /** The keys and values of a sequence outside of a slot. */
 export interface SlotState {
@@ -107,8 +107,7 @@ export class SlottedLanguageModel<Slot, State extends SlotState> implements Lang
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     this.#refuseDisposed();
     throwIfAborted(signal);
-    if (source !== undefined)
-      throw new InferyardError("INPUT_INVALID", "this model has no encoder, so there is nothing to read a source text");
+    checkHasSource(source, false);
     return this.#sequences.add({ tokens: [], slot: undefined, parked: undefined });
   }
 
@@ -117,7 +116,7 @@ export class SlottedLanguageModel<Slot, State extends SlotState> implements Lang
     return await this.#exclusive(async () => {
       throwIfAborted(signal);
       const calls = steps.map((step) => ({ ...step, held: this.#sequences.get(step.sequence) }));
-      for (const { held, tokens } of calls) this.#checkLength(held.tokens.length, tokens.length);
+      for (const { held, tokens } of calls) checkLength(held.tokens.length + tokens.length, this.limits.contextLength);
       for (const { sequence, held } of calls) this.#sequences.set(sequence, held);
       const used = new Set(calls.map(({ held }) => held));
       const work: SlotStep<Slot>[] = [];
@@ -193,12 +192,6 @@ export class SlottedLanguageModel<Slot, State extends SlotState> implements Lang
 
   #refuseDisposed(): void {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
-  }
-
-  #checkLength(tokens: number, added: number): void {
-    const { contextLength = Number.POSITIVE_INFINITY } = this.limits;
-    if (tokens + added <= contextLength) return;
-    throw new InferyardError("INPUT_TOO_LONG", `${tokens} + ${added} tokens exceed the context length of ${contextLength}`);
   }
 
   /** The slot of a sequence, with room for `tokens` tokens. `used`: sequences that keep their slots. */

@@ -17,7 +17,7 @@ import type { Tensor } from "../../contract/tensor.ts";
 import { paddedSourceTokens, rotaryContext, type Sequences, sourceMaskName } from "../../engine/index.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { contextLengthFor } from "../sequences/cache-estimate.ts";
-import { checkSteps } from "../sequences/check-steps.ts";
+import { checkHasSource, checkSteps } from "../sequences/check-steps.ts";
 import { checkSource } from "../sequences/encode-source.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
@@ -86,14 +86,7 @@ export class GraphLanguageModel implements LanguageModel {
       engine,
       graph: { encoder },
     } = this.#parts;
-    if ((encoder === undefined) !== (source === undefined)) {
-      throw new InferyardError(
-        "INPUT_INVALID",
-        encoder === undefined
-          ? "this model has no encoder, so there is nothing to read a source text"
-          : "a sequence of this model needs a source text",
-      );
-    }
+    checkHasSource(source, encoder !== undefined);
     if (encoder === undefined || source === undefined) return await this.#sequences.create();
     checkSource(source, { vocabulary: this.limits.vocabulary, sourceTokens: encoder.maxSourceTokens });
     const tokens = paddedSourceTokens(source.length);

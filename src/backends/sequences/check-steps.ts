@@ -32,3 +32,24 @@ export function checkTruncation(tokens: number, length: number): void {
   if (Number.isSafeInteger(length) && length >= 0 && length <= tokens) return;
   throw new InferyardError("INPUT_INVALID", `the sequence holds ${tokens} tokens and cannot be truncated to ${length}`);
 }
+
+/** Throws INPUT_TOO_LONG for a sequence of `tokens` tokens beyond the context length, if there is one. */
+export function checkLength(tokens: number, contextLength: number | undefined): void {
+  if (contextLength === undefined || tokens <= contextLength) return;
+  const message = `the sequence would have ${tokens} tokens, and the model's context is ${contextLength}`;
+  throw new InferyardError("INPUT_TOO_LONG", message, {
+    remedy: "shorten the text, or ask for fewer new tokens",
+    data: { tokens, contextLength },
+  });
+}
+
+/** Throws INPUT_INVALID unless a source is given to a model with an encoder, and to no other. */
+export function checkHasSource(source: readonly number[] | undefined, hasEncoder: boolean): void {
+  if (hasEncoder === (source !== undefined)) return;
+  throw new InferyardError(
+    "INPUT_INVALID",
+    hasEncoder
+      ? "a sequence of this model needs a source text"
+      : "this model has no encoder, so there is nothing to read a source text",
+  );
+}

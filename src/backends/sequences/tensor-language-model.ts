@@ -24,7 +24,7 @@ import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
-import { checkSteps, checkTruncation } from "./check-steps.ts";
+import { checkHasSource, checkLength, checkSteps, checkTruncation } from "./check-steps.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
 import { checkSource, encode } from "./encode-source.ts";
 import { type RunRow, runInputs } from "./run-inputs.ts";
@@ -124,15 +124,7 @@ export class TensorLanguageModel implements LanguageModel {
 
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     const { encoder } = this.#parts;
-    const { hasEncoder } = this.limits;
-    if (hasEncoder !== (source !== undefined)) {
-      throw new InferyardError(
-        "INPUT_INVALID",
-        hasEncoder
-          ? "a sequence of this model needs a source text"
-          : "this model has no encoder, so there is nothing to read a source text",
-      );
-    }
+    checkHasSource(source, this.limits.hasEncoder);
     if (source !== undefined) checkSource(source, this.#first);
     return this.#exclusive(signal, async () => {
       const encoded = encoder === undefined || source === undefined ? undefined : await encode(encoder, source, signal);
@@ -226,18 +218,8 @@ export class TensorLanguageModel implements LanguageModel {
 
   #progress(step: DecodeStep, sequence: Sequence): Progress {
     const { tokens, logits = 1 } = step;
-    const { contextLength = Number.POSITIVE_INFINITY, vocabulary } = this.limits;
-    const length = sequence.length + tokens.length;
-    if (length > contextLength) {
-      throw new InferyardError(
-        "INPUT_TOO_LONG",
-        `the sequence would have ${length} tokens, and the model's context is ${contextLength}`,
-        {
-          remedy: "shorten the text, or ask for fewer new tokens",
-          data: { tokens: length, contextLength },
-        },
-      );
-    }
+    const { contextLength, vocabulary } = this.limits;
+    checkLength(sequence.length + tokens.length, contextLength);
     return { step, sequence, done: 0, logits: new Float32Array(logits * vocabulary), firstLogits: tokens.length - logits };
   }
 

@@ -148,8 +148,6 @@ describe("backends are held to the contract", () => {
       "decode",
       "forkSequence",
       "truncateSequence",
-      "saveSequence",
-      "restoreSequence",
       "releaseSequence",
     ];
     const language = {
@@ -158,7 +156,13 @@ describe("backends are held to the contract", () => {
       limits: { vocabulary: 8, cacheBytesPerToken: 0, hasEncoder: false },
       ...Object.fromEntries(methods.map((name) => [name, call])),
     };
-    const members = { ...baseMembers, limits: [], ...Object.fromEntries(methods.map((name) => [name, functionMember])) };
+    const members = {
+      ...baseMembers,
+      limits: [],
+      ...Object.fromEntries(methods.map((name) => [name, functionMember])),
+      saveSequence: [...optionalMember, "a function"],
+      restoreSequence: [...optionalMember, "a function"],
+    } as const;
     refusesEach("loadLanguage()", language, members, (value: LanguageModel) => checkLanguageModel(backend, value));
     expect(() => checkLanguageModel(backend, { ...language, limits: { ...language.limits, vocabulary: 0 } } as never)).toThrow(
       "loadLanguage().limits.vocabulary is 0, and must be a whole number of at least 1",

@@ -6,6 +6,7 @@ import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { required, omitUndefined } from "../../contract/checked.ts";
 import type { LanguageModelLimits, SequenceId } from "../../contract/language-model.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
+import { relativeDifference } from "../../platform/statistics.ts";
 import type { Variant } from "../../models/manifest.ts";
 
 /** The members of a language model that the verification uses. */
@@ -25,7 +26,7 @@ export interface Agreement {
 }
 
 /** Length of the longest sequence in the verification, in tokens. */
-const longestSequence = 6;
+const longestSequence = 5;
 
 /**
  * Maximum accepted difference between two rows of logits: root mean square of the difference, relative to the standard deviation. Unrelated sequences
@@ -56,7 +57,7 @@ const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Computes 18 tokens in 5 calls. (1) A prompt. (2) One token after the prompt and a different token after its fork, in one call. (3) Prompt and first
  * token in one call, together with a shorter prompt. (4) The second token after a truncation to the prompt. (5) The shorter prompt alone.
  * All logits must be finite, and logits after the same tokens must be equal. For a model
- * with a context shorter than 6 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
+ * with a context shorter than 5 tokens, only a prompt is decoded and no logits are compared. Throws VERIFICATION_FAILED, which names the two calls
  * that differ or the call that the engine refuses. Other errors, such as the death of a host process, are passed on.
  */
 export async function verifyAgreement(
@@ -186,19 +187,6 @@ export function probeTokens(vocabulary: number, seed: number, count: number): re
     const part = ((seed * 0.618_034 + (index + 1) * 0.414_214) % 1) / 2; // multiples of irrational numbers spread evenly
     return Math.floor(vocabulary * (0.25 + part));
   });
-}
-
-/** Root of the mean square of the difference of two rows, relative to the standard deviation of the first one. NaN counts as infinite. */
-function relativeDifference(expected: Float32Array, actual: Float32Array): number {
-  const mean = expected.reduce((sum, logit) => sum + logit, 0) / expected.length;
-  let [error, variance] = [0, 0];
-  for (const [index, logit] of expected.entries()) {
-    error += ((actual[index] ?? Number.NaN) - logit) ** 2;
-    variance += (logit - mean) ** 2;
-  }
-  if (error === 0) return 0;
-  const difference = Math.sqrt(error / variance);
-  return Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
 }
 
 function isSame(one: Float32Array, another: Float32Array): boolean {

@@ -26,6 +26,7 @@ import type { ModelSelector } from "../selection/model-selector.ts";
 import { settingsFor } from "../selection/option-scope.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
+import { LruMap } from "../../concurrency/lru-map.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
 import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
@@ -77,6 +78,7 @@ interface SelectedModel extends Pick<CandidateLoad, "reference" | "outcome" | "s
 }
 
 interface ResolvedRequest {
+  readonly requestKey: string;
   /** Key of the model in residency. */
   readonly key: string;
   readonly resident: ResidentModel;
@@ -93,8 +95,8 @@ const maxResolvedRequests = 1000;
 /** Resolves requests to loaded models. Requests that resolve to the same model share it. */
 export class SharedModels {
   readonly #parts: SharedModelsParts;
-  /** By request key, least recently used first. */
-  readonly #resolved = new Map<string, ResolvedRequest>();
+  /** By request key. */
+  readonly #resolved = new LruMap<ResolvedRequest>(maxResolvedRequests);
   readonly #resolving = new SingleFlight<Resolution>((resolution) => resolution.ok && resolution.item.release());
 
   constructor(parts: SharedModelsParts) {
@@ -145,7 +147,6 @@ export class SharedModels {
       lease.release(); // it was unloaded and loaded again for another request; this one must be resolved again
       return undefined;
     }
-    this.#remember(key, known);
     return { lease, getDecision: (loaded) => currentDecision(known, loaded) };
   }
 
@@ -237,25 +238,18 @@ export class SharedModels {
       return { ok: false, stage: "verify", error: refusal };
     }
     const decision = isFirst ? loaded.decision : decisionFor(candidate, loaded, decide, started);
-    this.#remember(key, { key: modelKey, resident, loaded, decision });
+    this.#resolved.set(key, { requestKey: key, key: modelKey, resident, loaded, decision });
     return acquired;
   }
 
   /** Drops all cached requests of a model that was unloaded. */
   #forget(resident: ResidentModel): void {
-    for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
+    for (const known of this.#resolved.values()) if (known.resident === resident) this.#resolved.delete(known.requestKey);
   }
 
   #getKey(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
     const permitted = this.#parts.settings.failover === true ? { permitted: permittedTargets(selections) } : {};
     return residentKey({ reference, target, variant, settings: settingsFor(request, variant), kind: request.kind, ...permitted });
-  }
-
-  #remember(key: string, known: ResolvedRequest): void {
-    this.#resolved.delete(key); // the most recently used comes last
-    this.#resolved.set(key, known);
-    if (this.#resolved.size <= maxResolvedRequests) return;
-    for (const oldest of this.#resolved.keys()) return void this.#resolved.delete(oldest);
   }
 }
 

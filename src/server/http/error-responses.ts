@@ -1,16 +1,16 @@
-/** Error responses in the OpenAPI document. Each protocol has one schema for all of its errors. */
+/** What the error responses of all protocols have in common in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { loadProgressSchema } from "./load-progress-body.ts";
 import { refusedConstraintSchema } from "./refused-constraint-body.ts";
 
 /** A JSON response in the document. */
-export interface JsonContent<Schema extends z.ZodType = z.ZodType> {
+interface JsonContent {
   readonly description: string;
-  readonly content: { readonly "application/json": { readonly schema: Schema } };
+  readonly content: { readonly "application/json": { readonly schema: z.ZodType } };
 }
 
 /** A response of the document whose body is JSON of this schema. */
-export function jsonContent<Schema extends z.ZodType>(description: string, schema: Schema): JsonContent<Schema> {
+export function jsonContent(description: string, schema: z.ZodType): JsonContent {
   return { description, content: { "application/json": { schema } } };
 }
 
@@ -28,18 +28,6 @@ export const statusMeanings = {
   503: "Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down",
   504: "The request timed out",
 } as const;
-
-/** The error responses of a route in its OpenAPI document, by HTTP status. */
-export type DocumentedErrors<Status extends number = keyof typeof statusMeanings> = Readonly<Record<Status, JsonContent>>;
-
-/** The error responses of a protocol. `schema`: its error body. `meanings`: a description for each status. */
-export function documentErrors<Status extends number>(
-  schema: z.ZodType,
-  meanings: Readonly<Record<Status, string>>,
-): DocumentedErrors<Status> {
-  const responses = Object.entries<string>(meanings).map(([status, meaning]) => [status, jsonContent(meaning, schema)]);
-  return Object.fromEntries(responses) as DocumentedErrors<Status>;
-}
 
 /** Schemas of the fields that `retryFields` gives to the error body of every protocol. */
 export const retryFieldSchemas: {

@@ -8,8 +8,6 @@ import { describeValue } from "../../models/validation/issue-message.ts";
 import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
 
-export { isObject };
-
 /** The JSON schema of a field in the OpenAPI document. */
 type Documentation = Readonly<Record<string, unknown>>;
 
@@ -111,6 +109,16 @@ export function tokenIds(min = 0): z.ZodType<number[]> {
 export function name(): z.ZodString {
   return z.string().max(requestLimits.nameCharacters);
 }
+
+/** Schema of the request field `model`: the name of a model. */
+export const modelField: z.ZodOptional<z.ZodString> = name()
+  .optional()
+  .openapi({ description: "Name of a model. Default: the server's default model" });
+
+/** The same for routes of servers that have one model. */
+export const headerModelField: z.ZodOptional<z.ZodString> = name()
+  .optional()
+  .openapi({ description: "Name of a model. Default: that of x-inferyard-model, or the default model" });
 
 /**
  * An object with arbitrary members, which is not copied. `max`: maximum number of members. Default: unlimited here, since the limits on the whole

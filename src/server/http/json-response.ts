@@ -3,24 +3,21 @@ import type { Context } from "hono";
 import { throwIfAborted } from "../../contract/errors.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
 import { createYielder } from "../../tasks/encoding/yielding.ts";
-import type { Env } from "./context.ts";
+import { type Env, resultHeaders } from "./context.ts";
 
 /** Numbers that are serialized together: about a millisecond of work. */
 const sliceNumbers = 4096;
 /** Characters that are encoded to UTF-8 together. */
 const blockCharacters = 65_536;
 
-/**
- * A response with status 200 and this body as JSON. Typed arrays are written like arrays. The return type fits any route; tests compare the
- * actual bodies with the OpenAPI document.
- */
+/** A response with the result of a call as JSON, and the headers of the call. Typed arrays are written like arrays. */
 export async function jsonResponse(
   context: Context<Env>,
   body: unknown,
-  headers: Readonly<Record<string, string>>,
-): Promise<never> {
+  outcome: Parameters<typeof resultHeaders>[0],
+): Promise<Response> {
   const bytes = await encodeJson(body, context.req.raw.signal);
-  return context.body(bytes, 200, { ...headers, "content-type": "application/json" }) as never;
+  return context.body(bytes, 200, { ...resultHeaders(outcome), "content-type": "application/json" });
 }
 
 /**

@@ -1,20 +1,10 @@
 /** Progress of a load in responses: in the error MODEL_LOADING of every protocol, and of POST /api/models/{name}/load. */
 import { z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../contract/checked.ts";
-import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
+import type { LoadProgress } from "../serving/load-progress.ts";
+import { toSnakeCase } from "./snake-case.ts";
 
-/** Progress of a load in snake case; the fields are as in `LoadProgress`. */
-export interface LoadProgressBody {
-  readonly stage: LoadStage;
-  readonly elapsed_ms: number;
-  readonly bytes?: number;
-  readonly total_bytes?: number;
-  readonly progress?: number;
-  readonly estimate_ms?: number;
-}
-
-/** Schema of the progress of a load in a response, for the OpenAPI document. */
-export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
+/** Schema of the progress for the OpenAPI document; the fields are as in `LoadProgress`, in snake case. */
+export const loadProgressSchema: z.ZodType = z
   .object({
     stage: z.enum(["preparing", "downloading", "loading"]),
     elapsed_ms: z.number().openapi({ description: "Since the load began" }),
@@ -23,13 +13,9 @@ export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
     progress: z.number().optional().openapi({ description: "From 0 to 1, of this stage, where it is known" }),
     estimate_ms: z.number().optional().openapi({ description: "Until this stage is over, where earlier loads tell" }),
   })
-  .openapi("LoadProgress", { description: "Of a model that is still loading" }) as z.ZodType<LoadProgressBody>;
+  .openapi("LoadProgress", { description: "Of a model that is still loading" });
 
 /** The progress as a response has it. */
-export function loadProgressBody({ stage, elapsedMs, bytes, totalBytes, progress, estimateMs }: LoadProgress): LoadProgressBody {
-  return {
-    stage,
-    elapsed_ms: elapsedMs,
-    ...omitUndefined({ bytes, total_bytes: totalBytes, progress, estimate_ms: estimateMs }),
-  };
+export function loadProgressBody(progress: LoadProgress): object {
+  return Object.fromEntries(Object.entries(progress).map(([name, value]) => [toSnakeCase(name), value]));
 }

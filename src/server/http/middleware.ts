@@ -134,12 +134,10 @@ function refuseOverload({ env, req }: Context<Env>): void {
   if (env?.refusal !== undefined && req.path !== "/metrics") throw env.refusal;
 }
 
-/** Middleware of routes for administrators: throws FORBIDDEN for any other client. */
-export const adminOnly: MiddlewareHandler<Env> = async (context, next) => {
-  if (context.get("role") !== "admin") {
-    throw new InferyardError("FORBIDDEN", "this is for administrators", {
-      remedy: "present a key whose role is admin; without keys, ask from the machine itself",
-    });
-  }
-  await next();
-};
+/** Throws FORBIDDEN for any client but administrators. */
+export function refuseOthers(context: Context<Env>): void {
+  if (context.get("role") === "admin") return;
+  throw new InferyardError("FORBIDDEN", "this is for administrators", {
+    remedy: "present a key whose role is admin; without keys, ask from the machine itself",
+  });
+}

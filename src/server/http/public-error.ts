@@ -1,18 +1,16 @@
 /** Errors as clients see them. */
-import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type ErrorCode, InferyardError, errorKinds, spellOptions } from "../../contract/errors.ts";
 import { settingNames } from "../../settings/settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
-import type { Env } from "./context.ts";
 import { ellipsize } from "./ellipsize.ts";
-import { type LoadProgressBody, loadProgressBody } from "./load-progress-body.ts";
-import { type RefusedConstraintBody, refusedConstraintBody } from "./refused-constraint-body.ts";
+import { loadProgressBody } from "./load-progress-body.ts";
+import { refusedConstraintBody } from "./refused-constraint-body.ts";
 import { requestLimits } from "./request-limits.ts";
 import { scrub } from "./scrub.ts";
+import { toSnakeCase } from "./snake-case.ts";
 
 /**
  * An error as clients see it, for the body of any protocol. It contains nothing of the machine: no stack, and no path that the client did not
@@ -27,9 +25,9 @@ export interface PublicError {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   /** Progress of the load, for MODEL_LOADING. */
-  readonly loading?: LoadProgressBody;
+  readonly loading?: object;
   /** The refused part of a constraint. */
-  readonly constraint?: RefusedConstraintBody;
+  readonly constraint?: object;
   /** Retry-After, WWW-Authenticate, Allow and Accept-Encoding, where they apply. */
   readonly headers: Record<string, string>;
 }
@@ -63,7 +61,7 @@ export function publicError(thrown: unknown): PublicError {
 /** A quoted option as a member of a request, whose names are in snake case; a setting keeps its name. */
 function spellField(name: string, value: unknown): string {
   const isSetting = settingNames.some((setting) => setting === name);
-  const field = isSetting ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const field = isSetting ? name : toSnakeCase(name);
   return value === undefined ? `"${field}"` : `"${field}": ${JSON.stringify(value)}`;
 }
 
@@ -76,30 +74,8 @@ export function messageWithRemedy({ message, remedy }: PublicError): string {
  * The fields that an error body has in every protocol in addition to the protocol's own: whether and when to retry, the progress of a load, and the refused
  * part of a constraint.
  */
-export function retryFields({ retryable, retryAfterMs, loading, constraint }: PublicError): {
-  readonly retryable: boolean;
-  readonly retry_after_ms?: number;
-  readonly loading?: LoadProgressBody;
-  readonly constraint?: RefusedConstraintBody;
-} {
-  return {
-    retryable,
-    ...omitUndefined({ retry_after_ms: retryAfterMs, loading, constraint }),
-  };
-}
-
-/**
- * A JSON response made by the framework, so that it gets the headers that the middleware has set. Where a decision was made for the request,
- * x-inferyard-decision has its id.
- */
-export function errorResponse(
-  context: Context<Env>,
-  body: object,
-  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
-): Response {
-  const decision = context.get("call")?.decision;
-  const placement = decision === undefined ? {} : { "x-inferyard-decision": decision };
-  return context.json(body, status as ContentfulStatusCode, { ...headers, ...placement });
+export function retryFields({ retryable, retryAfterMs, loading, constraint }: PublicError): object {
+  return { retryable, ...omitUndefined({ retry_after_ms: retryAfterMs, loading, constraint }) };
 }
 
 /** Shortens a text that may quote a long request; only its beginning is read. `isOwn`: whether nothing but the request is quoted. */

@@ -3,19 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { ellipsize } from "./ellipsize.ts";
 import { requestLimits } from "./request-limits.ts";
 
-/** The part that was refused, and the limit that it exceeds, where it is one. */
-export interface RefusedConstraintBody {
-  readonly keyword?: string;
-  readonly pointer?: string;
-  readonly line?: number;
-  readonly tool?: string;
-  readonly unit?: string;
-  readonly number?: number;
-  readonly limit?: number;
-}
-
-/** Schema of a refused constraint in a response, for the OpenAPI document. */
-export const refusedConstraintSchema: z.ZodType<RefusedConstraintBody> = z
+/** Schema of the part that was refused, and of the limit that it exceeds, where it is one. */
+export const refusedConstraintSchema: z.ZodType = z
   .object({
     keyword: z.string().optional().openapi({ description: "Keyword of JSON Schema" }),
     pointer: z.string().optional().openapi({ description: "JSON pointer of the schema that has the keyword" }),
@@ -25,9 +14,7 @@ export const refusedConstraintSchema: z.ZodType<RefusedConstraintBody> = z
     number: z.number().optional().openapi({ description: "How much it was when it was refused" }),
     limit: z.number().optional(),
   })
-  .openapi("RefusedConstraint", {
-    description: "Of a constraint that is not supported or too large",
-  }) as z.ZodType<RefusedConstraintBody>;
+  .openapi("RefusedConstraint", { description: "Of a constraint that is not supported or too large" });
 
 const [texts, numbers] = [
   ["keyword", "pointer", "tool", "unit"],
@@ -35,7 +22,7 @@ const [texts, numbers] = [
 ] as const;
 
 /** The part as a response has it. Undefined for errors that are not about a constraint. */
-export function refusedConstraintBody(data: Readonly<Record<string, unknown>>): RefusedConstraintBody | undefined {
+export function refusedConstraintBody(data: Readonly<Record<string, unknown>>): object | undefined {
   if (data["refused"] !== true) return undefined;
   const given = [
     ...texts.map((name) => [name, shortText(data[name])] as const),

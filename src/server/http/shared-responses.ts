@@ -1,5 +1,5 @@
 /** Error responses of the OpenAPI document as shared components: every route of a protocol has the same eleven. */
-import { isObject } from "./field-schemas.ts";
+import { isObject } from "../../contract/shapes/shape.ts";
 
 /** A part of a document: OpenAPI's objects and their values. */
 export type Part = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { BatchEvent, RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { getDefaultModel } from "../serving/model-names.ts";
-import { routeName } from "../http/routes.ts";
+import { routeName } from "../http/routes/paths.ts";
 import { scrub } from "../http/scrub.ts";
 import { getReference } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
@@ -194,7 +194,7 @@ export class Metrics {
           decisions.set({ model: this.#label(reference), target, decision }, 1);
       },
     });
-    this.#gauge("result_cache_bytes", "Memory of cached results", () => service.cachedBytes);
+    this.#gauge("result_cache_bytes", "Memory of cached results", () => service.cache.bytes);
     this.#gauge("requests_running", "Requests that run now", () => admission.running);
     this.#gauge("requests_waiting", "Requests that wait now", () => admission.waiting);
     this.#gauge("models_loaded", "Models in memory", () => runtime.memory().models.length);

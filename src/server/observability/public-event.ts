@@ -15,17 +15,13 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
       const placement = { target, reason: scrub(reason), decision: decision.id };
       return { type: event.type, model: scrub(decision.model.reference), ...placement, milliseconds };
     }
-    case "fallback": {
-      const { reference, reason, ...fields } = event;
-      return { ...fields, model: scrub(reference), reason: scrub(reason) };
-    }
-    case "loading": {
-      const { reference, ...fields } = event;
-      return { ...fields, model: scrub(reference) };
-    }
-    case "load-failed": {
-      const { reference, reason, ...fields } = event;
-      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    case "fallback":
+    case "loading":
+    case "load-failed":
+    case "died":
+    case "restarted": {
+      const { reference, reason, ...fields } = { reason: undefined, ...event };
+      return { ...fields, model: scrub(reference), ...(reason === undefined ? {} : { reason: scrub(reason) }) };
     }
     case "unloaded": {
       const { target, why } = event;
@@ -34,14 +30,6 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
     }
     case "failover":
       return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };
-    case "died": {
-      const { reference, reason, ...fields } = event;
-      return { ...fields, model: scrub(reference), reason: scrub(reason) };
-    }
-    case "restarted": {
-      const { reference, ...fields } = event;
-      return { ...fields, model: scrub(reference) };
-    }
     case "download": {
       const { stage, bytes } = event.progress;
       return { type: event.type, model: scrub(event.reference), stage, bytes };

@@ -8,7 +8,7 @@ import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
 import type { IgnoredFields } from "../http/fields/ignored-fields.ts";
 import { toInferyardError } from "../http/public-error.ts";
-import { documentPath } from "../http/routes.ts";
+import { documentPath } from "../http/routes/paths.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 
 /** Record of a request that has been responded to. It contains no texts of the client but the names of ignored fields. */

@@ -1,43 +1,15 @@
 /** GET /metrics and GET /api/events, for monitoring. */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { accepts } from "hono/accepts";
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import type { Routes } from "../http/context.ts";
-import { createRoutes } from "../http/routes.ts";
-import { documentedErrors, handleInferyardError } from "../protocols/inferyard/errors.ts";
+import type { Route } from "../http/routes/route.ts";
+import { eventStreamHeaders } from "../protocols/generation/streamed-body.ts";
 import type { Service } from "../serving/service.ts";
 import { type Metrics, metricsFormats } from "./metrics.ts";
 import { publicEvent } from "./public-event.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
-
-const metricsRoute = createRoute({
-  method: "get",
-  path: "/metrics",
-  summary: "Metrics in the text format of Prometheus, or as OpenMetrics",
-  responses: {
-    200: {
-      description: "Metrics, in the format that Accept prefers",
-      content: { "text/plain": { schema: z.string() }, "application/openmetrics-text": { schema: z.string() } },
-    },
-    401: documentedErrors[401],
-  },
-} satisfies RouteConfig);
-
-const eventsRoute = createRoute({
-  method: "get",
-  path: "/api/events",
-  summary: "Loads, fallbacks, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
-  responses: {
-    200: {
-      description: "Events, until the client disconnects or the server shuts down",
-      content: { "text/event-stream": { schema: z.string() } },
-    },
-    401: documentedErrors[401],
-    503: documentedErrors[503],
-  },
-} satisfies RouteConfig);
 
 /** Interval of comments that keep idle streams open through proxies, in milliseconds. */
 const heartbeatMs = 15_000;
@@ -48,29 +20,41 @@ const maxStreams = 64;
 /** Minimum time between two progress events of a download, in milliseconds. */
 const progressMs = 500;
 
-/** Creates the routes for the operators of a server: `/metrics` (Prometheus) and `/api/events`. */
-export function observabilityRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
-  const routes = createRoutes(handleInferyardError);
-  routes.openapi(metricsRoute, async (context) => {
-    const wanted = accepts(context, { header: "Accept", supports: [...metricsFormats], default: "text/plain" });
-    const { text, contentType } = await metrics.text(metricsFormats.find((format) => format === wanted) ?? "text/plain");
-    return context.text(text, 200, { "content-type": contentType });
-  });
+/** The routes for the operators of a server: `/metrics` (Prometheus) and `/api/events`. */
+export function observabilityRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Route[] {
   let streams = 0;
-  routes.openapi(eventsRoute, (context) => {
-    service.refuseDraining();
-    if (streams >= maxStreams) throw tooManyStreams();
-    const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
-    const end = AbortSignal.any([service.shutdown, context.req.raw.signal]);
-    if (context.req.raw.method === "HEAD") return context.body(null, 200, headers); // nothing would ever end the stream
-    streams += 1;
-    return context.body(
-      eventStream(events, end, () => (streams -= 1)),
-      200,
-      headers,
-    );
-  });
-  return routes;
+  return [
+    {
+      method: "get",
+      path: "/metrics",
+      summary: "Metrics in the text format of Prometheus, or as OpenMetrics",
+      description: "Metrics, in the format that Accept prefers",
+      media: { "text/plain": z.string(), "application/openmetrics-text": z.string() },
+      errors: [401],
+      answer: async (context) => {
+        const wanted = accepts(context, { header: "Accept", supports: [...metricsFormats], default: "text/plain" });
+        const { text, contentType } = await metrics.text(metricsFormats.find((format) => format === wanted) ?? "text/plain");
+        return context.text(text, 200, { "content-type": contentType });
+      },
+    },
+    {
+      method: "get",
+      path: "/api/events",
+      summary: "Loads, fallbacks, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
+      description: "Events, until the client disconnects or the server shuts down",
+      media: { "text/event-stream": z.string() },
+      errors: [401, 503],
+      answer: (context) => {
+        service.calls.refuseDraining();
+        if (streams >= maxStreams) throw tooManyStreams();
+        const end = AbortSignal.any([service.shutdown, context.req.raw.signal]);
+        if (context.req.raw.method === "HEAD") return context.body(null, 200, eventStreamHeaders); // nothing would ever end the stream
+        streams += 1;
+        const stream = eventStream(events, end, () => (streams -= 1));
+        return context.body(stream, 200, eventStreamHeaders);
+      },
+    },
+  ];
 }
 
 function tooManyStreams(): InferyardError {

@@ -75,7 +75,7 @@ async function modelLine(
 ): Promise<ModelLine> {
   const model = scrub(name);
   try {
-    const resolved = await service.resolve({ anyReference: true }, written);
+    const resolved = await service.names.resolve({ anyReference: true }, written);
     const own = loadedDecision(loaded, resolved);
     const decision = own ?? (await service.runtime.explain(resolved.reference, resolved.constraints));
     return { model, ...getPlacement(decision), loaded: own !== undefined, ...(own === undefined ? {} : { decision: own.id }) };

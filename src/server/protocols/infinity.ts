@@ -1,21 +1,19 @@
 /** The routes of Infinity's API that no other protocol has: /classify and /models. Its /health, /embeddings and /rerank are shared with others. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { readManifest } from "../../models/index.ts";
-import { type Routes, getCaller, resultHeaders } from "../http/context.ts";
-import { jsonContent } from "../http/error-responses.ts";
-import { name, requestObject, texts } from "../http/field-schemas.ts";
-import { jsonRoute } from "../http/json-route.ts";
-import { createRoutes } from "../http/routes.ts";
+import { z } from "@hono/zod-openapi";
+import { modelField, requestObject, texts } from "../http/field-schemas.ts";
+import { jsonResponse } from "../http/json-response.ts";
+import { type Route, post } from "../http/routes/route.ts";
 import type { Service } from "../serving/service.ts";
 import { getCapabilities } from "./model-capabilities.ts";
-import { documentedErrors, handleOpenAiError } from "./openai/errors.ts";
-
-const seconds = (): number => Math.floor(Date.now() / 1000);
+import { type ModelFacts, listModelFacts } from "./model-facts.ts";
+import { openAiErrors } from "./openai/errors.ts";
+import type { Protocol } from "./protocol.ts";
+import { runTask } from "./run-task.ts";
 
 const classifyRequest = (limit: number) =>
   requestObject({
     input: texts(limit, 1).openapi({ example: ["I love it"] }),
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+    model: modelField,
     raw_scores: z.boolean().optional().openapi({ description: "Scores are the model's logits. Default: false" }),
   }).openapi("InfinityClassifyRequest");
 
@@ -42,66 +40,58 @@ const model = z.object({
   stats: z.record(z.string(), z.number()).openapi({ description: "Empty: the queue is one for all models, see GET /metrics" }),
 });
 
-const modelsRoute = createRoute({
-  method: "get",
-  path: "/models",
-  summary: "List models, as Infinity",
-  responses: {
-    200: jsonContent(
-      "Every model that requests may name",
-      z.object({ object: z.literal("list"), data: z.array(model) }).openapi("InfinityModels"),
-    ),
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
+/** The routes /classify, which is below /v1 too, and /models. */
+export const infinity: Protocol = {
+  errors: openAiErrors,
+  routes: (service) => [
+    {
+      method: "get",
+      path: "/models",
+      summary: "List models, as Infinity",
+      description: "Every model that requests may name",
+      response: z.object({ object: z.literal("list"), data: z.array(model) }).openapi("InfinityModels"),
+      answer: async (context) => {
+        const facts = await listModelFacts(service);
+        return context.json({ object: "list", data: facts.map((each) => getModel(service, each)) }, 200);
+      },
+    },
+    ...["/classify", "/v1/classify"].map((path) => classifyRoute(service, path)),
+  ],
+};
 
-const classifyRoute = (path: string, limit: number) =>
-  createRoute(jsonRoute(path, "Labels of texts, as Infinity", classifyRequest(limit), classifyResponse, documentedErrors));
-
-/** Creates the routes /classify, which is below /v1 too, and /models. */
-export function infinityRoutes(service: Service): Routes {
-  const routes = createRoutes(handleOpenAiError);
-  routes.openapi(modelsRoute, async (context) => {
-    const names = await service.modelNames();
-    return context.json({ object: "list" as const, data: await Promise.all(names.map((one) => getModel(service, one))) }, 200);
-  });
-  for (const path of ["/classify", "/v1/classify"]) addClassify(routes, service, path);
-  return routes;
-}
-
-function addClassify(routes: Routes, service: Service, path: string): void {
-  routes.openapi(classifyRoute(path, service.limits.maxTexts), async (context) => {
-    const { input, model: written, raw_scores: raw = false } = context.req.valid("json");
-    const options = raw ? { activation: "none" as const } : {};
-    const call = { model: written, texts: input.length, key: ["classify", input, options] as const };
-    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
-      service.runtime.classify(input, { ...options, model: handle, signal }),
-    );
-    const { results, tokens } = outcome.result;
-    const read = tokens.reduce((sum, count) => sum + count, 0);
-    const body = {
-      object: "classify" as const,
-      data: results.map((list) => list.map(({ label, score }) => ({ label, score }))),
-      model: outcome.model,
-      usage: { prompt_tokens: read, total_tokens: read },
-      id: context.get("requestId"),
-      created: seconds(),
-    };
-    return context.json(body, 200, resultHeaders(outcome));
+function classifyRoute(service: Service, path: string): Route {
+  return post({
+    path,
+    summary: "Labels of texts, as Infinity",
+    schema: classifyRequest(service.limits.maxTexts),
+    response: classifyResponse,
+    answer: async ({ input, model: written, raw_scores: raw = false }, context) => {
+      const options = raw ? { activation: "none" as const } : {};
+      const call = { model: written, texts: input.length, key: ["classify", input, options] as const };
+      const outcome = await runTask(service, context, call, (on) => service.runtime.classify(input, { ...options, ...on }));
+      const { results, tokens } = outcome.result;
+      const read = tokens.reduce((sum, count) => sum + count, 0);
+      const body = {
+        object: "classify",
+        data: results.map((list) => list.map(({ label, score }) => ({ label, score }))),
+        model: outcome.model,
+        usage: { prompt_tokens: read, total_tokens: read },
+        id: context.get("requestId"),
+        created: Math.floor(Date.now() / 1000),
+      };
+      return jsonResponse(context, body, outcome);
+    },
   });
 }
 
 /** Describes a model by its files and by whether it is in memory; one that cannot be read has no capabilities. */
-async function getModel(service: Service, id: string): Promise<z.infer<typeof model>> {
-  const { reference } = await service.resolve({}, id);
-  const manifest = await readManifest(reference).catch(() => undefined);
-  const fetched = await service.fetchTime(id);
+function getModel({ runtime }: Service, { name, reference, manifest, created }: ModelFacts): z.infer<typeof model> {
   return {
-    id,
+    id: name,
     object: "model",
     owned_by: "infinity",
-    created: Math.floor((fetched?.getTime() ?? 0) / 1000),
-    backend: service.runtime.memory().models.find((one) => one.reference === reference)?.target ?? "",
+    created,
+    backend: runtime.memory().models.find((one) => one.reference === reference)?.target ?? "",
     capabilities: manifest === undefined ? [] : getCapabilities(manifest),
     stats: {},
   };

@@ -1,33 +1,32 @@
 /** The routes of text-generation-inference (TGI) 3 that no other protocol has. Its `POST /` and `GET /info` are text-embeddings-inference's. */
 import { z } from "@hono/zod-openapi";
-import type { Routes } from "../http/context.ts";
 import { jsonBody } from "../http/json-body.ts";
-import { jsonRoute } from "../http/json-route.ts";
-import { createRoutes } from "../http/routes.ts";
-import type { Service } from "../serving/service.ts";
-import { answerGeneration } from "./huggingface/answer-generation.ts";
-import { generationRequest } from "./huggingface/generation-request.ts";
-import { documentedErrors, handleTeiError } from "./tei/errors.ts";
+import { type Route, jsonRequest } from "../http/routes/route.ts";
+import { answerTexts } from "./huggingface/answer-texts.ts";
+import { generationForm } from "./huggingface/generation-request.ts";
+import type { Protocol } from "./protocol.ts";
+import { teiErrors } from "./tei/errors.ts";
 
 const response = z
   .union([z.looseObject({ generated_text: z.string() }), z.array(z.unknown())])
   .openapi({ description: "The text, with `details` where they are asked for; of several prompts a list" });
 
-const paths = {
-  "/generate": ["Generate what follows a prompt, as text-generation-inference", false],
-  "/generate_stream": ["The same token by token, as server-sent events", true],
-} as const;
+const paths = [
+  { path: "/generate", summary: "Generate what follows a prompt, as text-generation-inference" },
+  { path: "/generate_stream", summary: "The same token by token, as server-sent events", isStreamed: true },
+];
 
-/** Creates the routes /generate and /generate_stream, which run the default model or the model in the header x-inferyard-model. */
-export function tgiRoutes(service: Service): Routes {
-  const routes = createRoutes(handleTeiError);
-  const request = generationRequest(service.limits.maxTexts);
-  for (const [path, [summary, isStreamed]] of Object.entries(paths)) {
-    routes.openAPIRegistry.registerPath(jsonRoute(path, summary, request, response, documentedErrors));
-    routes.post(path, async (context) => {
-      const answer = { task: "text-generation", isSingle: true, ...(isStreamed ? { isStreamed } : {}) } as const;
-      return answerGeneration(service, context, await jsonBody(context), answer);
-    });
-  }
-  return routes;
-}
+/** The routes /generate and /generate_stream, which run the default model or that of the header x-inferyard-model. */
+export const tgi: Protocol = {
+  errors: teiErrors,
+  routes: (service) =>
+    paths.map(({ path, summary, ...form }): Route => ({
+      method: "post",
+      path,
+      summary,
+      request: jsonRequest(generationForm(service.limits.maxTexts).schema),
+      response,
+      answer: async (context) =>
+        answerTexts(service, context, await jsonBody(context), { task: "text-generation", isSingle: true, ...form }),
+    })),
+};

@@ -78,6 +78,11 @@ export class Admission {
     return this.#all.waiting;
   }
 
+  /** Maximum number of requests for a model that run at once. */
+  maxRunning(model: string): number {
+    return Math.min(this.#all.limits.maxRunning, this.#getState(model)?.limits.maxRunning ?? Number.POSITIVE_INFINITY);
+  }
+
   /**
    * Estimated waiting time in milliseconds of a request that arrives now: queue length times mean run time, divided by the maximum parallelism.
    */

@@ -4,8 +4,9 @@ import type { Manifest } from "../../models/index.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
-import type { CallKey } from "./call-key.ts";
+import type { CallKey } from "./call-cache.ts";
 import type { CallRecord, Reuse } from "./call-record.ts";
+import type { ResolvedModel } from "./model-names.ts";
 import type { ResponseReservation } from "./response-memory.ts";
 
 /** Who makes a call. */
@@ -28,8 +29,8 @@ export interface Caller {
 
 /** One call of a model. */
 export interface ModelCall<Result = unknown> {
-  /** The model's name as the client wrote it; undefined: the default model. */
-  readonly model: string | undefined;
+  /** The model's name as the client wrote it, or what that stands for; undefined: the default model. */
+  readonly model: string | ResolvedModel | undefined;
   /** Whether the model is loaded as a language model. Default: false. */
   readonly runsLanguageModel?: boolean;
   /** Number of texts, for the limit `maxTexts`. Default: 1. */
@@ -50,6 +51,8 @@ export interface CallResult<Result> {
   readonly result: Result;
   /** The model's name as the client wrote it. */
   readonly model: string;
+  /** What the name stands for. */
+  readonly resolved: ResolvedModel;
   /** Time the call waited for its turn, in milliseconds. */
   readonly queueMs: number;
   /** Time from its turn to its result in milliseconds, loading included. */
@@ -65,7 +68,7 @@ export interface ModelCallResult<Result> extends CallResult<Result> {
   readonly decision: string;
 }
 
-/** Describes a model for `Service.describe`: from the loaded model, else from the manifest of its files. */
+/** How `CallRunner.describe` describes a model: by the loaded model, else by the manifest of its files. */
 export interface ModelDescriber<Result> {
   /** Describes a model in memory. */
   readonly loaded: (model: ModelHandle) => Promise<Result>;

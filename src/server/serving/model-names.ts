@@ -20,11 +20,51 @@ export interface ResolvedModel {
   readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant" | "kind">;
 }
 
+/** The model, to be loaded as a language model. */
+export function asLanguageModel(model: ResolvedModel): ResolvedModel {
+  return { ...model, constraints: { ...model.constraints, kind: "language" } };
+}
+
 /** What clients of Infinity send as the model if they are given none. */
 const infinityDefault = "default/not-specified";
 
 /** Lists the names of the models in the store; called for each request. */
 export type StoredNames = () => Promise<readonly string[]>;
+
+/** When a model was fetched into the store, by its reference; undefined if it is not in the store. */
+export type StoredTime = (reference: string) => Promise<Date | undefined>;
+
+/** The names of the models of one server. */
+export class ModelNames {
+  readonly #settings: ServerSettings;
+  readonly #stored: StoredNames;
+  readonly #storedTime: StoredTime;
+
+  constructor(settings: ServerSettings, stored: StoredNames, storedTime: StoredTime) {
+    this.#settings = settings;
+    this.#stored = stored;
+    this.#storedTime = storedTime;
+  }
+
+  /** Names that clients may use, the default model first. */
+  async list(): Promise<string[]> {
+    const { models = {} } = this.#settings;
+    return [...new Set([getDefaultModel(this.#settings).name, "builtin", ...Object.keys(models), ...(await this.#stored())])];
+  }
+
+  /** Resolves the name a client wrote, without loading anything. Throws MODEL_NOT_FOUND unless the caller may use the name. */
+  resolve(
+    { target, anyReference = false }: { readonly target?: string | undefined; readonly anyReference?: boolean },
+    written: string | undefined,
+  ): Promise<ResolvedModel> {
+    return resolveModel(written, target, this.#settings, anyReference, this.#stored);
+  }
+
+  /** When a model was fetched; undefined if unknown. */
+  fetchTime({ reference }: Pick<ResolvedModel, "reference">): Promise<Date | undefined> {
+    return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
+  }
+}
 
 /**
  * Resolves the name a client wrote: `builtin`, a name of the settings or a name of the store, optionally followed by a target (`name@onnx:cpu`).

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateMemoryBytes, deepCopy } from "./plain-data.ts";
-import { hashParts } from "./call-key.ts";
+import { hashParts } from "./call-cache.ts";
 
 describe("copies of answers", () => {
   it("share nothing with the original but what is kept, and views bring no more than they show", () => {

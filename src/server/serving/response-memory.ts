@@ -5,7 +5,7 @@
  */
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
-import type { CallKey } from "./call-key.ts";
+import type { CallKey } from "./call-cache.ts";
 
 /** A response of at most this many bytes never waits. */
 const smallBytes = 65_536;

@@ -162,7 +162,7 @@ describe("resultCacheBytes", () => {
       const { runtime: counted, signals } = watched();
       const handler = cached(counted, { resultCacheBytes });
       for (let request = 0; request < 2; request += 1) await embed(handler, { input: "a cat" });
-      expect([signals.length, handler.service.cachedBytes]).toEqual([2, 0]);
+      expect([signals.length, handler.service.cache.bytes]).toEqual([2, 0]);
     }
   });
 
@@ -193,7 +193,7 @@ describe("resultCacheBytes", () => {
     const { service } = cached(counted);
     const caller = { client: "", role: "admin", priority: "normal", signal: new AbortController().signal } as const;
     const call = { model: "builtin", key: ["embed", "a cat"] as const };
-    const ask = () => service.call(caller, call, (model, signal) => counted.embed("a cat", { model, signal }));
+    const ask = () => service.calls.run(caller, call, (model, signal) => counted.embed("a cat", { model, signal }));
     const [wanted] = (await runtime.embed("a cat")).embeddings;
     for (let request = 0; request < 3; request += 1) {
       const { result } = await ask();

@@ -1,11 +1,12 @@
 /** Unknown fields, and null, at every depth of a request: over the routes of a router as protocols make them. */
 import { describe, expect, it } from "vitest";
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { ClientTurns } from "../../serving/client-turns.ts";
 import { requestMiddleware } from "../middleware.ts";
-import { listOf, members, getMembers, oneOf, isObject, requestObject, text } from "../field-schemas.ts";
-import { type FieldPolicy, createRoutes } from "../routes.ts";
-import { errorResponse, publicError } from "../public-error.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { listOf, members, getMembers, oneOf, requestObject, text } from "../field-schemas.ts";
+import { createRouter } from "../routes/router.ts";
+import { post } from "../routes/route.ts";
 import { ignorableIssue } from "./schema-run.ts";
 
 const part = requestObject({ type: z.string(), text: z.string().optional() });
@@ -15,7 +16,7 @@ const schema = requestObject({
   messages: listOf(
     requestObject({
       role: z.string(),
-      content: oneOf("a text or parts", [text, { schema: listOf(part) as never, fits: Array.isArray }]),
+      content: oneOf<unknown>("a text or parts", [text, { schema: listOf(part), fits: Array.isArray }]),
       name: z.string().optional(),
     }),
   ).optional(),
@@ -33,20 +34,12 @@ const schema = requestObject({
 
 async function ask(
   body: unknown,
-  { strictFields = false, fields = "as set" }: { strictFields?: boolean; fields?: FieldPolicy } = {},
+  { strictFields = false, isStrictTable }: { strictFields?: boolean; isStrictTable?: boolean } = {},
 ) {
-  const routes = createRoutes((thrown, context) => {
-    const { message, status, headers } = publicError(thrown);
-    return errorResponse(context, { message }, { status, headers });
-  }, fields);
-  routes.use(...requestMiddleware({ strictFields }, new ClientTurns()));
-  const route = createRoute({
-    method: "post",
-    path: "/ask",
-    request: { body: { required: true, content: { "application/json": { schema } } } },
-    responses: { 200: { description: "what was read" } },
-  });
-  routes.openapi(route, (context) => context.json(context.req.valid("json")) as never);
+  const errors = { schema: z.unknown(), body: ({ message }: { message: string }) => ({ message }) };
+  const route = post({ path: "/ask", schema, answer: (request, context) => context.json(request) });
+  const table = { errors, routes: [route], ...(isStrictTable === undefined ? {} : { strictFields: isStrictTable }) };
+  const routes = createRouter([table], errors, requestMiddleware({ strictFields }, new ClientTurns()));
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   const response = await routes.fetch(new Request("http://localhost/ask", init));
   return {
@@ -86,7 +79,7 @@ describe("fields that a route does not know", () => {
   });
 
   it.each(cases)("%j: are refused by name where fields are strict", async (given) => {
-    for (const policy of [{ strictFields: true }, { fields: "strict" as const }]) {
+    for (const policy of [{ strictFields: true }, { isStrictTable: true as const }]) {
       const { status, body, ignored } = await ask(given, policy);
       expect([status, ignored]).toEqual([400, null]);
       expect(body.message).toMatch(/unknown field|search is not run here/);

@@ -1,9 +1,7 @@
 /** GET /dashboard: a page for people. GET /api/status: the data it shows. */
-import { createRoute, z } from "@hono/zod-openapi";
-import type { Routes } from "../../http/context.ts";
-import { createRoutes } from "../../http/routes.ts";
-import { adminOnly } from "../../http/middleware.ts";
-import { handleInferyardError } from "../../protocols/inferyard/errors.ts";
+import { z } from "@hono/zod-openapi";
+import { refuseOthers } from "../../http/middleware.ts";
+import type { Route } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import type { LoadRecorder } from "./load-history.ts";
 import { page, pagePolicy } from "./page.ts";
@@ -44,55 +42,56 @@ const status = z
   })
   .openapi("Status");
 
-const statusRoute = createRoute({
-  method: "get",
-  path: "/api/status",
-  middleware: [adminOnly] as const,
-  summary: "State of the server: requests, models in memory and their decisions (admins)",
-  responses: { 200: { description: "The current state", content: { "application/json": { schema: status } } } },
-});
-
-/** Creates the routes of the dashboard: its page and the data that it shows. */
-export function dashboardRoutes(service: Service, recent: RecentRequests, load: LoadRecorder): Routes {
-  const routes = createRoutes(handleInferyardError);
-  routes.openapi(statusRoute, async (context) => {
-    const { limits, models } = service.runtime.memory();
-    const names = await service.modelNames();
-    const nameOf = models.length === 0 ? new Map<string, string>() : await namesByReference(service, names);
-    return context.json(
-      {
-        running: service.admission.running,
-        waiting: service.admission.waiting,
-        draining: service.draining,
-        recent: recent.summary(),
-        history: load.history(),
-        memory: {
-          limits: limits === null ? null : { ...limits.bytes },
-          models: models.map(({ reference, target, state, bytes }) => ({
-            name: nameOf.get(reference) ?? reference,
-            reference,
-            target,
-            state,
-            bytes: { ...bytes },
-          })),
-        },
-        decisions: [...(await service.runtime.loaded())],
-        names,
+/** The routes of the dashboard: its page and the data that it shows. */
+export function dashboardRoutes(service: Service, recent: RecentRequests, load: LoadRecorder): Route[] {
+  return [
+    {
+      method: "get",
+      path: "/api/status",
+      summary: "State of the server: requests, models in memory and their decisions (admins)",
+      description: "The current state",
+      response: status,
+      errors: [],
+      answer: async (context) => {
+        refuseOthers(context);
+        const { limits, models } = service.runtime.memory();
+        const names = await service.names.list();
+        const nameByReference = models.length === 0 ? new Map<string, string>() : await namesByReference(service, names);
+        const body = {
+          running: service.admission.running,
+          waiting: service.admission.waiting,
+          draining: service.draining,
+          recent: recent.summary(),
+          history: load.history(),
+          memory: {
+            limits: limits === null ? null : { ...limits.bytes },
+            models: models.map(({ reference, target, state, bytes }) => ({
+              name: nameByReference.get(reference) ?? reference,
+              reference,
+              target,
+              state,
+              bytes: { ...bytes },
+            })),
+          },
+          decisions: [...(await service.runtime.loaded())],
+          names,
+        };
+        return context.json(body, 200);
       },
-      200,
-    );
-  });
-  routes.get("/dashboard", (context) =>
-    context.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-cache" }),
-  );
-  return routes;
+    },
+    {
+      method: "get",
+      path: "/dashboard",
+      answer: (context) => context.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-cache" }),
+    },
+  ];
 }
 
 /** The first name of each model, by its reference. */
 async function namesByReference(service: Service, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const name of names) {
-    const reference = await service.resolve({}, name).then(
+    const reference = await service.names.resolve({}, name).then(
       (resolved) => resolved.reference,
       () => undefined, // a name whose model is not on this machine yet
     );

@@ -1,35 +1,30 @@
 /** Errors as Anthropic's clients read them. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
-import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
-import type { ErrorHandler } from "../../http/routes.ts";
+import type { ErrorFormat } from "../../http/error-format.ts";
+import { retryFieldSchemas } from "../../http/error-responses.ts";
+import { messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 
-const errorBody = z
-  .object({
-    type: z.literal("error"),
-    error: z.object({
-      type: z.string().openapi({ example: "invalid_request_error" }),
-      message: z.string(),
-      code: z.string(),
-      details: z.looseObject({ error_code: z.string() }).optional(),
-      ...retryFieldSchemas,
-    }),
-    request_id: z.string().optional(),
-  })
-  .openapi("AnthropicError");
-
-/** The error responses of every route. */
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
-
-/** The error in Anthropic's form. */
-export const handleAnthropicError: ErrorHandler = (thrown, context) => {
-  const body = { ...anthropicErrorBody(thrown), request_id: context.get("requestId") };
-  return errorResponse(context, body, publicError(thrown));
+/** Errors with Anthropic's types. */
+export const anthropicErrors: ErrorFormat = {
+  schema: z
+    .object({
+      type: z.literal("error"),
+      error: z.object({
+        type: z.string().openapi({ example: "invalid_request_error" }),
+        message: z.string(),
+        code: z.string(),
+        details: z.looseObject({ error_code: z.string() }).optional(),
+        ...retryFieldSchemas,
+      }),
+      request_id: z.string().optional(),
+    })
+    .openapi("AnthropicError"),
+  body: (_error, thrown, context) => ({ ...anthropicErrorBody(thrown), request_id: context.get("requestId") }),
 };
 
-/** The body of an error response, or the data of an event in a stream. */
-export function anthropicErrorBody(thrown: unknown): { readonly type: "error"; readonly error: object } {
+/** The body of an error response without the id of its request, which is the data of an event in a stream. */
+export function anthropicErrorBody(thrown: unknown): object {
   const error = publicError(thrown);
   return {
     type: "error",

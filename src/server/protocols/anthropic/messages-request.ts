@@ -5,51 +5,35 @@ import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { conversation, isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
+import { conversation, isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type ThinkingRequest, thinkingFields } from "../generation/thinking-fields.ts";
+import type { ChatCall } from "../generation/chat-call.ts";
+import { readSampling } from "../generation/sampling.ts";
+import { thinkingFields } from "../generation/thinking-fields.ts";
 import { toolList } from "../generation/tool-lists.ts";
 import { clientTools } from "./client-tools.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 type Content = string | readonly Block[];
 
-/** A validated request. */
-export interface MessagesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
-  readonly model?: string;
-  readonly max_tokens: number;
-  readonly messages: readonly { readonly role: "user" | "assistant" | "system"; readonly content?: Content }[];
-  readonly system?: Content;
-  readonly stop_sequences?: readonly string[];
-  readonly stream?: boolean;
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly top_k?: number;
-  readonly tools?: readonly ToolField[];
-  readonly tool_choice?: { readonly type: string; readonly name?: string };
-  readonly thinking?: { readonly type?: string };
-  readonly output_format?: Block;
-  readonly output_config?: { readonly format?: unknown; readonly effort?: string };
-  readonly mcp_servers?: readonly unknown[];
-  readonly thread?: { readonly type?: string };
-}
-
 interface ToolField {
-  readonly type?: string;
+  readonly type?: string | undefined;
   readonly name: string;
-  readonly description?: string;
-  readonly input_schema?: Readonly<Record<string, unknown>>;
+  readonly description?: string | undefined;
+  readonly input_schema?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const block = members();
-const content = oneOf<Content>("a text or a list of blocks", [text, { schema: listOf(block) as never, fits: Array.isArray }]);
+const content = oneOf<Content>("a text or a list of blocks", [text, { schema: listOf(block), fits: Array.isArray }]);
 
 /** "bash_20250124" is a "bash". */
 const getKind = (type: unknown): string => (isText(type) ? type.replace(/_\d{8}$/, "") : "custom");
 const cacheControl = z.unknown().optional();
 const named = { name: z.string(), cache_control: cacheControl, defer_loading: z.boolean().optional() };
-const clientTool = requestObject({ ...named, type: z.string() }) as never;
+const clientTool = requestObject({ ...named, type: z.string() });
 const tools = toolList<ToolField>(
   {
     custom: requestObject({
@@ -58,14 +42,14 @@ const tools = toolList<ToolField>(
       description: z.string().optional(),
       input_schema: members(),
       strict: z.boolean().optional(),
-    }) as never,
+    }),
     ...Object.fromEntries(Object.keys(clientTools).map((kind) => [kind, clientTool])),
   },
   getKind,
 );
 
 const fields = {
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+  model: modelField,
   messages: conversation(requestObject({ role: z.enum(["user", "assistant", "system"]), content: content.optional() })),
   system: content.optional(),
   tools: tools.optional(),
@@ -94,8 +78,7 @@ const fields = {
     .openapi({ description: "Nothing is kept: the type continue is refused, upon which clients send the whole conversation" }),
 };
 
-/** Schema of a request for a message. */
-export const messagesRequestSchema: z.ZodType<MessagesRequest> = requestObject({
+const messagesSchema = requestObject({
   ...fields,
   max_tokens: z.int().min(-1),
   stop_sequences: listOf(z.string()).optional(),
@@ -105,21 +88,40 @@ export const messagesRequestSchema: z.ZodType<MessagesRequest> = requestObject({
   top_k: z.int().min(-1).optional(),
   metadata: members().optional(),
   service_tier: z.string().optional(),
-}).openapi("AnthropicMessagesRequest") as never;
+}).openapi("AnthropicMessagesRequest");
 
-/** Schema of a request to count tokens. Clients send the fields of a request for a message too, which change no count. */
-export const countRequestSchema: z.ZodType<Omit<MessagesRequest, "max_tokens">> = requestObject(fields).openapi(
-  "AnthropicCountTokensRequest",
-) as never;
+const countSchema = requestObject(fields).openapi("AnthropicCountTokensRequest");
+
+/** Requests for a message. */
+export const messagesForm: RequestForm<ChatCall> = requestForm(messagesSchema, (request, ignore) => {
+  const {
+    model,
+    stream = false,
+    temperature,
+    top_p: topP,
+    top_k: topK,
+    max_tokens: maxNewTokens,
+    stop_sequences: stop,
+  } = request;
+  const messages = toConversation(request, ignore);
+  const sampling = { temperature, topP, topK: topK && Math.max(topK, 0), maxNewTokens, stop };
+  return { model, messages, options: { ...readSampling(sampling), ...toChatOptions(request, ignore) }, isStreamed: stream };
+});
+
+/** Requests to count tokens. Clients send the fields of a request for a message too, which change no count. */
+export const countForm: RequestForm<Omit<ChatCall, "isStreamed">> = requestForm(countSchema, (request, ignore) => ({
+  model: request.model,
+  messages: toConversation(request, ignore),
+  options: toChatOptions(request, ignore),
+}));
+
+type Fields = z.infer<typeof countSchema>;
 
 /**
  * The conversation of a request. Blocks of tools that run on Anthropic's servers are left out. Throws INPUT_INVALID for blocks that are not text, thoughts,
  * calls or their results.
  */
-export function toConversation(
-  { messages, system }: Pick<MessagesRequest, "messages" | "system">,
-  ignore: IgnorePart,
-): readonly ChatMessage[] {
+function toConversation({ messages, system }: Fields, ignore: IgnorePart): readonly ChatMessage[] {
   const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: toTexts(system, ["system"], ignore) }];
   return [
     ...before,
@@ -129,21 +131,9 @@ export function toConversation(
   ];
 }
 
-/** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function toChatOptions(
-  request: Omit<MessagesRequest, "max_tokens"> & { readonly max_tokens?: number },
-  ignore: IgnorePart,
-): Omit<ChatRequest, "model"> {
-  const {
-    max_tokens: maxNewTokens = -1,
-    stop_sequences: written = [],
-    temperature,
-    top_p: topP,
-    top_k: topK,
-    tool_choice: choice,
-    thinking,
-    chat_template_kwargs: variables,
-  } = request;
+/** The options of `chat` that both requests have. Throws INPUT_INVALID for what is not built. */
+function toChatOptions(request: Fields, ignore: IgnorePart): ChatCall["options"] {
+  const { tool_choice: choice, thinking, chat_template_kwargs: variables } = request;
   const { format, effort } = request.output_config ?? {};
   const constraint = responseFormat(request.output_format, "output_format") ?? responseFormat(format, "output_config.format");
   const tools = (request.tools ?? []).map(toTool);
@@ -155,30 +145,19 @@ export function toChatOptions(
   if (request.thread?.type === "continue")
     throw unsupportedField("thread", "keeping a conversation", "send the whole conversation in messages");
   if (request.thread !== undefined) ignore(["thread"], "no conversation is kept");
-  const stop = written.filter((each) => each !== "");
+  const thinks = thinking && thinking.type !== "disabled";
+  const templateVariables = { ...omitUndefined({ enable_thinking: thinks, reasoning_effort: effort }), ...variables };
+  const hasVariables = thinking !== undefined || effort !== undefined || variables !== undefined;
   return {
-    ...(maxNewTokens < 0 ? {} : { maxNewTokens }),
-    ...(stop.length === 0 ? {} : { stop }),
-    ...omitUndefined({ temperature }),
-    ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
-    ...(topK === undefined ? {} : { topK: Math.max(topK, 0) }),
     ...(tools.length === 0 ? {} : { tools }),
     ...omitUndefined({ constraint }),
     ...choiceOf(choice),
-    ...(thinking === undefined && effort === undefined && variables === undefined
-      ? {}
-      : {
-          templateVariables: {
-            ...(thinking === undefined ? {} : { enable_thinking: thinking.type !== "disabled" }),
-            ...omitUndefined({ reasoning_effort: effort }),
-            ...variables,
-          },
-        }),
+    ...(hasVariables ? { templateVariables } : {}),
   };
 }
 
 function choiceOf(
-  { type, name: called }: NonNullable<MessagesRequest["tool_choice"]> = { type: "auto" },
+  { type, name: called }: NonNullable<Fields["tool_choice"]> = { type: "auto" },
 ): Pick<ChatRequest, "toolChoice"> {
   if (type === "auto") return {};
   if (type === "none") return { toolChoice: "none" };

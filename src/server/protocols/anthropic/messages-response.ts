@@ -1,12 +1,24 @@
 /** Responses of Anthropic's messages, whole and as events. */
 import { randomUUID } from "node:crypto";
+import { at } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import { parseObject } from "../../../formats/json/complete-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
+import type { ChatForm } from "../generation/chat-call.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
+import { anthropicErrorBody } from "./errors.ts";
+
+/** How messages are written. */
+export const messageForm: ChatForm = {
+  whole: ({ results }, { model }) => jsonText(getMessage(model, at(results, 0))),
+  parts: (stream, { model }) => messageEvents(model, stream),
+  failure: (thrown) => serverSentEvent(anthropicErrorBody(thrown), "error"),
+  heartbeat: serverSentEvent({ type: "ping" }, "ping"),
+};
 
 /** A new message without content. */
-export function newMessage(model: string): object {
+function newMessage(model: string): object {
   return {
     id: `msg_${randomUUID().replaceAll("-", "")}`,
     type: "message",
@@ -19,7 +31,7 @@ export function newMessage(model: string): object {
 }
 
 /** The whole message. */
-export function getMessage(model: string, answer: ChatAnswer): object {
+function getMessage(model: string, answer: ChatAnswer): object {
   const { reasoning = "", content, toolCalls = [] } = answer.message;
   const blocks = [
     ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature: "" }]),
@@ -29,13 +41,10 @@ export function getMessage(model: string, answer: ChatAnswer): object {
   return { ...newMessage(model), content: blocks, ...getEnd(answer), usage: toUsage(answer) };
 }
 
-/** The events of a stream, in Anthropic's order. `promptTokens`: known when the model has read the prompt. */
-export async function* messageEvents(
-  model: string,
-  stream: GenerationStream<unknown, ChatEvent>,
-  promptTokens: number,
-): AsyncGenerator<string, void> {
-  const usage = { input_tokens: promptTokens, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+/** The events of a stream, in Anthropic's order. */
+async function* messageEvents(model: string, stream: GenerationStream<unknown, ChatEvent>): AsyncGenerator<string, void> {
+  const [read = 0] = stream.promptTokens;
+  const usage = { input_tokens: read, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
   yield event({ type: "message_start", message: { ...newMessage(model), usage } });
   yield event({ type: "ping" });
   let index = -1;

@@ -1,15 +1,16 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { anyList, listOf, modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { inputTypes, promptOption } from "../input-type.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { embedTexts } from "../embed-texts.ts";
 import { type EmbeddingType, embeddingTypes, encodeVectors } from "../embedding-types.ts";
-import { documentedErrors } from "./errors.ts";
+import { inputTypes } from "../input-type.ts";
+import { toTruncation } from "../truncation.ts";
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const input = z.object({ content: listOf(part, { min: 1, max: 16 }) });
@@ -17,7 +18,7 @@ type Input = z.infer<typeof input>;
 
 const toRequest = (limit: number) =>
   requestObject({
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    model: modelField.openapi({ example: "builtin" }),
     texts: texts(limit)
       .optional()
       .openapi({ description: "The texts; either these or `inputs`", example: ["a cat", "a dog"] }),
@@ -75,46 +76,34 @@ const response = z
   })
   .openapi("CohereEmbeddings");
 
-type Version = "1" | "2";
-
-const getRoute = (version: Version, limit: number) =>
-  createRoute({
-    method: "post",
-    path: `/v${version}/embed` as const,
+/** The route of one version of the API. */
+export function embedRoute(service: Service, version: "1" | "2"): Route {
+  return post({
+    path: `/v${version}/embed`,
     summary: `Embeddings of texts, as Cohere's API v${version}`,
-    request: { body: { required: true, content: { "application/json": { schema: toRequest(limit) } } } },
-    responses: {
-      200: { description: "A vector per text", content: { "application/json": { schema: response } } },
-      ...documentedErrors,
+    schema: toRequest(service.limits.maxTexts),
+    description: "A vector per text",
+    response,
+    answer: async (request, context) => {
+      const { model, input_type: use, embedding_types: types = [] } = request;
+      const { max_tokens: maxTokens, output_dimension: dimensions } = request;
+      const inputs = toTexts(request);
+      const options = { truncate: toTruncation(request.truncate, "cut"), ...omitUndefined({ maxTokens, dimensions }) };
+      const outcome = await embedTexts(service, context, { model, inputs, options, use });
+      const { embeddings: vectors, tokens } = outcome.result;
+      const isPlain = version === "1" && types.length === 0;
+      const body = {
+        id: context.get("requestId"),
+        response_type: isPlain ? "embeddings_floats" : "embeddings_by_type",
+        embeddings: isPlain ? vectors : await byType(vectors, types.length === 0 ? ["float"] : types),
+        texts: inputs,
+        meta: {
+          api_version: { version },
+          billed_units: { input_tokens: tokens.reduce((sum, count) => sum + count, 0) },
+        },
+      };
+      return jsonResponse(context, body, outcome);
     },
-  } satisfies RouteConfig);
-
-/** Adds the route of one version. */
-export function addEmbed(routes: Routes, service: Service, version: Version): void {
-  routes.openapi(getRoute(version, service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    const list = toTexts(request);
-    const { input_type: inputType, embedding_types: types = [] } = request;
-    const options = toEmbedOptions(request);
-    const key = ["embed", list, { ...options, ...omitUndefined({ inputType }) }] as const;
-    const call = { model: request.model, texts: list.length, key };
-    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
-      service.runtime.embed(list, { ...options, ...promptOption(handle.manifest, inputType), model: handle, signal }),
-    );
-    refuseTokenVectors(outcome.result, outcome.model);
-    const { embeddings: vectors, tokens } = outcome.result;
-    const isPlain = version === "1" && types.length === 0;
-    const body = {
-      id: context.get("requestId"),
-      response_type: isPlain ? "embeddings_floats" : "embeddings_by_type",
-      embeddings: isPlain ? vectors : await byType(vectors, types.length === 0 ? ["float"] : types),
-      texts: list,
-      meta: {
-        api_version: { version },
-        billed_units: { input_tokens: tokens.reduce((sum, count) => sum + count, 0) },
-      },
-    };
-    return jsonResponse(context, body, resultHeaders(outcome));
   });
 }
 
@@ -125,23 +114,6 @@ async function byType(
   const embeddings: Partial<Record<EmbeddingType, unknown>> = {};
   for (const type of new Set(types)) embeddings[type] = await encodeVectors(vectors, type);
   return embeddings;
-}
-
-function toEmbedOptions({ truncate, max_tokens: maxTokens, output_dimension: dimensions }: Request): {
-  readonly truncate: "cut" | "error";
-  readonly maxTokens?: number;
-  readonly dimensions?: number;
-} {
-  if (truncate === "START") {
-    throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
-      remedy: "use END or NONE, or send the end of the text",
-      data: { path: ["truncate"] },
-    });
-  }
-  return {
-    truncate: truncate === "NONE" ? "error" : "cut",
-    ...omitUndefined({ maxTokens, dimensions }),
-  };
 }
 
 /** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and for images. */

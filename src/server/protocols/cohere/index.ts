@@ -1,17 +1,12 @@
 /** Embedding and reranking with the API of Cohere; reranking also with that of Jina. */
-import type { Routes } from "../../http/context.ts";
-import { createRoutes } from "../../http/routes.ts";
-import type { Service } from "../../serving/service.ts";
-import { addEmbed } from "./embed.ts";
-import { handleCohereError } from "./errors.ts";
-import { addRanking } from "./ranking.ts";
-import { addRerank } from "./rerank.ts";
+import type { Protocol } from "../protocol.ts";
+import { embedRoute } from "./embed.ts";
+import { cohereErrors } from "./errors.ts";
+import { rankingRoute } from "./ranking.ts";
+import { rerankRoutes } from "./rerank.ts";
 
-/** Creates the routes embed and rerank, under all their paths. */
-export function cohereRoutes(service: Service): Routes {
-  const routes = createRoutes(handleCohereError);
-  for (const version of ["1", "2"] as const) addEmbed(routes, service, version);
-  addRerank(routes, service);
-  addRanking(routes, service);
-  return routes;
-}
+/** The routes embed and rerank, under all their paths. */
+export const cohere: Protocol = {
+  errors: cohereErrors,
+  routes: (service) => [embedRoute(service, "1"), embedRoute(service, "2"), ...rerankRoutes(service), rankingRoute(service)],
+};

@@ -1,7 +1,8 @@
 /** The request of the rerank routes: the fields of Cohere, Jina, vLLM, Infinity, Voyage and Mixedbread. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
-import { isObject, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { listOf, members, modelField, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import type { Document } from "./documents.ts";
 
@@ -31,7 +32,7 @@ const off: z.ZodType<false | undefined> = z.literal(false).optional();
 /** Schema of the request. `limit`: maximum number of documents. */
 export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   requestObject({
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    model: modelField.openapi({ example: "builtin" }),
     query: z.string().openapi({ example: "a pet" }),
     documents: listOf(document, { min: 1, max: limit })
       .optional()

@@ -14,7 +14,7 @@ export interface RerankOutcome {
   readonly id: string;
   readonly model: string;
   readonly version: "1" | "2";
-  readonly object: RerankResponse["object"];
+  readonly object: "list" | "rerank";
   readonly ranked: readonly Ranked[];
   readonly documents: readonly Document[];
   /** The texts that were ranked. */
@@ -36,35 +36,6 @@ const datum = z.object({
   input: returned.optional(),
   object: z.literal("rank_result").optional(),
 });
-
-interface RankedDatum {
-  readonly index: number;
-  readonly relevance_score?: number | undefined;
-  readonly score?: number | undefined;
-  readonly document?: string | undefined;
-  readonly input?: string | (Readonly<Record<string, unknown>> & { readonly text?: unknown }) | undefined;
-  readonly object?: "rank_result" | undefined;
-}
-
-/** A response: `results` for Cohere and Jina, also `data` for Voyage and Mixedbread. */
-export interface RerankResponse {
-  readonly id: string;
-  readonly model: string;
-  readonly object: "list" | "rerank";
-  readonly results: readonly {
-    readonly index: number;
-    readonly relevance_score: number;
-    readonly document?: { readonly text: string };
-  }[];
-  readonly data?: readonly RankedDatum[];
-  readonly meta: {
-    readonly api_version: { readonly version: string };
-    readonly tokens: { readonly input_tokens: number; readonly output_tokens: number };
-  };
-  readonly usage: { readonly total_tokens: number; readonly prompt_tokens: number };
-  readonly top_k?: number;
-  readonly return_input?: boolean;
-}
 
 /** Schema of the response. */
 export const rerankResponse: z.ZodType = z
@@ -94,7 +65,7 @@ export const rerankResponse: z.ZodType = z
  * The response for the client of the request. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by Jina's, `data`
  * by Voyage's, which do not always identify themselves, and Mixedbread's.
  */
-export function responseBody(request: RerankRequest, outcome: RerankOutcome): RerankResponse {
+export function responseBody(request: RerankRequest, outcome: RerankOutcome): object {
   const { id, model, version, object, ranked, documents, texts, tokens } = outcome;
   const dialect = getDialect(request);
   const isReturned = request.return_documents ?? request.return_input ?? (dialect === "cohere" && version === "1");
@@ -116,11 +87,11 @@ export function responseBody(request: RerankRequest, outcome: RerankOutcome): Re
   };
 }
 
-function voyageData({ ranked, texts }: RerankOutcome, isReturned: boolean): RankedDatum[] {
+function voyageData({ ranked, texts }: RerankOutcome, isReturned: boolean): object[] {
   return ranked.map(({ index, score }) => ({ index, relevance_score: score, ...(isReturned ? { document: texts[index] } : {}) }));
 }
 
-function mixedbreadData({ ranked, documents }: RerankOutcome, isReturned: boolean): RankedDatum[] {
+function mixedbreadData({ ranked, documents }: RerankOutcome, isReturned: boolean): object[] {
   return ranked.map(({ index, score }) => ({
     object: "rank_result",
     index,

@@ -2,19 +2,17 @@
  * POST /v1/rerank and /v2/rerank, and the same under the paths of other services. The fields of a request say whose client sent it, and which response
  * it reads.
  */
-import type { Context } from "hono";
-import { createRoute } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
-import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
+import { type AnsweredForm, answeredForm } from "../answered-form.ts";
 import { relevanceScore, totalTokens } from "../relevance.ts";
+import { runTask } from "../run-task.ts";
 import { cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
-import { documentedErrors } from "./errors.ts";
-import { type RerankRequest, toDocuments, rerankRequest } from "./rerank-request.ts";
+import { rerankRequest, toDocuments } from "./rerank-request.ts";
 import { rerankResponse, responseBody } from "./rerank-response.ts";
 
 type Version = "1" | "2";
@@ -27,47 +25,38 @@ const locations: readonly { readonly path: string; readonly version: Version; re
   { path: "/reranking", version: "2", summary: "Rank documents by relevance, as llama.cpp" },
 ];
 
-/** Adds the routes. */
-export function addRerank(routes: Routes, service: Service): void {
-  const request = rerankRequest(service.limits.maxTexts);
-  for (const { path, version, summary } of locations) {
-    routes.openapi(createRoute(jsonRoute(path, summary, request, rerankResponse, documentedErrors)), (context) =>
-      answerRerank(service, context, context.req.valid("json"), version),
-    );
-  }
+/** The routes. */
+export function rerankRoutes(service: Service): Route[] {
+  return locations.map(({ path, version, summary }) =>
+    post({ path, summary, ...rerankForm(service, version), response: rerankResponse }),
+  );
 }
 
-/** The response to a request with `documents` or `input`. */
-export async function answerRerank(
-  service: Service,
-  context: Context<Env>,
-  request: RerankRequest,
-  version: Version,
-): Promise<never> {
-  const { query, top_n: topN = request.top_k, max_tokens_per_doc: maxTokens, rank_fields: fields, truncation } = request;
-  const { raw_scores: raw = false } = request;
-  const documents = toDocuments(request);
-  refuseDuplicates(fields);
-  const texts = documents.map((one, index) => textOfDocument(one, index, fields));
-  refusePairs([query], texts);
-  const options = {
-    ...omitUndefined({ topN }),
-    ...(truncation === false ? { truncate: "error" as const } : {}),
-    ...(raw ? { raw } : {}),
-  };
-  const key = ["rerank cut", query, texts, maxTokens ?? null, options] as const;
-  const call = { model: request.model, texts: documents.length, key };
-  const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
-    const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
-    return service.runtime.rerank(query, readTexts, { ...options, model: handle, signal });
+/** Requests with `documents` or `input`. */
+export function rerankForm(service: Service, version: Version): AnsweredForm {
+  return answeredForm(rerankRequest(service.limits.maxTexts), async (request, context) => {
+    const { query, top_n: topN = request.top_k, max_tokens_per_doc: maxTokens, rank_fields: fields, truncation } = request;
+    const { raw_scores: raw = false } = request;
+    const documents = toDocuments(request);
+    refuseDuplicates(fields);
+    const texts = documents.map((one, index) => textOfDocument(one, index, fields));
+    refusePairs([query], texts);
+    const truncate = truncation === false ? ("error" as const) : undefined;
+    const options = { ...omitUndefined({ topN, truncate }), ...(raw ? { raw } : {}) };
+    const key = ["rerank cut", query, texts, maxTokens ?? null, options] as const;
+    const { runtime } = service;
+    const outcome = await runTask(service, context, { model: request.model, texts: documents.length, key }, async (on) => {
+      const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, runtime.tokenizer(on.model));
+      return runtime.rerank(query, readTexts, { ...options, ...on });
+    });
+    const { results, scoring } = outcome.result;
+    const ranked = results.map(({ index, score }) => ({ index, score: raw ? score : relevanceScore(scoring, score) }));
+    const id = context.get("requestId");
+    const object = context.req.path === "/rerank" ? "rerank" : "list";
+    const tokens = totalTokens(outcome.result);
+    const body = responseBody(request, { id, model: outcome.model, version, object, ranked, documents, texts, tokens });
+    return jsonResponse(context, body, outcome);
   });
-  const { results, scoring } = outcome.result;
-  const ranked = results.map(({ index, score }) => ({ index, score: raw ? score : relevanceScore(scoring, score) }));
-  const id = context.get("requestId");
-  const object = context.req.path === "/rerank" ? "rerank" : "list";
-  const tokens = totalTokens(outcome.result);
-  const body = responseBody(request, { id, model: outcome.model, version, object, ranked, documents, texts, tokens });
-  return jsonResponse(context, body, resultHeaders(outcome));
 }
 
 async function cutTexts(

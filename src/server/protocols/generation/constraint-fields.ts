@@ -1,36 +1,30 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../contract/checked.ts";
 import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
-import { isObject, texts } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { texts } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "./request-errors.ts";
 import type { WrittenChoice } from "./tool-lists.ts";
 
-/** Fields of OpenAI's routes. */
-export interface ConstraintRequest {
-  /** Of OpenAI. */
-  readonly response_format?: unknown;
-  /** Of vLLM. */
-  readonly structured_outputs?: unknown;
-  /** Of vLLM before 0.12. */
-  readonly guided_json?: unknown;
-  readonly guided_regex?: string;
-  readonly guided_choice?: readonly string[];
-  readonly guided_grammar?: string;
-  /** Of llama.cpp. */
-  readonly json_schema?: unknown;
-  readonly grammar?: string;
-  /** Our own. */
-  readonly unlisted_members?: boolean;
-}
+/** Fields of OpenAI's routes: of OpenAI, of vLLM, of vLLM before 0.12, of llama.cpp, and our own. */
+type ConstraintField =
+  | "response_format"
+  | "structured_outputs"
+  | `guided_${"json" | "regex" | "choice" | "grammar"}`
+  | "json_schema"
+  | "grammar"
+  | "unlisted_members";
+
+/** What these fields have in a request; the form of each is checked when it is read. */
+export type ConstraintRequest = { readonly [Field in ConstraintField]?: unknown };
 
 /** Greatest number of texts to choose from. */
 const maxChoices = 10_000;
 
-/** Schemas of the fields of `ConstraintRequest`. */
-export const constraintFields: Readonly<Record<keyof ConstraintRequest, z.ZodType>> = {
+/** Schemas of the fields. */
+export const constraintFields: Readonly<Record<ConstraintField, z.ZodType>> = {
   response_format: z.unknown().optional().openapi({
     description:
       '`{ "type": "json_object" }`, or `{ "type": "json_schema", "json_schema": { "name", "schema" } }`: the text is JSON, by a schema. Keywords that are not supported are refused',
@@ -54,7 +48,7 @@ export const constraintFields: Readonly<Record<keyof ConstraintRequest, z.ZodTyp
 /** Constraint on the text. Throws INPUT_INVALID for unknown forms, and if several fields state one. */
 export function toConstraint(request: ConstraintRequest): ConstraintOptions {
   const { unlisted_members: unlistedMembers } = request;
-  return { ...statedConstraint(request), ...omitUndefined({ unlistedMembers }) };
+  return { ...statedConstraint(request), ...(typeof unlistedMembers === "boolean" ? { unlistedMembers } : {}) };
 }
 
 /** Options of generation that constrain the text. */

@@ -6,19 +6,19 @@ import { members, requestObject } from "../../http/field-schemas.ts";
 /** Fields of requests. */
 export interface ThinkingRequest {
   /** OpenAI. */
-  readonly reasoning_effort?: string;
+  readonly reasoning_effort?: string | undefined;
   /** OpenRouter, and OpenAI's responses. */
-  readonly reasoning?: { readonly effort?: string; readonly enabled?: boolean };
+  readonly reasoning?: { readonly effort?: string | undefined; readonly enabled?: boolean | undefined } | undefined;
   /** Z.ai, DeepSeek, Moonshot. */
-  readonly thinking?: { readonly type?: string };
+  readonly thinking?: { readonly type?: string | undefined } | undefined;
   /** Alibaba, SiliconFlow, SGLang. */
-  readonly enable_thinking?: boolean;
+  readonly enable_thinking?: boolean | undefined;
   /** vLLM, SGLang, llama.cpp. */
-  readonly chat_template_kwargs?: Readonly<Record<string, unknown>>;
+  readonly chat_template_kwargs?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Schemas of the fields. */
-export const thinkingFields: Readonly<Record<keyof ThinkingRequest, z.ZodType>> = {
+export const thinkingFields: { readonly [Name in keyof ThinkingRequest]-?: z.ZodType<ThinkingRequest[Name]> } = {
   reasoning_effort: z
     .string()
     .optional()

@@ -4,7 +4,8 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import { ignorableIssue } from "../../http/fields/schema-run.ts";
-import { isObject, listOf, members, oneOf } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { listOf, members, oneOf } from "../../http/field-schemas.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

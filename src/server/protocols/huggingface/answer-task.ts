@@ -3,15 +3,14 @@ import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Env, getCaller } from "../../http/context.ts";
-import { isObject } from "../../http/field-schemas.ts";
-import { takeFields } from "../../http/fields/take-fields.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import type { Service } from "../../serving/service.ts";
 import { textLabels } from "../model-capabilities.ts";
-import { answerEmbed, embedRequest } from "../tei/embed.ts";
+import { type AnsweredForm, answerBody } from "../answered-form.ts";
+import { headerModel } from "../run-task.ts";
 import { modelNotHere } from "../tei/info.ts";
-import { type GenerationTask, answerGeneration, getGenerationTask } from "./answer-generation.ts";
-import { answerPipeline } from "./answer-pipeline.ts";
-import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
+import { type GenerationTask, answerTexts, getGenerationTask } from "./answer-texts.ts";
+import { type PipelineTask, taskOfShape } from "./pipelines.ts";
 
 /** A task of Hugging Face. */
 export type HuggingFaceTask = PipelineTask | GenerationTask | "feature-extraction";
@@ -35,9 +34,13 @@ const taskNames: Readonly<Record<string, HuggingFaceTask>> = {
 
 const notBuilt: ReadonlySet<string> = new Set(["conversational", "table-question-answering"]);
 
+/** The forms of the tasks that write no texts. */
+export type TaskForms = Readonly<Record<Exclude<HuggingFaceTask, GenerationTask>, AnsweredForm>>;
+
 /** The response to a request, by the task that the path names, the shape of the request or the model. */
 export async function answerTask(
   service: Service,
+  forms: TaskForms,
   context: Context<Env>,
   body: unknown,
   { model, task: written }: { readonly model: string | undefined; readonly task: string | undefined },
@@ -45,15 +48,15 @@ export async function answerTask(
   const task = written === undefined ? (taskOfShape(body) ?? (await taskOfModel(service, context, model))) : taskOfName(written);
   if (task === undefined) throw unknownTask(written ?? "");
   if (isGenerationTask(task))
-    return answerGeneration(service, context, body, { task, named: written, model, fullText: task === "text-generation" });
-  if (task !== "feature-extraction") return answerPipeline(service, context, task, body, model);
+    return answerTexts(service, context, body, { task, named: written, model, fullText: task === "text-generation" });
+  if (task !== "feature-extraction") return answerBody(forms[task], context, body, model);
   const { parameters, options: _options, ...rest } = isObject(body) ? body : {};
   const flat = isObject(parameters) ? { ...rest, ...parameters } : rest;
-  return answerEmbed(service, context, takeFields(context, flat, embedRequest(service.limits.maxTexts)), model);
+  return answerBody(forms["feature-extraction"], context, flat, model);
 }
 
 async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<HuggingFaceTask> {
-  const { result } = await service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
+  const { result } = await service.calls.describe(getCaller(context), headerModel(context, model), {
     loaded: async ({ manifest }) => taskOfManifest(manifest),
     files: async (manifest) => taskOfManifest(manifest),
     missing: modelNotHere,

@@ -9,14 +9,14 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import type { TokenTexts } from "../generation/token-texts.ts";
-import type { GenerationParameters } from "./generation-request.ts";
+import type { TextsCall } from "./generation-request.ts";
 
 /** Tokens in the form of a protocol. */
 export interface ShownTokens {
   readonly texts: TokenTexts;
-  /** Prefix of the text. */
-  readonly before: string;
-  readonly parameters: GenerationParameters;
+  /** What stands before the text of each prompt. */
+  readonly before: readonly string[];
+  readonly call: Pick<TextsCall, "details" | "topTokens">;
 }
 
 /** A token as the protocol has it. */
@@ -52,7 +52,7 @@ const topTokens = ({ top }: Pick<GeneratedLogprob, "top">, { texts }: ShownToken
 
 /** The member `details` of an answer. */
 export function generatedTokens(result: GeneratedText, shown: ShownTokens): object {
-  const { texts, parameters } = shown;
+  const { texts, call } = shown;
   const logprobs = result.logprobs ?? [];
   return {
     ...ending(result),
@@ -61,7 +61,7 @@ export function generatedTokens(result: GeneratedText, shown: ShownTokens): obje
       return token;
     }),
     tokens: logprobs.map((each) => tokenOf(each, texts)),
-    ...((parameters.top_n_tokens ?? 0) === 0 ? {} : { top_tokens: logprobs.map((each) => topTokens(each, shown)) }),
+    ...(call.topTokens === 0 ? {} : { top_tokens: logprobs.map((each) => topTokens(each, shown)) }),
   };
 }
 
@@ -70,33 +70,32 @@ export async function* tokenEvents(
   stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
   shown: ShownTokens,
 ): AsyncGenerator<string, void> {
-  const { texts, before, parameters } = shown;
+  const { texts, before, call } = shown;
   let held: object | undefined;
   let index = 0;
-  try {
-    for await (const event of stream) {
-      if (event.type === "text") {
-        if (held !== undefined) yield serverSentEvent({ ...held, generated_text: null, details: null });
-        index += 1;
-        held = { index, token: eventToken(event, texts), ...topOf(event, shown) };
-        continue;
-      }
-      const { result } = event;
-      // A text without tokens has no event of a token that the protocol demands.
-      const token = { id: 0, text: "", logprob: null, special: true };
-      const details = parameters.details === true ? { ...ending(result), input_length: result.promptTokens } : null;
-      yield serverSentEvent({ ...(held ?? { index: 1, token }), generated_text: before + result.text, details });
+  for await (const event of stream) {
+    if (event.type === "text") {
+      if (held !== undefined) yield serverSentEvent({ ...held, generated_text: null, details: null });
+      index += 1;
+      held = { index, token: eventToken(event, texts), ...topOf(event, shown) };
+      continue;
     }
-  } catch (error) {
-    const { code, status, ...rest } = publicError(error);
-    yield serverSentEvent({
-      error: messageWithRemedy({ code, status, ...rest }),
-      error_type: status >= 500 ? "generation" : "validation",
-      code,
-    });
-  } finally {
-    await stream.cancel();
+    const { result } = event;
+    // A text without tokens has no event of a token that the protocol demands.
+    const token = { id: 0, text: "", logprob: null, special: true };
+    const details = call.details ? { ...ending(result), input_length: result.promptTokens } : null;
+    yield serverSentEvent({ ...(held ?? { index: 1, token }), generated_text: (before[0] ?? "") + result.text, details });
   }
+}
+
+/** The event that tells of what ended a stream. */
+export function tokenFailure(thrown: unknown): string {
+  const error = publicError(thrown);
+  return serverSentEvent({
+    error: messageWithRemedy(error),
+    error_type: error.status >= 500 ? "generation" : "validation",
+    code: error.code,
+  });
 }
 
 function eventToken(event: Extract<GenerationEvent, { readonly type: "text" }>, texts: TokenTexts): TgiToken {
@@ -104,5 +103,5 @@ function eventToken(event: Extract<GenerationEvent, { readonly type: "text" }>, 
 }
 
 function topOf({ logprob }: Extract<GenerationEvent, { readonly type: "text" }>, shown: ShownTokens): object {
-  return (shown.parameters.top_n_tokens ?? 0) === 0 || logprob === undefined ? {} : { top_tokens: topTokens(logprob, shown) };
+  return shown.call.topTokens === 0 || logprob === undefined ? {} : { top_tokens: topTokens(logprob, shown) };
 }

@@ -1,55 +1,32 @@
 /** Requests of Hugging Face's tasks that write texts: those of text-generation-inference, with the parameters that pipelines of transformers add. */
 import { z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { toSeed } from "../generation/seed.ts";
-import { hubOptions } from "./pipeline-requests.ts";
+import { readSampling } from "../generation/sampling.ts";
+import { hubOptions } from "./pipelines.ts";
 
-/** Parameters of a request. */
-export interface GenerationParameters {
-  readonly max_new_tokens?: number;
-  readonly max_length?: number;
-  readonly min_new_tokens?: number;
-  readonly min_length?: number;
-  readonly do_sample?: boolean;
-  readonly temperature?: number;
-  readonly top_k?: number;
-  readonly top_p?: number;
-  readonly typical_p?: number;
-  readonly seed?: number;
-  readonly repetition_penalty?: number;
-  readonly frequency_penalty?: number;
-  readonly no_repeat_ngram_size?: number;
-  readonly num_beams?: number;
-  readonly length_penalty?: number;
-  readonly early_stopping?: boolean | "never";
-  readonly num_return_sequences?: number;
-  readonly best_of?: number;
-  readonly stop?: readonly string[];
-  readonly stop_sequences?: readonly string[];
-  readonly return_full_text?: boolean;
-  readonly truncate?: number;
-  readonly watermark?: boolean;
-  readonly adapter_id?: string;
-  readonly details?: boolean;
-  readonly decoder_input_details?: boolean;
-  readonly top_n_tokens?: number;
-  readonly grammar?: unknown;
-  readonly src_lang?: string;
-  readonly tgt_lang?: string;
-  /** Of the tasks `summarization`, `translation` and `text2text-generation`: parameters like these. */
-  readonly generate_parameters?: GenerationParameters;
-  readonly generation_parameters?: GenerationParameters;
-}
-
-/** A validated request. */
-export interface GenerationRequest {
+/** A request to write texts. */
+export interface TextsCall {
   readonly inputs: string | readonly string[];
-  readonly parameters?: GenerationParameters;
-  readonly stream?: boolean;
+  /** Undefined: as the route has it. */
+  readonly isStreamed: boolean | undefined;
+  /** Number of texts for each prompt. */
+  readonly n: number;
+  readonly readOptions: () => GenerationOptions;
+  /** Tokens of a prompt that are read at most: the last ones. */
+  readonly truncate: number | undefined;
+  /** Whether the prompt stands before its text. Undefined: as the route has it. */
+  readonly isFull: boolean | undefined;
+  /** Whether tokens and reasons are given beside the texts, the tokens of the prompts too, and how many of the most probable tokens at each place. */
+  readonly details: boolean;
+  readonly withPrompts: boolean;
+  readonly topTokens: number;
+  readonly sourceLanguage: string | undefined;
+  readonly targetLanguage: string | undefined;
 }
 
 const count = z.int().positive().optional();
@@ -103,36 +80,51 @@ const parameters = requestObject({
   generation_parameters: requestObject(shared).optional(),
 }).openapi("GenerationParameters");
 
-/** Schema of a request. `limit`: maximum number of texts. */
-export const generationRequest = (limit: number): z.ZodType<GenerationRequest> =>
-  requestObject({
-    inputs: oneOf<string | string[]>("a string or an array of strings", [text, { schema: texts(limit, 1), fits: Array.isArray }]),
-    parameters: parameters.optional(),
-    stream: z.boolean().optional().openapi({ description: "Whether tokens are sent as server-sent events. Default: false" }),
-    options: hubOptions.optional(),
-  }).openapi("GenerationRequest") as never;
-
-/** The parameters, with the members of `generate_parameters` added. */
-export function allParameters({ parameters: given = {} }: GenerationRequest): GenerationParameters {
-  return { ...given, ...given.generate_parameters, ...given.generation_parameters };
-}
+/** Requests to write texts. `limit`: maximum number of texts. */
+export const generationForm = (limit: number): RequestForm<TextsCall> =>
+  requestForm(
+    requestObject({
+      inputs: oneOf<string | string[]>("a string or an array of strings", [
+        text,
+        { schema: texts(limit, 1), fits: Array.isArray },
+      ]),
+      parameters: parameters.optional(),
+      stream: z.boolean().optional().openapi({ description: "Whether tokens are sent as server-sent events. Default: false" }),
+      options: hubOptions.optional(),
+    }).openapi("GenerationRequest"),
+    ({ inputs, stream: isStreamed, parameters: written = {} }) => {
+      const given = { ...written, ...written.generate_parameters, ...written.generation_parameters };
+      return {
+        inputs,
+        isStreamed,
+        n: given.num_return_sequences ?? 1,
+        readOptions: () => toGenerationOptions(given),
+        truncate: given.truncate,
+        isFull: given.return_full_text,
+        details: given.details ?? false,
+        withPrompts: given.decoder_input_details ?? false,
+        topTokens: given.top_n_tokens ?? 0,
+        sourceLanguage: given.src_lang,
+        targetLanguage: given.tgt_lang,
+      };
+    },
+  );
 
 /** Options of generation. Throws INPUT_INVALID for what is not built. */
-export function toGenerationOptions(given: GenerationParameters): GenerationOptions {
-  const { best_of: bestOf = 1, watermark, adapter_id: adapter, top_p: topP, typical_p: typicalP, temperature } = given;
+function toGenerationOptions(given: z.infer<typeof parameters>): GenerationOptions {
+  const { best_of: bestOf = 1, watermark, adapter_id: adapter } = given;
   if (bestOf > 1) throw unsupportedField("parameters.best_of", "choosing the best of several texts", "use num_return_sequences");
   if (watermark === true) throw unsupportedField("parameters.watermark", "watermarking", "leave it out");
   if (adapter !== undefined) throw unsupportedField("parameters.adapter_id", "choosing an adapter", "leave it out");
-  const stop = [...(given.stop ?? []), ...(given.stop_sequences ?? [])].filter((each) => each !== "");
-  return omitUndefined({
+  return readSampling({
     maxNewTokens: given.max_new_tokens ?? given.max_length,
     minNewTokens: given.min_new_tokens ?? given.min_length,
     doSample: given.do_sample,
-    temperature: topP === 0 ? 0 : temperature,
+    temperature: given.temperature,
     topK: given.top_k,
-    topP: topP === 0 ? undefined : topP,
-    typicalP: typicalP === 0 ? undefined : typicalP,
-    seed: toSeed(given.seed),
+    topP: given.top_p,
+    typicalP: given.typical_p,
+    seed: given.seed,
     repetitionPenalty: given.repetition_penalty,
     frequencyPenalty: given.frequency_penalty,
     noRepeatNgramSize: given.no_repeat_ngram_size,
@@ -140,7 +132,7 @@ export function toGenerationOptions(given: GenerationParameters): GenerationOpti
     lengthPenalty: given.length_penalty,
     earlyStopping: given.early_stopping,
     n: given.num_return_sequences,
-    stop: stop.length === 0 ? undefined : stop,
+    stop: [...(given.stop ?? []), ...(given.stop_sequences ?? [])],
     constraint: toConstraint(given.grammar),
   });
 }

@@ -3,72 +3,80 @@
  * path, else the one that follows from the form of the request, else the model's. Below /models/{name} are OpenAI's /v1/completions and /v1/chat/completions
  * too, which the newer of these clients use for texts.
  */
-import type { Context } from "hono";
 import { z } from "@hono/zod-openapi";
-import type { Env, Routes } from "../../http/context.ts";
-import { takeFields } from "../../http/fields/take-fields.ts";
+import type { Context } from "hono";
+import type { Env } from "../../http/context.ts";
+import { partIgnorer, takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import { createRoutes } from "../../http/routes.ts";
+import type { RequestForm } from "../../http/routes/request-form.ts";
+import { jsonRequest } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { answerChatCompletions } from "../openai/chat.ts";
-import { chatRequestSchema } from "../openai/chat-request.ts";
-import { answerCompletions, completionsRequest } from "../openai/completions.ts";
-import { embedRequest } from "../tei/embed.ts";
-import { documentedErrors, handleTeiError } from "../tei/errors.ts";
-import { answerTask } from "./answer-task.ts";
-import { generationRequest } from "./generation-request.ts";
-import { pipelineRequests } from "./pipeline-requests.ts";
+import { answerChat } from "../generation/chat-call.ts";
+import { chatForm, completionsForm } from "../openai/chat-request.ts";
+import { chatAnswerForm } from "../openai/chat-response.ts";
+import { answerCompletions } from "../openai/completions.ts";
+import type { Protocol } from "../protocol.ts";
+import { embedForm } from "../tei/embed.ts";
+import { teiErrors } from "../tei/errors.ts";
+import { type TaskForms, answerTask } from "./answer-task.ts";
+import { generationForm } from "./generation-request.ts";
+import { pipelineForms } from "./pipelines.ts";
 
+/** The forms of the paths, where the router has them, and where the document does. */
 const paths = [
   {
     pattern: /^(?:\/hf-inference)?\/pipeline\/(?<task>[^/]+)\/(?<model>.+)$/,
-    documented: "/pipeline/{task}/{model}",
-    params: ["task", "model"],
+    path: "/pipeline/{task}/{model}",
+    patterns: ["/pipeline/*"],
   },
   {
     pattern: /^(?:\/hf-inference)?\/models\/(?<model>.+)\/pipeline\/(?<task>[^/]+)$/,
-    documented: "/models/{model}/pipeline/{task}",
-    params: ["model", "task"],
+    path: "/models/{model}/pipeline/{task}",
+    patterns: [],
   },
-  { pattern: /^(?:\/hf-inference)?\/models\/(?<model>.+)$/, documented: "/models/{model}", params: ["model"] },
-] as const;
+  {
+    pattern: /^(?:\/hf-inference)?\/models\/(?<model>.+)$/,
+    path: "/models/{model}",
+    patterns: ["/models/*", "/hf-inference/*"],
+  },
+];
 
 const response = z
   .unknown()
   .openapi({ description: "As the pipeline of the task: vectors, labels, entities, fills, an answer, similarities, or texts" });
 
-/** Creates the routes. */
-export function huggingFaceRoutes(service: Service): Routes {
-  const routes = createRoutes(handleTeiError);
-  const { maxTexts } = service.limits;
-  const request = z
-    .union([...Object.values(pipelineRequests(maxTexts)), embedRequest(maxTexts), generationRequest(maxTexts)])
-    .openapi("PipelineRequest");
-  for (const { documented, params } of paths) {
-    const route = jsonRoute(documented, "A task of Hugging Face's pipelines", request, response, documentedErrors);
-    const shape = Object.fromEntries(params.map((each) => [each, z.string()]));
-    routes.openAPIRegistry.registerPath({ ...route, request: { ...route.request, params: z.object(shape) } });
+/** The routes. */
+export const huggingFace: Protocol = {
+  errors: teiErrors,
+  routes: (service) => {
+    const forms = { ...pipelineForms(service), "feature-extraction": embedForm(service) };
+    const schemas = Object.values(forms).map(({ schema }) => schema);
+    const request = z.union([...schemas, generationForm(service.limits.maxTexts).schema]).openapi("PipelineRequest");
+    return paths.map(({ path, patterns }) => ({
+      method: "post",
+      path,
+      patterns,
+      summary: "A task of Hugging Face's pipelines",
+      request: jsonRequest(request),
+      response,
+      answer: (context) => answer(service, forms, context),
+    }));
+  },
+};
+
+const openAiPath = /^(?:\/hf-inference)?\/models\/(?<model>.+)\/v1\/(?<route>(?:chat\/)?completions)$/;
+
+async function answer(service: Service, forms: TaskForms, context: Context<Env>): Promise<Response> {
+  const body = await jsonBody(context);
+  const read = <Call>({ schema, read }: RequestForm<Call>): Call => read(takeFields(context, body, schema), partIgnorer(context));
+  const openAi = openAiPath.exec(context.req.path)?.groups;
+  if (openAi !== undefined) {
+    const model = decodeURIComponent(openAi["model"] ?? "");
+    if (openAi["route"] === "completions") return answerCompletions(service, context, { ...read(completionsForm), model });
+    const call = read(chatForm);
+    return answerChat(service, context, { ...call, model }, chatAnswerForm(call));
   }
-  const answer = async (context: Context<Env>): Promise<Response> => {
-    const openAi = /^(?:\/hf-inference)?\/models\/(?<model>.+)\/v1\/(?<route>(?:chat\/)?completions)$/.exec(
-      context.req.path,
-    )?.groups;
-    if (openAi !== undefined) {
-      const { model = "", route } = openAi;
-      const named = { model: decodeURIComponent(model) };
-      const body = await jsonBody(context);
-      return route === "completions"
-        ? answerCompletions(service, context, { ...takeFields(context, body, completionsRequest), ...named })
-        : answerChatCompletions(service, context, { ...takeFields(context, body, chatRequestSchema), ...named });
-    }
-    const found = paths.map(({ pattern }) => pattern.exec(context.req.path)?.groups).find((groups) => groups !== undefined);
-    const { model, task } = found ?? {};
-    return answerTask(service, context, await jsonBody(context), {
-      model: model === undefined ? undefined : decodeURIComponent(model),
-      task,
-    });
-  };
-  for (const path of ["/models/*", "/pipeline/*", "/hf-inference/*"]) routes.post(path, answer);
-  return routes;
+  const found = paths.map(({ pattern }) => pattern.exec(context.req.path)?.groups).find((groups) => groups !== undefined);
+  const { model, task } = found ?? {};
+  return answerTask(service, forms, context, body, { model: model === undefined ? undefined : decodeURIComponent(model), task });
 }

@@ -1,16 +1,17 @@
 /** POST /api/chunk: splits a long text into chunks of a maximum number of tokens. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import { chunkingTask } from "../../../tasks/definitions.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonRoute } from "../../http/json-route.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
+import { getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { CallResult, ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
+import { runTask } from "../run-task.ts";
 import { toNumbers } from "../text-vectors.ts";
-import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 
 const config = requestObject({
@@ -37,32 +38,34 @@ const chunk = z.object({
 });
 const response = z.object({ model: z.string(), chunks: z.array(chunk), truncated: z.boolean() }).openapi("ChunkResponse");
 
-const route = createRoute(jsonRoute(getPath(chunkingTask), "Split a long text into chunks", request, response, documentedErrors));
-
-/** Adds `POST /api/chunk`, which splits long texts into chunks. */
-export function addChunk(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
-    const { config: { model: named, ...fields } = {}, ...given } = context.req.valid("json");
-    const text = toText(given);
-    const options = optionsFromFields(chunkOptions, fields);
-    const call = { model: named === "fixed" ? "builtin" : named, key: ["chunk", text, options] as const };
-    const caller = getCaller(context);
-    const { runtime } = service;
-    const outcome: CallResult<ChunkResult> | ModelCallResult<ChunkResult> = runsModel(options.strategy ?? "fixed")
-      ? await service.call(caller, call, (model, signal) => runtime.chunk(text, { ...options, model, signal }))
-      : await service.callWithoutModel(caller, call, ({ reference: model, constraints }, signal) =>
-          runtime.chunk(text, { ...options, ...constraints, model, signal }),
-        );
-    const [result] = outcome.result.results;
-    const chunks = (result?.chunks ?? []).map(({ id, text, start, end, tokens, embedding }) => ({
-      id,
-      text,
-      start_char: start,
-      end_char: end,
-      tokens,
-      ...(embedding === undefined ? {} : { embedding: toNumbers(embedding) }),
-    }));
-    return context.json({ model: outcome.model, chunks, truncated: result?.truncated ?? false }, 200, resultHeaders(outcome));
+/** Splits long texts into chunks. */
+export function chunkRoute(service: Service): Route {
+  return post({
+    path: getPath(chunkingTask),
+    summary: "Split a long text into chunks",
+    schema: request,
+    response,
+    answer: async ({ config: { model: named, ...fields } = {}, ...given }, context) => {
+      const text = toText(given);
+      const options = optionsFromFields(chunkOptions, fields);
+      const call = { model: named === "fixed" ? "builtin" : named, key: ["chunk", text, options] as const };
+      const { runtime, calls } = service;
+      const outcome: CallResult<ChunkResult> | ModelCallResult<ChunkResult> = runsModel(options.strategy ?? "fixed")
+        ? await runTask(service, context, call, (on) => runtime.chunk(text, { ...options, ...on }))
+        : await calls.runWithoutModel(getCaller(context), call, ({ reference: model, constraints }, signal) =>
+            runtime.chunk(text, { ...options, ...constraints, model, signal }),
+          );
+      const [result] = outcome.result.results;
+      const chunks = (result?.chunks ?? []).map(({ id, text, start, end, tokens, embedding }) => ({
+        id,
+        text,
+        start_char: start,
+        end_char: end,
+        tokens,
+        ...(embedding === undefined ? {} : { embedding: toNumbers(embedding) }),
+      }));
+      return jsonResponse(context, { model: outcome.model, chunks, truncated: result?.truncated ?? false }, outcome);
+    },
   });
 }
 

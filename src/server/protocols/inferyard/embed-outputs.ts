@@ -1,33 +1,25 @@
 /** POST /api/embed/outputs: embeddings of texts in several forms, from one run of the model. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import type { EmbeddingForm } from "../../../tasks/embedding/output-options.ts";
-import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isText, listOf, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { type EmbedOutputsOptions, type EmbeddingForm, embeddingForms } from "../../../tasks/embedding/output-options.ts";
+import {
+  arrayAlternative,
+  isText,
+  listOf,
+  modelField,
+  name,
+  oneOf,
+  requestObject,
+  text,
+  texts,
+} from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
+import { runTask } from "../run-task.ts";
 import { tokenRows } from "../text-vectors.ts";
-import { documentedErrors } from "./errors.ts";
-import { modelField } from "./request-fields.ts";
 
 const forms = listOf<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
-
-const toRequest = (limit: number) =>
-  requestObject({
-    model: modelField,
-    input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
-      description: "A text, or a list of texts",
-      example: "hello",
-    }),
-    outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
-    prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
-    truncate: z
-      .enum(["cut", "error"])
-      .optional()
-      .openapi({ description: "What to do with texts longer than the model reads. Default: cut" }),
-  }).openapi("EmbedOutputsRequest");
 
 const vector = z.array(z.number());
 const length = z.int().optional();
@@ -47,34 +39,43 @@ const response = z
   })
   .openapi("EmbedOutputsResponse");
 
-const getRoute = (limit: number) =>
-  createRoute(
-    jsonRoute("/api/embed/outputs", "Embeddings of texts in several forms", toRequest(limit), response, documentedErrors),
-  );
-
-/** Adds `POST /api/embed/outputs`, which gives dense, sparse and multi-vector embeddings. */
-export function addEmbedOutputs(routes: Routes, service: Service): void {
-  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
-    const { model, input, outputs, prompt, truncate } = context.req.valid("json");
-    const list = typeof input === "string" ? [input] : input;
-    const options: EmbedOutputsOptions = {
-      outputs,
-      ...omitUndefined({ prompt, truncate }),
-    };
-    const call = { model, texts: list.length, key: ["embedOutputs", list, options] as const };
-    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
-      service.runtime.embed(list, { ...options, model: handle, signal }),
-    );
-    const { dense, sparse, multiVector, dimensions, tokens } = outcome.result;
-    const { multiVector: tokenDimensions = 0, ...lengths } = dimensions;
-    const body = {
-      model: outcome.model,
-      dimensions: multiVector === undefined ? lengths : { ...lengths, multi_vector: tokenDimensions },
-      ...omitUndefined({ dense }),
-      ...(sparse === undefined ? {} : { sparse: sparse.map(({ indices, values }) => ({ indices: [...indices], values })) }),
-      ...(multiVector === undefined ? {} : { multi_vector: multiVector.map((rows) => tokenRows(rows, tokenDimensions)) }),
-      tokens: [...tokens],
-    };
-    return jsonResponse(context, body, resultHeaders(outcome));
+/** Dense, sparse and multi-vector embeddings from one run of a model. */
+export function embedOutputsRoute(service: Service, limit: number): Route {
+  return post({
+    path: "/api/embed/outputs",
+    summary: "Embeddings of texts in several forms",
+    schema: requestObject({
+      model: modelField,
+      input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
+        description: "A text, or a list of texts",
+        example: "hello",
+      }),
+      outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
+      prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
+      truncate: z
+        .enum(["cut", "error"])
+        .optional()
+        .openapi({ description: "What to do with texts longer than the model reads. Default: cut" }),
+    }).openapi("EmbedOutputsRequest"),
+    response,
+    answer: async ({ model, input, outputs, prompt, truncate }, context) => {
+      const list = typeof input === "string" ? [input] : input;
+      const options: EmbedOutputsOptions = { outputs, ...omitUndefined({ prompt, truncate }) };
+      const call = { model, texts: list.length, key: ["embedOutputs", list, options] as const };
+      const outcome = await runTask(service, context, call, (on) => service.runtime.embed(list, { ...options, ...on }));
+      const { dense, sparse, multiVector, dimensions, tokens } = outcome.result;
+      const { multiVector: tokenDimensions = 0, ...lengths } = dimensions;
+      const body = {
+        model: outcome.model,
+        dimensions: multiVector === undefined ? lengths : { ...lengths, multi_vector: tokenDimensions },
+        ...omitUndefined({
+          dense,
+          sparse: sparse?.map(({ indices, values }) => ({ indices: [...indices], values })),
+          multi_vector: multiVector?.map((rows) => tokenRows(rows, tokenDimensions)),
+        }),
+        tokens,
+      };
+      return jsonResponse(context, body, outcome);
+    },
   });
 }

@@ -2,19 +2,19 @@
  * POST /api/embed: embeddings of texts, as JSON or as a block of little-endian numbers. It is also a route of Ollama's API: requests may have the
  * fields of both, and the response has those of both.
  */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
-import type { Service } from "../../serving/service.ts";
+import { resultHeaders } from "../../http/context.ts";
+import { arrayAlternative, isText, listOf, modelField, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, post } from "../../http/routes/route.ts";
+import type { Service } from "../../serving/service.ts";
+import { embedTexts } from "../embed-texts.ts";
 import { contextLength, ollamaFields, timingFields, timingSchemas, withoutLatest } from "../ollama/request-fields.ts";
-import { applyKeepAlive } from "../ollama/keep-alive.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
-import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
-import { modelField } from "./request-fields.ts";
+import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 
 /** Content parts as Termite has them; only texts are supported. */
 const part = requestObject({ type: z.literal("text"), text: z.string() });
@@ -49,50 +49,32 @@ const response = z
 
 const binary = "application/octet-stream";
 
-const getRoute = (limit: number) =>
-  createRoute({
-    method: "post",
+/** Embeddings of texts. */
+export function embedRoute(service: Service, limit: number): Route {
+  return post({
     path: getPath(embeddingTask),
     summary: "Embeddings of texts",
-    request: { body: { required: true, content: { "application/json": { schema: toRequest(limit) } } } },
-    responses: {
-      200: {
-        description:
-          "A vector per text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
-        content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
-      },
-      ...documentedErrors,
+    schema: toRequest(limit),
+    description:
+      "A vector per text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
+    response,
+    media: { [binary]: z.string().openapi({ format: "binary" }) },
+    answer: async ({ model, input, truncate: given, options: ollamaOptions, keep_alive: keepAlive, ...fields }, context) => {
+      const inputs = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
+      const truncate = typeof given === "boolean" ? (given ? "cut" : "error") : given;
+      const options = {
+        ...optionsFromFields<EmbedOptions>(embedOptions, fields),
+        ...contextLength(ollamaOptions),
+        ...omitUndefined({ truncate }),
+      };
+      const outcome = await embedTexts(service, context, { model: withoutLatest(model), inputs, options, keepAlive });
+      const { embeddings, dimensions, tokens } = outcome.result;
+      if (context.req.header("accept")?.includes(binary) === true)
+        return context.body(encodeRows(embeddings, dimensions), 200, { ...resultHeaders(outcome), "content-type": binary });
+      const body = { model: outcome.model, dimensions, embeddings, tokens };
+      return jsonResponse(context, { ...body, ...timingFields(context, outcome, tokens) }, outcome);
     },
-  } satisfies RouteConfig);
-
-/** Adds `POST /api/embed`, which embeds texts. */
-export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
-    const { model: written, input, truncate, options: given, keep_alive: keepAlive, ...fields } = context.req.valid("json");
-    const model = withoutLatest(written);
-    const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
-    const options = {
-      ...optionsFromFields<EmbedOptions>(embedOptions, fields),
-      ...contextLength(given),
-      ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? truncation(truncate) : truncate }),
-    };
-    const call = { model, texts: texts.length, key: ["embed", texts, options] as const };
-    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
-      service.runtime.embed(texts, { ...options, model: handle, signal }),
-    );
-    refuseTokenVectors(outcome.result, outcome.model);
-    const { embeddings, dimensions: length, tokens } = outcome.result;
-    await applyKeepAlive(service, context, { model }, keepAlive);
-    const headers = resultHeaders(outcome);
-    if (context.req.header("accept")?.includes(binary) === true)
-      return context.body(encodeRows(embeddings, length), 200, { ...headers, "content-type": binary });
-    const body = { model: outcome.model, dimensions: length, embeddings, tokens: [...tokens] };
-    return jsonResponse(context, { ...body, ...timingFields(context, outcome, tokens) }, headers);
   });
-}
-
-function truncation(isCut: boolean): "cut" | "error" {
-  return isCut ? "cut" : "error";
 }
 
 /** The binary response: count and dimension as u64, then the rows as f32, little-endian. */

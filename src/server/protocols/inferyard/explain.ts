@@ -1,17 +1,16 @@
 /** GET and POST /api/explain: where a model would run, without loading it. GET /api/backends: which backends and devices are available. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
-import { parseGpuMode, gpuModes } from "../../../runtime/targets/constraints.ts";
-import { type Routes, getCaller } from "../../http/context.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { gpuModes, parseGpuMode } from "../../../runtime/targets/constraints.ts";
+import { type Env, getCaller } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
+import { type Route, get, post } from "../../http/routes/route.ts";
 import { scrubAll } from "../../http/scrub.ts";
-import type { Caller } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { decisionBody, publicDecision } from "./decision.ts";
 import { documentedType } from "./documented-type.ts";
-import { documentedErrors } from "./errors.ts";
 
 const explainFields = {
   model: name()
@@ -25,21 +24,6 @@ const explainFields = {
 };
 const explainRequest = requestObject(explainFields).openapi("ExplainRequest");
 type ExplainRequest = z.infer<typeof explainRequest>;
-
-const getRoute = createRoute({
-  method: "get",
-  path: "/api/explain",
-  summary: "Where a model would run, and why; loads nothing",
-  request: { query: z.strictObject(explainFields) },
-  responses: {
-    200: { description: "The decision", content: { "application/json": { schema: decisionBody } } },
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
-
-const postRoute = createRoute(
-  jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", explainRequest, decisionBody, documentedErrors),
-);
 
 const device = z.object({
   device: z.object({ type: z.string(), index: z.int() }),
@@ -73,32 +57,36 @@ const availability = z.union([
   }),
 ]);
 const report = documentedType<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
-const backends = z.object({ backends: z.array(report) });
 
-const backendsRoute = createRoute({
-  method: "get",
-  path: "/api/backends",
-  summary: "Availability of every backend and device",
-  responses: {
-    200: { description: "Every backend", content: { "application/json": { schema: backends } } },
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
-
-/** Adds `/api/explain`, the decision that a model would get, and `/api/backends`, the list of all targets. */
-export function addExplain(routes: Routes, service: Service): void {
-  const explain = async (caller: Caller, { model, ...request }: ExplainRequest) => {
-    const { name, reference, constraints } = await service.resolve(caller, model);
-    return publicDecision(
-      await service.runtime.explain(reference, { ...constraints, ...omitUndefined(request) }),
-      name,
-      caller.role,
-    );
+/** Which target would run a model and why, and which targets there are. */
+export function explainRoutes(service: Service): Route[] {
+  const explain = async ({ model, ...request }: ExplainRequest, context: Context<Env>): Promise<Response> => {
+    const caller = getCaller(context);
+    const { name, reference, constraints } = await service.names.resolve(caller, model);
+    const decision = await service.runtime.explain(reference, { ...constraints, ...omitUndefined(request) });
+    return context.json(publicDecision(decision, name, caller.role), 200);
   };
-  routes.openapi(getRoute, async (context) => context.json(await explain(getCaller(context), context.req.valid("query")), 200));
-  routes.openapi(postRoute, async (context) => context.json(await explain(getCaller(context), context.req.valid("json")), 200));
-  routes.openapi(backendsRoute, async (context) => {
-    const backends = await service.runtime.backends();
-    return context.json({ backends: getCaller(context).role === "admin" ? backends : scrubAll(backends) }, 200);
-  });
+  const summary = "Where a model would run, and why; loads nothing";
+  return [
+    get({
+      path: "/api/explain",
+      summary,
+      query: z.strictObject(explainFields),
+      description: "The decision",
+      response: decisionBody,
+      answer: explain,
+    }),
+    post({ path: "/api/explain", summary, schema: explainRequest, response: decisionBody, answer: explain }),
+    {
+      method: "get",
+      path: "/api/backends",
+      summary: "Availability of every backend and device",
+      description: "Every backend",
+      response: z.object({ backends: z.array(report) }),
+      answer: async (context) => {
+        const backends = await service.runtime.backends();
+        return context.json({ backends: context.get("role") === "admin" ? backends : scrubAll(backends) }, 200);
+      },
+    },
+  ];
 }

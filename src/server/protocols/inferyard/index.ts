@@ -1,32 +1,41 @@
 /** Inferyard's own REST API under /api, in the form of Termite's API. */
-import type { Routes } from "../../http/context.ts";
-import { createRoutes } from "../../http/routes.ts";
-import type { Service } from "../../serving/service.ts";
-import { addUnimplemented } from "../unimplemented.ts";
-import { addAnswer } from "./answer.ts";
-import { addChunk } from "./chunk.ts";
-import { addClassify } from "./classify.ts";
-import { addEmbed } from "./embed.ts";
-import { addEmbedOutputs } from "./embed-outputs.ts";
-import { errorBody, handleInferyardError } from "./errors.ts";
-import { addExplain } from "./explain.ts";
-import { addFillMask } from "./fill-mask.ts";
-import { addModels } from "./models.ts";
-import { addRecognize } from "./recognize.ts";
-import { addRewrite } from "./rewrite.ts";
-import { addReloadLibrary } from "./reload-library.ts";
-import { addRerank } from "./rerank.ts";
+import type { Protocol } from "../protocol.ts";
+import { unimplementedRoutes } from "../unimplemented.ts";
+import { chunkRoute } from "./chunk.ts";
+import { embedRoute } from "./embed.ts";
+import { embedOutputsRoute } from "./embed-outputs.ts";
+import { inferyardErrors } from "./errors.ts";
+import { explainRoutes } from "./explain.ts";
+import { modelRoutes } from "./models.ts";
+import { reloadLibraryRoute } from "./reload-library.ts";
+import { rerankRoute } from "./rerank.ts";
+import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
 
-const unimplemented = {
-  "/api/read": "Read the text in images",
-  "/api/transcribe": "Transcribe speech",
+const taskRoutes = [
+  embedRoute,
+  embedOutputsRoute,
+  classifyRoute,
+  rerankRoute,
+  recognizeRoute,
+  fillMaskRoute,
+  answerRoute,
+  chunkRoute,
+  rewriteRoute,
+];
+
+/** The routes under /api. */
+export const inferyard: Protocol = {
+  errors: inferyardErrors,
+  prefixes: ["/api"],
+  strictFields: true,
+  routes: (service) => [
+    ...taskRoutes.map((route) => route(service, service.limits.maxTexts)),
+    ...modelRoutes(service),
+    ...explainRoutes(service),
+    reloadLibraryRoute(service),
+    ...unimplementedRoutes(inferyardErrors, {
+      "/api/read": "Read the text in images",
+      "/api/transcribe": "Transcribe speech",
+    }),
+  ],
 };
-
-/** Creates the routes under /api. */
-export function inferyardRoutes(service: Service): Routes {
-  const routes = createRoutes(handleInferyardError, "strict");
-  const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk, addRewrite];
-  for (const add of [...tasks, addModels, addExplain, addReloadLibrary]) add(routes, service);
-  addUnimplemented(routes, unimplemented, errorBody);
-  return routes;
-}

@@ -1,20 +1,21 @@
 /** /api/models: lists models and what they support, shows the decision of a loaded model, loads and unloads models. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
-import { readManifest } from "../../../models/index.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
-import { publicError } from "../../http/public-error.ts";
-import { getCapabilities } from "../model-capabilities.ts";
-import type { Caller } from "../../serving/calls.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
-import { loadedDecision } from "../../serving/model-names.ts";
+import { getCaller } from "../../http/context.ts";
+import { jsonContent } from "../../http/error-responses.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { loadProgressSchema } from "../../http/load-progress-body.ts";
+import { publicError } from "../../http/public-error.ts";
+import type { Route } from "../../http/routes/route.ts";
+import type { Caller } from "../../serving/calls.ts";
+import { type ResolvedModel, loadedDecision } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
-import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
+import { getCapabilities } from "../model-capabilities.ts";
+import { type ModelFacts, listModelFacts } from "../model-facts.ts";
 import { requireAdmin } from "./admin.ts";
 import { decisionBody, publicDecision } from "./decision.ts";
-import { documentedErrors } from "./errors.ts";
 
 const model = z.object({
   name: z.string(),
@@ -27,7 +28,6 @@ const model = z.object({
     .openapi({ description: "Maximum tokens of a text, of a language model with what it writes; null: the files state none" }),
   problem: z.string().optional().openapi({ description: "Error code, where the model cannot be read" }),
 });
-type Model = z.infer<typeof model>;
 
 const names = z.array(z.string());
 const list = z
@@ -44,111 +44,109 @@ const list = z
   })
   .openapi("Models");
 
-const named = {
-  params: z.object({ name: z.string().openapi({ description: "Name of a model; slashes may be percent-encoded" }) }),
-};
-const responses = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  200: jsonContent(description, schema),
-  ...documentedErrors,
-});
-
-const listRoute = createRoute({
-  method: "get",
-  path: "/api/models",
-  summary: "List models and what they support",
-  responses: responses("Every model that requests may name", list),
-} satisfies RouteConfig);
-
 const loaded = z
   .object({ model: z.string(), target: z.string(), decision: z.string(), milliseconds: z.number() })
   .openapi("LoadedModel");
 const loading = z.object({ model: z.string(), loading: loadProgressSchema.optional() }).openapi("LoadingModel");
 const waitMeaning = "false: respond at once with 202; repeat the request until it responds with 200";
-const unloaded = z.object({
-  model: z.string(),
-  unloaded: z.boolean().openapi({ description: "Whether the model was in memory" }),
-});
+const unloaded = z
+  .object({ model: z.string(), unloaded: z.boolean().openapi({ description: "Whether the model was in memory" }) })
+  .openapi("UnloadedModel");
 
-const documentedRoutes: readonly RouteConfig[] = [
-  {
-    method: "get",
-    path: "/api/models/{name}/decision",
-    summary: "The decision that placed a loaded model",
-    request: named,
-    responses: responses("The decision", decisionBody),
-  },
-  {
-    method: "post",
-    path: "/api/models/{name}/load",
-    summary: "Load a model (admins)",
-    request: { ...named, query: z.object({ wait: z.enum(["true", "false"]).optional().openapi({ description: waitMeaning }) }) },
-    responses: {
-      ...responses("Where the model was loaded", loaded),
-      202: jsonContent("The model is loading", loading),
-    },
-  },
-  {
-    method: "post",
-    path: "/api/models/{name}/unload",
-    summary: "Unload a model as soon as it is unused (admins)",
-    request: named,
-    responses: responses("Whether the model was in memory", unloaded.openapi("UnloadedModel")),
-  },
-];
+const parameters = { name: "Name of a model; slashes may be percent-encoded" };
 
-/** Adds the routes under `/api/models`: list, describe, load and unload models. */
-export function addModels(routes: Routes, service: Service): void {
-  routes.openapi(listRoute, async (context) => {
-    const models = await Promise.all((await service.modelNames()).map((name) => getModel(service, name)));
-    const modelsWith = (...wanted: string[]): string[] =>
-      models.filter(({ capabilities }) => wanted.some((capability) => capabilities.includes(capability))).map(({ name }) => name);
-    return context.json(
-      {
-        models,
-        embedders: modelsWith("embed", "embed_sparse"),
-        rerankers: modelsWith("rerank"),
-        classifiers: modelsWith("classify"),
-        recognizers: modelsWith("recognize"),
-        extractors: modelsWith("recognize", "answer"),
-        chunkers: modelsWith("chunk"),
-        generators: modelsWith("generate"),
-        rewriters: modelsWith("rewrite"),
+/** The routes under `/api/models`: list, describe, load and unload models. */
+export function modelRoutes(service: Service): Route[] {
+  return [
+    {
+      method: "get",
+      path: "/api/models",
+      summary: "List models and what they support",
+      description: "Every model that requests may name",
+      response: list,
+      answer: async (context) => {
+        const models = (await listModelFacts(service)).map(getModel);
+        const modelsWith = (...wanted: string[]): string[] =>
+          models.flatMap(({ name, capabilities }) => (wanted.some((one) => capabilities.includes(one)) ? [name] : []));
+        const body = {
+          models,
+          embedders: modelsWith("embed", "embed_sparse"),
+          rerankers: modelsWith("rerank"),
+          classifiers: modelsWith("classify"),
+          recognizers: modelsWith("recognize"),
+          extractors: modelsWith("recognize", "answer"),
+          chunkers: modelsWith("chunk"),
+          generators: modelsWith("generate"),
+          rewriters: modelsWith("rewrite"),
+        };
+        return context.json(body, 200);
       },
-      200,
-    );
-  });
-  for (const route of documentedRoutes) routes.openAPIRegistry.registerPath(route);
-  // Not through the OpenAPI router: names contain slashes, which clients may percent-encode.
-  routes.get("/api/models/:name{.+}/decision", async (context) => {
-    const caller = getCaller(context);
-    const resolved = await service.resolve(caller, context.req.param("name"));
-    const { name } = resolved;
-    const decision = loadedDecision(await service.runtime.loaded(), resolved);
-    if (decision !== undefined) return context.json(publicDecision(decision, name, caller.role));
-    throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so it has no decision`, {
-      remedy: "GET /api/explain says where it would run",
-    });
-  });
-  routes.post("/api/models/:name{.+}/load", async (context) => {
-    requireAdmin(context);
-    const name = context.req.param("name");
-    if (!waits(context.req.query("wait"))) {
-      const progress = await loadInBackground(service, getCaller(context), name);
-      if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
-    }
-    const { reference } = await service.resolve(getCaller(context), name);
-    const runsLanguageModel = usualKind(await service.runtime.manifest(reference)) === "language";
-    const call = { model: name, texts: 0, waitsForLoad: true, runsLanguageModel };
-    const outcome = await service.call(getCaller(context), call, async () => {});
-    const { model, target, decision, inferenceMs: milliseconds } = outcome;
-    return context.json({ model, target, decision, milliseconds }, 200, resultHeaders(outcome));
-  });
-  routes.post("/api/models/:name{.+}/unload", async (context) => {
-    requireAdmin(context);
-    const caller = getCaller(context);
-    const { name, reference } = await service.resolve(caller, context.req.param("name"));
-    return context.json({ model: name, unloaded: await service.runtime.unload(reference, { signal: caller.signal }) });
-  });
+    },
+    {
+      method: "get",
+      path: "/api/models/{name}/decision",
+      patterns: ["/api/models/:name{.+}/decision"],
+      summary: "The decision that placed a loaded model",
+      parameters,
+      description: "The decision",
+      response: decisionBody,
+      answer: async (context) => {
+        const caller = getCaller(context);
+        const resolved = await service.names.resolve(caller, context.req.param("name"));
+        const { name } = resolved;
+        const decision = loadedDecision(await service.runtime.loaded(), resolved);
+        if (decision !== undefined) return context.json(publicDecision(decision, name, caller.role));
+        throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so it has no decision`, {
+          remedy: "GET /api/explain says where it would run",
+        });
+      },
+    },
+    {
+      method: "post",
+      path: "/api/models/{name}/load",
+      patterns: ["/api/models/:name{.+}/load"],
+      summary: "Load a model (admins)",
+      parameters,
+      request: { query: z.object({ wait: z.enum(["true", "false"]).optional().openapi({ description: waitMeaning }) }) },
+      description: "Where the model was loaded",
+      response: loaded,
+      responses: { 202: jsonContent("The model is loading", loading) },
+      answer: async (context) => {
+        requireAdmin(context);
+        const { calls, names, runtime } = service;
+        const caller = getCaller(context);
+        const name = context.req.param("name") ?? "";
+        const isWaiting = waits(context.req.query("wait"));
+        if (!isWaiting) calls.refuseDraining();
+        const resolved = await names.resolve(caller, name);
+        const progress = isWaiting ? undefined : await loadInBackground(service, caller, resolved);
+        if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
+        const runsLanguageModel = usualKind(await runtime.manifest(resolved.reference)) === "language";
+        const outcome = await calls.run(
+          caller,
+          { model: resolved, texts: 0, waitsForLoad: true, runsLanguageModel },
+          async () => {},
+        );
+        const { model, target, decision, inferenceMs: milliseconds } = outcome;
+        return jsonResponse(context, { model, target, decision, milliseconds }, outcome);
+      },
+    },
+    {
+      method: "post",
+      path: "/api/models/{name}/unload",
+      patterns: ["/api/models/:name{.+}/unload"],
+      summary: "Unload a model as soon as it is unused (admins)",
+      parameters,
+      description: "Whether the model was in memory",
+      response: unloaded,
+      answer: async (context) => {
+        requireAdmin(context);
+        const caller = getCaller(context);
+        const { name, reference } = await service.names.resolve(caller, context.req.param("name"));
+        return context.json({ model: name, unloaded: await service.runtime.unload(reference, { signal: caller.signal }) });
+      },
+    },
+  ];
 }
 
 function waits(written: string | undefined): boolean {
@@ -162,10 +160,10 @@ function waits(written: string | undefined): boolean {
 async function loadInBackground(
   service: Service,
   caller: Caller,
-  name: string,
-): Promise<{ readonly loading?: LoadProgressBody } | undefined> {
+  model: ResolvedModel,
+): Promise<{ readonly loading?: object } | undefined> {
   try {
-    await service.loadInBackground(caller, name);
+    await service.calls.loadInBackground(caller, model);
     return undefined;
   } catch (error) {
     const { code, loading } = publicError(error);
@@ -174,19 +172,15 @@ async function loadInBackground(
   }
 }
 
-/** Describes a model without fetching it; one that is not on this machine yet is listed with its problem. */
-async function getModel(service: Service, name: string): Promise<Model> {
-  try {
-    const { reference } = await service.resolve({}, name);
-    const manifest = await readManifest(reference);
-    return {
-      name,
-      tasks: [...manifest.tasks],
-      capabilities: getCapabilities(manifest),
-      formats: [...new Set(manifest.variants.map(({ format }) => format))],
-      max_tokens: getContextLength(manifest) ?? null,
-    };
-  } catch (error) {
-    return { name, tasks: [], capabilities: [], formats: [], max_tokens: null, problem: publicError(error).code };
-  }
+/** One model of the list; one that is not on this machine yet is listed with its problem. */
+function getModel({ name, manifest, problem }: ModelFacts): z.infer<typeof model> {
+  if (manifest === undefined)
+    return { name, tasks: [], capabilities: [], formats: [], max_tokens: null, problem: publicError(problem).code };
+  return {
+    name,
+    tasks: [...manifest.tasks],
+    capabilities: getCapabilities(manifest),
+    formats: [...new Set(manifest.variants.map(({ format }) => format))],
+    max_tokens: getContextLength(manifest) ?? null,
+  };
 }

@@ -1,15 +1,14 @@
 /** POST /api/library/reload: replaces the native library that models run on, while they serve. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { ReloadReport } from "../../../runtime/reloading/reload-report.ts";
-import { type Routes, getCaller } from "../../http/context.ts";
+import { getCaller } from "../../http/context.ts";
 import { requestObject } from "../../http/field-schemas.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { requireAdmin } from "./admin.ts";
 import { documentedType } from "./documented-type.ts";
-import { documentedErrors } from "./errors.ts";
 
 const request = requestObject({
   path: z.string().min(1).max(4096).optional().openapi({
@@ -57,19 +56,23 @@ const report = documentedType<ReloadReport>(
   ),
 );
 
-/** Adds `POST /api/library/reload`. */
-export function addReloadLibrary(routes: Routes, service: Service): void {
-  const summary = "Replace the native library of the backend `library` while models serve (admins)";
-  routes.openapi(createRoute(jsonRoute("/api/library/reload", summary, request, report, documentedErrors)), async (context) => {
-    requireAdmin(context);
-    const { anyReference, signal } = getCaller(context);
-    const { path, tolerance } = context.req.valid("json");
-    // A library runs code in this machine's name: web pages and other users of the machine, who have no key, may not choose one.
-    if (path !== undefined && anyReference !== true) {
-      throw new InferyardError("FORBIDDEN", "a path was given, and only a key with the role admin may choose a library", {
-        remedy: "leave out path to reload the file in use, or present a key whose role is admin",
-      });
-    }
-    return context.json(await service.runtime.reloadLibrary(path, { ...omitUndefined({ tolerance }), signal }), 200);
+/** `POST /api/library/reload`, for admins. */
+export function reloadLibraryRoute(service: Service): Route {
+  return post({
+    path: "/api/library/reload",
+    summary: "Replace the native library of the backend `library` while models serve (admins)",
+    schema: request,
+    response: report,
+    answer: async ({ path, tolerance }, context) => {
+      requireAdmin(context);
+      const { anyReference, signal } = getCaller(context);
+      // A library runs code in this machine's name: web pages and other users of the machine, who have no key, may not choose one.
+      if (path !== undefined && anyReference !== true) {
+        throw new InferyardError("FORBIDDEN", "a path was given, and only a key with the role admin may choose a library", {
+          remedy: "leave out path to reload the file in use, or present a key whose role is admin",
+        });
+      }
+      return context.json(await service.runtime.reloadLibrary(path, { ...omitUndefined({ tolerance }), signal }), 200);
+    },
   });
 }

@@ -2,21 +2,21 @@
  * POST /api/rerank: relevance of texts to a query. Requests with `prompts` are ours, and get a score for each in the order of the request; those
  * with `documents` are of the form that Ollama's users ask for (ollama/ollama#11389), and get the documents best first.
  */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
 import { rerankingTask } from "../../../tasks/definitions.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { modelField, requestObject, texts } from "../../http/field-schemas.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { texts, requestObject } from "../../http/field-schemas.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { contextLength, ollamaFields, withoutLatest } from "../ollama/request-fields.ts";
 import { relevanceScore } from "../relevance.ts";
-import { documentedErrors } from "./errors.ts";
-import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
-import { modelField } from "./request-fields.ts";
+import { runTask } from "../run-task.ts";
+import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 
 const toRequest = (limit: number) =>
   requestObject({
@@ -59,35 +59,37 @@ const response = z
   ])
   .openapi("InferyardRerankResponse");
 
-const getRoute = (limit: number) =>
-  createRoute(jsonRoute(getPath(rerankingTask), "Relevance of texts to a query", toRequest(limit), response, documentedErrors));
-
-/** Adds `POST /api/rerank`, which scores or ranks texts by their relevance to a query. */
-export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(getRoute(service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    const { query, documents, keep_alive: keepAlive } = request;
-    const list = toTexts(request);
-    const model = withoutLatest(request.model);
-    refusePairs([query], list);
-    const limit = request.top_n === undefined ? {} : { topN: request.top_n };
-    const options = { ...optionsFromFields(rerankOptions, request), ...contextLength(request.options), ...limit };
-    const call = { model, texts: list.length, key: ["rerank", query, list, options] as const };
-    const outcome = await service.call(getCaller(context), call, (handle, signal) =>
-      service.runtime.rerank(query, list, { ...options, model: handle, signal }),
-    );
-    await applyKeepAlive(service, context, { model }, keepAlive);
-    const { results, scoring } = outcome.result;
-    if (documents === undefined) {
-      const scores = [...results].sort((a, b) => a.index - b.index).map(({ score }) => score);
-      return context.json({ model: outcome.model, scores, scoring }, 200, resultHeaders(outcome));
-    }
-    const ranked = results.map(({ index, score, text }) => ({
-      index,
-      relevance_score: options.raw === true ? score : relevanceScore(scoring, score),
-      ...(request.return_documents === true ? { document: { text } } : {}),
-    }));
-    return context.json({ model: outcome.model, results: ranked, scoring }, 200, resultHeaders(outcome));
+/** Relevance of texts to a query, as scores or as a ranking. */
+export function rerankRoute(service: Service, limit: number): Route {
+  return post({
+    path: getPath(rerankingTask),
+    summary: "Relevance of texts to a query",
+    schema: toRequest(limit),
+    response,
+    answer: async (request, context) => {
+      const { query, documents, top_n: topN } = request;
+      const list = toTexts(request);
+      refusePairs([query], list);
+      const options = {
+        ...optionsFromFields(rerankOptions, request),
+        ...contextLength(request.options),
+        ...omitUndefined({ topN }),
+      };
+      const call = { model: withoutLatest(request.model), texts: list.length, key: ["rerank", query, list, options] as const };
+      const outcome = await runTask(service, context, call, (on) => service.runtime.rerank(query, list, { ...options, ...on }));
+      await applyKeepAlive(service, context, outcome.resolved, request.keep_alive);
+      const { results, scoring } = outcome.result;
+      if (documents === undefined) {
+        const scores = [...results].sort((a, b) => a.index - b.index).map(({ score }) => score);
+        return jsonResponse(context, { model: outcome.model, scores, scoring }, outcome);
+      }
+      const ranked = results.map(({ index, score, text }) => ({
+        index,
+        relevance_score: options.raw === true ? score : relevanceScore(scoring, score),
+        ...(request.return_documents === true ? { document: { text } } : {}),
+      }));
+      return jsonResponse(context, { model: outcome.model, results: ranked, scoring }, outcome);
+    },
   });
 }
 

@@ -5,19 +5,19 @@ import type { TaskDescription } from "../../../tasks/definition/task.ts";
 import type { OptionType, Option, OptionTable } from "../../../runtime/options/option.ts";
 import { listOf, name } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
+import { toSnakeCase } from "../../http/snake-case.ts";
 
 /** Path of a task's route. Throws CONTRACT_VIOLATION if its definition has none. */
 export function getPath({ task, route }: TaskDescription): string {
   return required(route, `the route of the task ${task}`);
 }
 
-/** "topK" as a field of a request: "top_k". */
-const fieldName = (option: string): string => option.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** Schemas of the options that requests have a field for, by field name. `limit`: maximum length of a list. */
 export function optionFields(table: Readonly<Record<string, Option>>, limit: number): Record<string, z.ZodType> {
   const fields = Object.entries(table).flatMap(([option, { type, field }]) =>
-    field === undefined ? [] : [[fieldName(option), getSchema(type, limit).optional().openapi({ description: field })] as const],
+    field === undefined
+      ? []
+      : [[toSnakeCase(option), getSchema(type, limit).optional().openapi({ description: field })] as const],
   );
   return Object.fromEntries(fields);
 }
@@ -62,7 +62,7 @@ function bounded(schema: z.ZodNumber, { min, max }: { readonly min?: number; rea
 export function optionsFromFields<Options>(table: OptionTable<Options>, request: object): Partial<Options> {
   const values = new Map<string, unknown>(Object.entries(request));
   const entries = Object.entries<Option>(table).flatMap(([option, { field }]) => {
-    const value = field === undefined ? undefined : values.get(fieldName(option));
+    const value = field === undefined ? undefined : values.get(toSnakeCase(option));
     return value === undefined ? [] : [[option, value] as const];
   });
   return Object.fromEntries(entries) as Partial<Options>; // the schema of each field gives values of its option's type

@@ -2,25 +2,9 @@
  * Tensor data as bytes, as the binary tensor data extension has it: little-endian and row-major; each string is preceded by its length in bytes
  * as u32.
  */
-import { type DataType, type Tensor, elementCount } from "../../../contract/tensor.ts";
+import { type Tensor, elementBytes, elementCount, viewBytes } from "../../../contract/tensor.ts";
 import { type Datatype, toDataType } from "./datatypes.ts";
 import { invalid } from "./json-data.ts";
-
-const arrays = {
-  bool: Uint8Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  uint64: BigUint64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  float16: Uint16Array,
-  bfloat16: Uint16Array,
-  float32: Float32Array,
-  float64: Float64Array,
-} as const satisfies Record<Exclude<DataType, "string">, unknown>;
 
 /** Each string is preceded by its length in bytes as u32. */
 const lengthBytes = 4;
@@ -30,11 +14,10 @@ export function tensorFromBytes(name: string, datatype: Datatype, shape: readonl
   const dataType = toDataType(datatype);
   const count = elementCount(shape);
   if (dataType === "string") return { dataType, shape, data: stringsFrom(name, bytes, count) };
-  const ArrayType = arrays[dataType];
-  const wanted = count * ArrayType.BYTES_PER_ELEMENT;
+  const wanted = count * elementBytes(dataType);
   if (bytes.byteLength !== wanted)
     throw invalid(`input "${name}" has ${bytes.byteLength} bytes, and ${datatype} [${shape.join(", ")}] needs ${wanted}`);
-  return { dataType, shape, data: new ArrayType(bytes.slice().buffer) }; // copied, since the bytes may not be aligned
+  return { dataType, shape, data: viewBytes(dataType, bytes.slice().buffer) }; // copied, since the bytes may not be aligned
 }
 
 function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {

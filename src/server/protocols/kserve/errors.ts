@@ -1,13 +1,6 @@
 /** Errors of the Open Inference Protocol. */
-import type { z } from "@hono/zod-openapi";
-import { type DocumentedErrors, documentErrors, statusMeanings } from "../../http/error-responses.ts";
-import { textErrorBody } from "../text-errors.ts";
+import type { ErrorFormat } from "../../http/error-format.ts";
+import { textErrors } from "../text-errors.ts";
 
-/** Schema of the body of every error response of the Open Inference Protocol. */
-export const errorBody: z.ZodType = textErrorBody("InferenceError");
-
-/** The error responses of every route. */
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody, {
-  ...statusMeanings,
-  404: "There is no such model or version",
-});
+/** Errors of all its routes. */
+export const kserveErrors: ErrorFormat = textErrors("InferenceError", { 404: "There is no such model or version" });

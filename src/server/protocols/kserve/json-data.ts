@@ -25,7 +25,7 @@ export function tensorFromJson(name: string, datatype: Datatype, shape: readonly
   const count = flatten(data, values, expected);
   if (count !== expected)
     throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${expected}`);
-  return { dataType: toDataType(datatype), shape, data: typedArray(name, datatype, values) };
+  return { dataType: toDataType(datatype), shape, data: toElements(name, datatype, values) };
 }
 
 /** Counts the elements of nested arrays and appends the first `max` of them to `values`. The nesting depth was checked when the body was read. */
@@ -41,39 +41,26 @@ function flatten(data: readonly unknown[], values: unknown[], max: number, befor
   return count;
 }
 
-function typedArray(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
-  const numbers = (): number[] => values.map((value) => toNumber(name, datatype, value));
-  switch (datatype) {
-    case "BOOL":
-      return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
-    case "UINT8":
-      return Uint8Array.from(numbers());
-    case "UINT16":
-      return Uint16Array.from(numbers());
-    case "UINT32":
-      return Uint32Array.from(numbers());
-    case "UINT64":
-      return BigUint64Array.from(numbers(), BigInt);
-    case "INT8":
-      return Int8Array.from(numbers());
-    case "INT16":
-      return Int16Array.from(numbers());
-    case "INT32":
-      return Int32Array.from(numbers());
-    case "INT64":
-      return BigInt64Array.from(numbers(), BigInt);
-    case "FP32":
-      return Float32Array.from(numbers());
-    case "FP64":
-      return Float64Array.from(numbers());
-    case "FP16":
-    case "BF16":
-      throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
-    case "BYTES":
-      return values.map((value) => toText(name, value));
-    default:
-      return datatype satisfies never;
-  }
+const numberArrays = {
+  UINT8: Uint8Array,
+  UINT16: Uint16Array,
+  UINT32: Uint32Array,
+  UINT64: { from: (numbers: readonly number[]) => BigUint64Array.from(numbers, BigInt) },
+  INT8: Int8Array,
+  INT16: Int16Array,
+  INT32: Int32Array,
+  INT64: { from: (numbers: readonly number[]) => BigInt64Array.from(numbers, BigInt) },
+  FP32: Float32Array,
+  FP64: Float64Array,
+} as const;
+
+function toElements(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
+  if (datatype === "BYTES") return values.map((value) => toText(name, value));
+  if (datatype === "BOOL") return Uint8Array.from(values, (value) => (toBoolean(name, value) ? 1 : 0));
+  if (datatype === "FP16" || datatype === "BF16")
+    throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
+  const numbers = values.map((value) => toNumber(name, datatype, value));
+  return numberArrays[datatype].from(numbers);
 }
 
 function toNumber(name: string, datatype: Datatype, value: unknown): number {

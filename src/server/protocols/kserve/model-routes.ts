@@ -1,5 +1,4 @@
 /** What the routes of a model under /v2/models have in common. */
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Env } from "../../http/context.ts";
@@ -11,15 +10,9 @@ import type { ModelMetadata } from "./schemas.ts";
 /** Every model has this one version. */
 export const modelVersion = "1";
 
-const inModel = z.object({ model: z.string() });
-const inVersion = inModel.extend({ version: z.string() });
-
 /** Paths of a model route, with and without a version. */
-export function getPaths(suffix: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
-  return [
-    { path: `/v2/models/{model}${suffix}`, params: inModel },
-    { path: `/v2/models/{model}/versions/{version}${suffix}`, params: inVersion },
-  ];
+export function getPaths(suffix: string): readonly string[] {
+  return [`/v2/models/{model}${suffix}`, `/v2/models/{model}/versions/{version}${suffix}`];
 }
 
 /** The model of the path. Throws MODEL_NOT_FOUND for a version it does not have. */
@@ -33,7 +26,7 @@ export function getModel(context: Context<Env>): string {
 
 /** Metadata of a model, without loading it. Throws MODEL_LOADING if its files are not on this machine. */
 export function describeModel(service: Service, caller: Caller, model: string): Promise<CallResult<ModelMetadata>> {
-  return service.describe(caller, model, {
+  return service.calls.describe(caller, model, {
     loaded: async (handle) => loadedMetadata(model, modelVersion, handle),
     files: async (manifest) => fileMetadata(model, modelVersion, manifest),
     missing: () => notLoaded(model, { reason: "its files are not on this machine yet" }),

@@ -6,15 +6,15 @@ import { z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
-import { isObject, isText, listOf, members, requestObject } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { isText, listOf, members, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, jsonRequest } from "../../http/routes/route.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import type { Service } from "../../serving/service.ts";
 import { toDatatype } from "./datatypes.ts";
 import { textLabels } from "../model-capabilities.ts";
-import { documentedErrors } from "./errors.ts";
+import { runTask } from "../run-task.ts";
 import { invalid, tensorFromJson, tensorToJson, unsupported } from "./json-data.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -39,35 +39,33 @@ const response = z
   })
   .openapi("PredictResponse");
 
-/** Adds `POST /v1/models/{model}:predict`. */
-export function addPredict(routes: Routes, service: Service): void {
+/** `POST /v1/models/{model}:predict`. The body is JSON whatever its content type says. */
+export function predictRoute(service: Service): Route {
   const request = toRequest(service.limits.maxTexts);
-  // Only documented here: the body is JSON whatever its content type says, and names contain slashes and colons.
-  routes.openAPIRegistry.registerPath({
+  return {
     method: "post",
     path: "/v1/models/{model}:predict",
+    patterns: ["/v1/models/:call{.+:predict}"],
     summary: "Run a model on rows, as KServe's V1 protocol",
-    request: {
-      params: z.object({ model: z.string() }),
-      body: { required: true, content: { "application/json": { schema: request } } },
+    request: jsonRequest(request),
+    description: "The predictions",
+    response,
+    answer: async (context) => {
+      const model = (context.req.param("call") ?? "").slice(0, -":predict".length);
+      const { instances, parameters = {} } = takeFields(context, await jsonBody(context, true), request);
+      const [unknown] = Object.keys(parameters);
+      if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
+      const call = { model, texts: instances.length, key: ["predict", instances] as const };
+      const served = await runTask(service, context, call, async ({ model: handle, signal }) => {
+        const texts = toTexts(instances);
+        if (texts === undefined) return (await service.runtime.run(handle, toTensors(handle, instances), { signal })).outputs;
+        const task = requestedTask(handle, getOutput(handle, texts));
+        if (task === undefined) throw invalid("the model takes no texts: send the values of its inputs by name");
+        return (await runTexts(service.runtime, handle, task, { [textInput]: texts }, signal)).tensors;
+      });
+      return jsonResponse(context, { predictions: getRows(served.result, instances.length) }, served);
     },
-    responses: { 200: jsonContent("The predictions", response), ...documentedErrors },
-  });
-  routes.post("/v1/models/:call{.+:predict}", async (context) => {
-    const model = context.req.param("call").slice(0, -":predict".length);
-    const { instances, parameters = {} } = takeFields(context, await jsonBody(context, true), request);
-    const [unknown] = Object.keys(parameters);
-    if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
-    const call = { model, texts: instances.length, key: ["predict", instances] as const };
-    const served = await service.call(getCaller(context), call, async (handle, signal) => {
-      const texts = toTexts(instances);
-      if (texts === undefined) return (await service.runtime.run(handle, toTensors(handle, instances), { signal })).outputs;
-      const task = requestedTask(handle, getOutput(handle, texts));
-      if (task === undefined) throw invalid("the model takes no texts: send the values of its inputs by name");
-      return (await runTexts(service.runtime, handle, task, { [textInput]: texts }, signal)).tensors;
-    });
-    return jsonResponse(context, { predictions: getRows(served.result, instances.length) }, resultHeaders(served));
-  });
+  };
 }
 
 /** The output that tells the task of a model whose files do not name it: a score for pairs, a label where the model has labels. */

@@ -2,12 +2,6 @@
 import { z } from "@hono/zod-openapi";
 import { type Datatype, datatypes } from "./datatypes.ts";
 
-interface ServerMetadata {
-  name: string;
-  version: string;
-  extensions: string[];
-}
-
 /** An input or output of a model. */
 export interface TensorMetadata {
   name: string;
@@ -26,18 +20,10 @@ export interface ModelMetadata {
   properties: Record<string, string>;
 }
 
-/** One model of the repository index. */
-interface IndexRow {
-  name: string;
-  version: string;
-  state: "READY" | "UNAVAILABLE";
-  reason: string;
-}
-
 const tensor = z.object({ name: z.string(), datatype: z.enum(datatypes), shape: z.array(z.int()) });
 
 /** Body of GET /v2. */
-export const serverMetadata: z.ZodType<ServerMetadata> = z
+export const serverMetadata: z.ZodType = z
   .object({ name: z.string(), version: z.string(), extensions: z.array(z.string()) })
   .openapi("ServerMetadata");
 
@@ -69,6 +55,6 @@ export const inferResponse: z.ZodType = z
   .openapi("InferResponse");
 
 /** Body of POST /v2/repository/index. */
-export const repositoryIndex: z.ZodType<IndexRow[]> = z
+export const repositoryIndex: z.ZodType = z
   .array(z.object({ name: z.string(), version: z.string(), state: z.enum(["READY", "UNAVAILABLE"]), reason: z.string() }))
   .openapi("RepositoryIndex");

@@ -1,12 +1,12 @@
 /** Extensions of Triton: the configuration of a model, and statistics of its calls. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
+import { getCaller } from "../../http/context.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import type { Route } from "../../http/routes/route.ts";
 import type { Duration, ModelStatistics } from "../../serving/call-statistics.ts";
 import type { Service } from "../../serving/service.ts";
-import { documentedErrors } from "./errors.ts";
-import { describeModel, getModel, modelVersion, getPaths } from "./model-routes.ts";
+import { describeModel, getModel, getPaths, modelVersion } from "./model-routes.ts";
 import type { TensorMetadata } from "./schemas.ts";
 
 const tensorConfig = z.object({
@@ -43,54 +43,52 @@ const modelStatistics = z.object({
 });
 const statistics = z.object({ model_stats: z.array(modelStatistics) }).openapi("ModelStatistics");
 
-/** Adds `GET /v2/models/{model}/config`, `/v2/models/{model}/stats` and `/v2/models/stats`, with and without a version. */
-export function addTriton(routes: Routes, service: Service): void {
-  const all = {
-    method: "get",
-    path: "/v2/models/stats",
-    summary: "Counts and times of the calls of every model, of all protocols",
-    responses: { 200: jsonContent("One entry for each model", statistics), 401: documentedErrors[401] },
-  } satisfies RouteConfig;
-  routes.openapi(createRoute(all), async (context) => {
-    const names = await service.modelNames();
-    return context.json({ model_stats: names.map((name) => statisticsBody(name, service.statistics.of(name))) }, 200);
-  });
-  for (const { path, params } of getPaths("/stats")) {
-    const config = {
+/** `GET /v2/models/{model}/config`, `/v2/models/{model}/stats` and `/v2/models/stats`, with and without a version. */
+export function tritonRoutes(service: Service): Route[] {
+  const { names, statistics: counts } = service;
+  const statisticsOf = (all: readonly string[]) => ({ model_stats: all.map((name) => statisticsBody(name, counts.of(name))) });
+  return [
+    {
+      method: "get",
+      path: "/v2/models/stats",
+      summary: "Counts and times of the calls of every model, of all protocols",
+      description: "One entry for each model",
+      response: statistics,
+      errors: [401],
+      answer: async (context) => context.json(statisticsOf(await names.list()), 200),
+    },
+    ...getPaths("/stats").map((path): Route => ({
       method: "get",
       path,
       summary: "Counts and times of the calls of a model, of all protocols",
-      request: { params },
-      responses: { 200: jsonContent("One entry", statistics), ...documentedErrors },
-    } satisfies RouteConfig;
-    routes.openapi(createRoute(config), async (context) => {
-      const { name } = await service.resolve(getCaller(context), getModel(context));
-      return context.json({ model_stats: [statisticsBody(name, service.statistics.of(name))] }, 200);
-    });
-  }
-  for (const { path, params } of getPaths("/config")) {
-    const config = {
+      description: "One entry",
+      response: statistics,
+      answer: async (context) => {
+        const { name } = await names.resolve(getCaller(context), getModel(context));
+        return context.json(statisticsOf([name]), 200);
+      },
+    })),
+    ...getPaths("/config").map((path): Route => ({
       method: "get",
       path,
       summary: "The configuration of a model, as Triton; loads nothing",
-      request: { params },
-      responses: { 200: jsonContent("Its inputs and outputs", modelConfig), ...documentedErrors },
-    } satisfies RouteConfig;
-    routes.openapi(createRoute(config), async (context) => {
-      const served = await describeModel(service, getCaller(context), getModel(context));
-      const { name, platform, inputs, outputs, properties } = served.result;
-      const { target } = properties;
-      const body = {
-        name,
-        platform,
-        ...omitUndefined({ backend: target }),
-        max_batch_size: 0 as const,
-        input: inputs.map(getTensorConfig),
-        output: outputs.map(getTensorConfig),
-      };
-      return context.json(body, 200, resultHeaders(served));
-    });
-  }
+      description: "Its inputs and outputs",
+      response: modelConfig,
+      answer: async (context) => {
+        const served = await describeModel(service, getCaller(context), getModel(context));
+        const { name, platform, inputs, outputs, properties } = served.result;
+        const body = {
+          name,
+          platform,
+          ...omitUndefined({ backend: properties["target"] }),
+          max_batch_size: 0,
+          input: inputs.map(getTensorConfig),
+          output: outputs.map(getTensorConfig),
+        };
+        return jsonResponse(context, body, served);
+      },
+    })),
+  ];
 }
 
 /** Triton's names of types are "TYPE_" and the protocol's name, except for texts. */

@@ -1,58 +1,21 @@
 /** Requests of llama.cpp's /completion and /infill. */
 import { z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
-import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { toSeed } from "../generation/seed.ts";
+import { readSampling } from "../generation/sampling.ts";
 
 /** A prompt: a text, token ids, or texts and token ids that follow one another. */
-export type MixedPrompt = string | readonly (string | number)[];
-
-/** Fields of both routes. */
-export interface CompletionFields {
-  readonly model?: string;
-  readonly n_predict?: number;
-  readonly max_tokens?: number;
-  readonly temperature?: number;
-  readonly top_k?: number;
-  readonly top_p?: number;
-  readonly min_p?: number;
-  readonly typical_p?: number;
-  readonly repeat_penalty?: number;
-  readonly presence_penalty?: number;
-  readonly frequency_penalty?: number;
-  readonly seed?: number;
-  readonly mirostat?: number;
-  readonly stop?: string | readonly string[];
-  readonly ignore_eos?: boolean;
-  readonly logit_bias?: unknown;
-  readonly grammar?: string;
-  readonly json_schema?: unknown;
-  readonly n_probs?: number;
-  readonly stream?: boolean;
-  readonly return_tokens?: boolean;
-}
-
-/** A validated request of /completion. */
-export interface CompletionRequest extends CompletionFields {
-  readonly prompt: MixedPrompt | readonly MixedPrompt[];
-}
-
-/** A validated request of /infill. */
-export interface InfillRequest extends CompletionFields {
-  readonly input_prefix?: string;
-  readonly input_suffix?: string;
-  readonly input_extra?: readonly Readonly<Record<string, unknown>>[];
-  readonly prompt?: string;
-}
+type MixedPrompt = string | readonly (string | number)[];
 
 const shared = {
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+  model: modelField,
   n_predict: z
     .int()
     .min(-2)
@@ -87,32 +50,70 @@ const mixed = listOf(z.union([z.string(), z.int().nonnegative()]), { fits: isPar
 const prompts = oneOf<MixedPrompt | MixedPrompt[]>("a text, token ids, or a list of these", [
   text,
   { schema: mixed, fits: (value) => Array.isArray(value) && value.every(isPart) },
-  { schema: listOf(z.union([z.string(), mixed])) as never, fits: Array.isArray },
+  { schema: listOf(z.union([z.string(), mixed])), fits: Array.isArray },
 ]);
 
-/** Schema of a request of /completion. */
-export const completionRequest: z.ZodType<CompletionRequest> = requestObject({ prompt: prompts, ...shared }).openapi(
-  "LlamaCompletionRequest",
-) as never;
+/** A request of /completion or /infill. */
+export interface CompletionCall {
+  readonly model: string | undefined;
+  /** Number of prompts. */
+  readonly texts: number;
+  /** Whether the answer is a list. */
+  readonly isList: boolean;
+  readonly isStreamed: boolean;
+  /** Whether token ids are given beside the text. */
+  readonly withTokens: boolean;
+  readonly prompts: (tokenizer: Tokenizer) => Promise<readonly Prompt[]>;
+  /** What follows the text; empty: nothing is known. */
+  readonly suffix: string;
+  readonly options: (tokenizer: Tokenizer) => GenerationOptions;
+  /** Fields of the request that are settings of generation, which the answer repeats. */
+  readonly settings: Readonly<Record<string, unknown>> & { readonly seed?: unknown };
+}
 
-/** Schema of a request of /infill. */
-export const infillRequest: z.ZodType<InfillRequest> = requestObject({
-  input_prefix: z.string().optional().openapi({ description: "Text before the cursor" }),
-  input_suffix: z.string().optional().openapi({ description: "Text behind the cursor" }),
-  input_extra: listOf(members())
-    .optional()
-    .openapi({ description: "Other files, as `{ filename, text }`: they stand before the prefix" }),
-  prompt: z.string().optional().openapi({ description: "Text after the prefix" }),
-  ...shared,
-}).openapi("LlamaInfillRequest") as never;
+type SharedFields = z.infer<z.ZodObject<typeof shared>>;
+
+/** Requests of /completion. */
+export const completionForm: RequestForm<CompletionCall> = requestForm(
+  requestObject({ prompt: prompts, ...shared }).openapi("LlamaCompletionRequest"),
+  ({ prompt, ...fields }) => {
+    const isList = hasSeveral(prompt);
+    const given = isList ? prompt : [prompt];
+    const read = (tokenizer: Tokenizer): Promise<Prompt[]> => Promise.all(given.map((each) => toPrompt(each, tokenizer)));
+    return { ...toShared(fields), texts: given.length, isList, prompts: read, suffix: "" };
+  },
+);
+
+/** Requests of /infill. What stands before the middle: other files, the prefix, and the prompt. */
+export const infillForm: RequestForm<CompletionCall> = requestForm(
+  requestObject({
+    input_prefix: z.string().optional().openapi({ description: "Text before the cursor" }),
+    input_suffix: z.string().optional().openapi({ description: "Text behind the cursor" }),
+    input_extra: listOf(members())
+      .optional()
+      .openapi({ description: "Other files, as `{ filename, text }`: they stand before the prefix" }),
+    prompt: z.string().optional().openapi({ description: "Text after the prefix" }),
+    ...shared,
+  }).openapi("LlamaInfillRequest"),
+  ({ input_prefix: prefix = "", input_suffix: suffix = "", input_extra: extra = [], prompt = "", ...fields }) => {
+    const files = extra.map((file) => (typeof file["text"] === "string" ? `${file["text"]}\n` : ""));
+    const prompts = async (): Promise<Prompt[]> => [`${files.join("")}${prefix}${prompt}`];
+    return { ...toShared(fields), texts: 1, isList: false, prompts, suffix };
+  },
+);
+
+function toShared(fields: SharedFields): Omit<CompletionCall, "texts" | "isList" | "prompts" | "suffix"> {
+  const { model, stream: isStreamed = false, return_tokens: withTokens = false, ...settings } = fields;
+  return { model, isStreamed, withTokens, settings, options: (tokenizer) => toOptions(fields, tokenizer) };
+}
 
 /** Whether a request has several prompts: a list of texts, or a list with a list. */
-export function hasSeveral(prompt: CompletionRequest["prompt"]): prompt is readonly MixedPrompt[] {
+function hasSeveral(prompt: MixedPrompt | readonly MixedPrompt[]): prompt is readonly MixedPrompt[] {
   return typeof prompt !== "string" && prompt.length > 0 && (prompt.every(isText) || prompt.some(Array.isArray));
 }
 
 /** The prompt for the model: texts between token ids are tokenized, the first part with the special tokens that begin a text. */
-export async function toPrompt(given: MixedPrompt, tokenizer: Tokenizer): Promise<Prompt> {
+async function toPrompt(given: MixedPrompt, tokenizer: Tokenizer): Promise<Prompt> {
   if (typeof given === "string") return given;
   const parts: number[][] = [];
   for (const [index, part] of given.entries()) {
@@ -123,12 +124,11 @@ export async function toPrompt(given: MixedPrompt, tokenizer: Tokenizer): Promis
 }
 
 /** Options of generation. Throws INPUT_INVALID for mirostat, and for two constraints. */
-export function toOptions(request: CompletionFields, tokenizer: Tokenizer): GenerationOptions {
+function toOptions(request: SharedFields, tokenizer: Tokenizer): GenerationOptions {
   const { n_predict: limit = request.max_tokens ?? -1, mirostat = 0, stop, n_probs: alternatives = 0 } = request;
   if (mirostat !== 0) throw unsupportedField("mirostat", "mirostat", "leave it out");
   const { temperature, top_k: topK, top_p: topP, typical_p: typicalP } = request;
-  const stops = [stop ?? []].flat().filter((each) => each !== "");
-  return omitUndefined({
+  return readSampling({
     maxNewTokens: limit < 0 ? Number.MAX_SAFE_INTEGER : limit,
     temperature: temperature === undefined ? undefined : Math.max(0, temperature),
     topK: topK === undefined ? undefined : Math.max(0, topK),
@@ -138,8 +138,8 @@ export function toOptions(request: CompletionFields, tokenizer: Tokenizer): Gene
     repetitionPenalty: request.repeat_penalty,
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
-    seed: toSeed(request.seed),
-    stop: stops.length === 0 ? undefined : stops,
+    seed: request.seed,
+    stop,
     ignoreEndTokens: request.ignore_eos,
     logitBias: getBias(request.logit_bias, tokenizer),
     logprobs: alternatives === 0 ? undefined : alternatives,
@@ -147,7 +147,7 @@ export function toOptions(request: CompletionFields, tokenizer: Tokenizer): Gene
   });
 }
 
-function toConstraint({ grammar, json_schema: schema }: CompletionFields): GenerationOptions["constraint"] {
+function toConstraint({ grammar, json_schema: schema }: SharedFields): GenerationOptions["constraint"] {
   const hasGrammar = grammar !== undefined && grammar !== "";
   if (hasGrammar && schema !== undefined) throw invalidField("grammar", "says what the text must be, and so does json_schema");
   return hasGrammar ? guided("grammar", grammar, "grammar") : guided("json", schema, "json_schema");

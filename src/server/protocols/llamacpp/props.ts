@@ -1,21 +1,22 @@
 /** GET /props and /slots, POST /apply-template of llama.cpp's server. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { getContextLength } from "../../../models/context-length.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultDecodeLimits } from "../../../tasks/generation/decode-scheduler.ts";
 import { version } from "../../../version.ts";
-import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
-import { members, name, requestObject } from "../../http/field-schemas.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { type Env, getCaller } from "../../http/context.ts";
+import { members, modelField, requestObject } from "../../http/field-schemas.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, get, post } from "../../http/routes/route.ts";
 import type { CallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
-import { getContextLength } from "../../../models/context-length.ts";
+import { readChatPrompt } from "../generation/chat-call.ts";
+import { thinkingVariables } from "../generation/thinking-fields.ts";
 import { messagesField, toMessages } from "../openai/chat-messages.ts";
-import { type ChatCompletionsRequest, toChatOptions } from "../openai/chat-request.ts";
-import { toolsField } from "../openai/chat-tools.ts";
-import { documentedErrors } from "../openai/errors.ts";
+import { toTools, toolsField } from "../openai/chat-tools.ts";
+import { headerModel } from "../run-task.ts";
 import { modelNotHere } from "../tei/info.ts";
 
 const props = z
@@ -36,17 +37,9 @@ const props = z
   })
   .openapi("LlamaProps");
 
-const modelQuery = z.object({
+const query = z.object({
   model: z.string().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
 });
-
-const propsRoute = createRoute({
-  method: "get",
-  path: "/props",
-  summary: "Facts of a model, as llama.cpp; loads nothing",
-  request: { query: modelQuery },
-  responses: { 200: jsonContent("The model", props), ...documentedErrors },
-} satisfies RouteConfig);
 
 const slot = z
   .object({
@@ -57,93 +50,83 @@ const slot = z
   })
   .openapi("LlamaSlot");
 
-const slotsRoute = createRoute({
-  method: "get",
-  path: "/slots",
-  summary: "The places of texts that one model generates at once, as llama.cpp; loads nothing",
-  request: { query: modelQuery },
-  responses: { 200: jsonContent("The places", z.array(slot)), ...documentedErrors },
-} satisfies RouteConfig);
-
-type TemplateRequest = Pick<ChatCompletionsRequest, "model" | "messages" | "tools" | "chat_template_kwargs">;
-
-const templateRequest: z.ZodType<TemplateRequest> = requestObject({
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+const templateRequest = requestObject({
+  model: modelField,
   messages: messagesField,
   tools: toolsField.optional(),
   chat_template_kwargs: members().optional().openapi({ description: "Further variables of the model's chat template" }),
-}).openapi("ApplyTemplateRequest") as never;
+}).openapi("ApplyTemplateRequest");
 
-const templateRoute = createRoute(
-  jsonRoute(
-    "/apply-template",
-    "The prompt of a conversation, as llama.cpp; loads nothing",
-    templateRequest,
-    z.object({ prompt: z.string() }).openapi("AppliedTemplate"),
-    documentedErrors,
-  ),
-);
-
-/** Adds the routes. */
-export function addProps(routes: Routes, service: Service): void {
-  routes.openapi(propsRoute, async (context) => {
-    const outcome = await describe(service, context, context.req.valid("query").model);
-    const { manifest } = outcome.result;
-    const config = manifest.text?.tokenizerConfig ?? {};
-    const body = {
-      default_generation_settings: { n_ctx: getContextLength(manifest) ?? 0, params: { ...manifest.generation } },
-      total_slots: defaultDecodeLimits.maxSequences,
-      model_path: outcome.model,
-      model_alias: outcome.model,
-      chat_template: manifest.chatTemplates?.["default"] ?? "",
-      bos_token: toContent(config["bos_token"]),
-      eos_token: toContent(config["eos_token"]),
-      modalities: { vision: false as const, audio: false as const },
-      build_info: `inferyard ${version}`,
-      is_sleeping: false as const,
-    };
-    return context.json(body, 200, resultHeaders(outcome));
-  });
-  routes.openapi(slotsRoute, async (context) => {
-    const { model } = context.req.valid("query");
-    const outcome = await describe(service, context, model);
-    const { reference } = await service.resolve(getCaller(context), outcome.model);
-    const counts = service.runtime.sequences().filter((each) => each.reference === reference);
-    const running = counts.reduce((sum, each) => sum + each.running, 0);
-    const n_ctx = getContextLength(outcome.result.manifest) ?? 0;
-    const slots = Array.from({ length: defaultDecodeLimits.maxSequences }, (_, id) => ({
-      id,
-      n_ctx,
-      speculative: false as const,
-      is_processing: id < running,
-    }));
-    return context.json(slots, 200, resultHeaders(outcome));
-  });
-  routes.openapi(templateRoute, async (context) => {
-    const request = context.req.valid("json");
-    const messages = toMessages(request);
-    const { tools, templateVariables } = toChatOptions(request);
-    const call = { model: request.model ?? context.req.header("x-inferyard-model"), texts: 1 };
-    const outcome = await service.callWithoutModel(getCaller(context), call, ({ reference }, signal) =>
-      service.runtime.chatPrompt(messages, {
-        ...omitUndefined({ tools, templateVariables }),
-        model: reference,
-        signal,
-      }),
-    );
-    return context.json({ prompt: outcome.result.text }, 200, resultHeaders(outcome));
-  });
+/** The routes. */
+export function propsRoutes(service: Service): Route[] {
+  return [
+    get({
+      path: "/props",
+      summary: "Facts of a model, as llama.cpp; loads nothing",
+      query,
+      description: "The model",
+      response: props,
+      answer: async ({ model }, context) => {
+        const outcome = await describe(service, context, model);
+        const manifest = outcome.result;
+        const config = manifest.text?.tokenizerConfig ?? {};
+        const body = {
+          default_generation_settings: { n_ctx: getContextLength(manifest) ?? 0, params: { ...manifest.generation } },
+          total_slots: defaultDecodeLimits.maxSequences,
+          model_path: outcome.model,
+          model_alias: outcome.model,
+          chat_template: manifest.chatTemplates?.["default"] ?? "",
+          bos_token: toContent(config["bos_token"]),
+          eos_token: toContent(config["eos_token"]),
+          modalities: { vision: false, audio: false },
+          build_info: `inferyard ${version}`,
+          is_sleeping: false,
+        };
+        return jsonResponse(context, body, outcome);
+      },
+    }),
+    get({
+      path: "/slots",
+      summary: "The places of texts that one model generates at once, as llama.cpp; loads nothing",
+      query,
+      description: "The places",
+      response: z.array(slot),
+      answer: async ({ model }, context) => {
+        const outcome = await describe(service, context, model);
+        const { reference } = outcome.resolved;
+        const counts = service.runtime.sequences().filter((each) => each.reference === reference);
+        const running = counts.reduce((sum, each) => sum + each.running, 0);
+        const n_ctx = getContextLength(outcome.result) ?? 0;
+        const slots = Array.from({ length: defaultDecodeLimits.maxSequences }, (_, id) => ({
+          id,
+          n_ctx,
+          speculative: false,
+          is_processing: id < running,
+        }));
+        return jsonResponse(context, slots, outcome);
+      },
+    }),
+    post({
+      path: "/apply-template",
+      summary: "The prompt of a conversation, as llama.cpp; loads nothing",
+      schema: templateRequest,
+      response: z.object({ prompt: z.string() }).openapi("AppliedTemplate"),
+      answer: async ({ model, messages: given, tools, chat_template_kwargs }, context) => {
+        const messages = toMessages(given);
+        const options = { ...toTools(omitUndefined({ tools })), ...thinkingVariables({ chat_template_kwargs }) };
+        const call = { model: headerModel(context, model), messages, options };
+        const outcome = await readChatPrompt(service, context, call, ({ text }) => text);
+        return jsonResponse(context, { prompt: outcome.result }, outcome);
+      },
+    }),
+  ];
 }
 
 /** The manifest of a model, which is neither loaded nor fetched for it. */
-function describe(
-  service: Service,
-  context: Context<Env>,
-  model: string | undefined,
-): Promise<CallResult<{ readonly manifest: Manifest }>> {
-  return service.describe(getCaller(context), model ?? context.req.header("x-inferyard-model"), {
-    loaded: async ({ manifest }) => ({ manifest }),
-    files: async (manifest) => ({ manifest }),
+function describe(service: Service, context: Context<Env>, model: string | undefined): Promise<CallResult<Manifest>> {
+  return service.calls.describe(getCaller(context), headerModel(context, model), {
+    loaded: async ({ manifest }) => manifest,
+    files: async (manifest) => manifest,
     missing: modelNotHere,
   });
 }

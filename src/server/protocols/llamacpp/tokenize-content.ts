@@ -2,27 +2,38 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
-import { type Env, getCaller, resultHeaders } from "../../http/context.ts";
-import { name, requestObject } from "../../http/field-schemas.ts";
+import { type Env, getCaller } from "../../http/context.ts";
+import { headerModelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { Service } from "../../serving/service.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
+import { headerModel } from "../run-task.ts";
 
-/** A validated request. */
-export interface TokenizeContentRequest {
-  readonly model?: string;
+/** A request for tokens. */
+export interface TokenizeContentCall {
+  readonly model: string | undefined;
   readonly content: string;
-  readonly add_special?: boolean;
-  readonly with_pieces?: boolean;
+  readonly addSpecialTokens: boolean;
+  /** Whether each token is given with its text. */
+  readonly withPieces: boolean;
 }
 
-/** Schema of the request. */
-export const tokenizeContentSchema: z.ZodType<TokenizeContentRequest> = requestObject({
-  model: name().optional().openapi({ description: "Name of a model. Default: that of x-inferyard-model, or the default model" }),
-  content: z.string(),
-  add_special: z.boolean().optional().openapi({ description: "Whether the tokenizer adds its special tokens. Default: false" }),
-  with_pieces: z.boolean().optional().openapi({ description: "Whether each token is given with its text. Default: false" }),
-}) as never;
+/** Requests with a content. */
+export const tokenizeContentForm: RequestForm<TokenizeContentCall> = requestForm(
+  requestObject({
+    model: headerModelField,
+    content: z.string(),
+    add_special: z.boolean().optional().openapi({ description: "Whether the tokenizer adds its special tokens. Default: false" }),
+    with_pieces: z.boolean().optional().openapi({ description: "Whether each token is given with its text. Default: false" }),
+  }),
+  ({ model, content, add_special: addSpecialTokens = false, with_pieces: withPieces = false }) => ({
+    model,
+    content,
+    addSpecialTokens,
+    withPieces,
+  }),
+);
 
 /** Schema of the response. */
 export const tokenizedContent: z.ZodType = z
@@ -31,15 +42,15 @@ export const tokenizedContent: z.ZodType = z
   })
   .openapi("TokenizedContent");
 
-/** Answers a validated request. */
+/** Answers a request. */
 export async function tokenizeContent(
-  service: Service,
+  { calls, runtime }: Service,
   context: Context<Env>,
-  { model, content, add_special: addSpecialTokens = false, with_pieces: withPieces = false }: TokenizeContentRequest,
+  { model, content, addSpecialTokens, withPieces }: TokenizeContentCall,
 ): Promise<Response> {
-  const call = { model: model ?? context.req.header("x-inferyard-model"), texts: 1 };
-  const outcome = await service.callWithoutModel(getCaller(context), call, async ({ reference }, signal) => {
-    const tokenizer = await service.runtime.getTokenizer(await service.runtime.manifest(reference, { signal }));
+  const call = { model: headerModel(context, model) };
+  const outcome = await calls.runWithoutModel(getCaller(context), call, async ({ reference }, signal) => {
+    const tokenizer = await runtime.getTokenizer(await runtime.manifest(reference, { signal }));
     const { ids } = await encodeText(tokenizer, content, { addSpecialTokens, maxTokens: Number.POSITIVE_INFINITY });
     if (!withPieces) return ids;
     const texts = new TokenTexts(tokenizer);
@@ -49,5 +60,5 @@ export async function tokenizeContent(
       return { id, piece: text.includes("\uFFFD") ? [...bytes] : text };
     });
   });
-  return jsonResponse(context, { tokens: outcome.result }, resultHeaders(outcome));
+  return jsonResponse(context, { tokens: outcome.result }, outcome);
 }

@@ -5,8 +5,8 @@ import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Service } from "../../serving/service.ts";
 import type { StartedCall } from "../generation/open-stream.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type OllamaGenerateRequest, toThinking } from "./generation-request.ts";
+import { invalidField } from "../generation/request-errors.ts";
+import type { OllamaGenerateCall } from "./generation-request.ts";
 
 /** A conversation for the chat template, or a prompt that is given to the model as it is; with its tokens where the answer has a context. */
 type GeneratePrompt = (
@@ -14,23 +14,15 @@ type GeneratePrompt = (
   | { readonly prompt: Prompt; readonly options: Pick<GenerateRequest, "suffix"> }
 ) & { readonly context?: readonly number[] };
 
-/** Throws INPUT_INVALID for fields of features that are not built. */
-export function refuseUnbuilt({ template = "", images = [] }: OllamaGenerateRequest): void {
-  if (template !== "")
-    throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");
-  if (images.length > 0) throw unsupportedField("images", "reading images", "send text");
-}
-
 /**
  * Ollama gives a prompt to the model as a message of the user, after the tokens of `context`; a model without a chat template, and one that fills in before a
  * suffix, gets it as it is. Throws INPUT_INVALID for a system message without a chat template.
  */
 export async function readPrompt(
   { runtime }: Service,
-  request: OllamaGenerateRequest,
+  { prompt, suffix, system, raw, context: before, thinking }: OllamaGenerateCall,
   { model, signal }: StartedCall,
 ): Promise<GeneratePrompt> {
-  const { prompt = "", suffix = "", system = "", raw = false, context: before = [] } = request;
   if (suffix !== "") {
     if (before.length > 0) throw invalidField("context", "has no place before a prompt with a suffix");
     return { prompt, options: { suffix } };
@@ -42,7 +34,7 @@ export async function readPrompt(
   if (isTemplated) {
     const systems = system === "" ? [] : [{ role: "system" as const, content: system }];
     const messages = [...systems, { role: "user" as const, content: prompt }];
-    const { tokens } = await runtime.chatPrompt(messages, { model, signal, ...toThinking(request) });
+    const { tokens } = await runtime.chatPrompt(messages, { model, signal, ...thinking });
     if (before.length === 0) return { messages, context: tokens };
     const all = [...before, ...withoutPrefix(tokens, tokenizer.frame.prefix)];
     return { prompt: all, options: {}, context: all };

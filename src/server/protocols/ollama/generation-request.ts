@@ -2,28 +2,21 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { conversation, isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { conversation, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
+import type { ChatCall } from "../generation/chat-call.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { toSeed } from "../generation/seed.ts";
-import { ollamaFields } from "./request-fields.ts";
-
-/** Options that some clients write beside `options`. */
-interface OptionsBeside {
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly top_k?: number;
-  readonly seed?: number;
-  readonly stop?: string | readonly string[];
-  readonly max_tokens?: number;
-  readonly max_output_tokens?: number;
-}
+import { readSampling } from "../generation/sampling.ts";
+import { ollamaFields, withoutLatest } from "./request-fields.ts";
 
 const besideField = z.number().optional().openapi({ description: "As the option of this name, which counts before it" });
 const limitField = z.number().optional().openapi({ description: "As options.num_predict, which counts before it" });
-const optionsBeside: Readonly<Record<keyof OptionsBeside, z.ZodType>> = {
+/** Options that some clients write beside `options`. */
+const optionsBeside = {
   temperature: besideField,
   top_p: besideField,
   top_k: besideField,
@@ -36,37 +29,8 @@ const optionsBeside: Readonly<Record<keyof OptionsBeside, z.ZodType>> = {
   max_output_tokens: limitField,
 };
 
-/** Fields that both routes have. */
-interface SharedFields extends OptionsBeside {
-  readonly model?: string;
-  readonly stream?: boolean;
-  readonly format?: unknown;
-  readonly think?: boolean | string;
-  readonly options?: unknown;
-  readonly keep_alive?: number | string | null;
-  readonly logprobs?: boolean;
-  readonly top_logprobs?: number;
-}
-
-/** A validated request of /api/chat. */
-export interface OllamaChatRequest extends SharedFields {
-  readonly messages?: readonly Readonly<Record<string, unknown>>[];
-  readonly tools?: readonly Readonly<Record<string, unknown>>[];
-}
-
-/** A validated request of /api/generate. */
-export interface OllamaGenerateRequest extends SharedFields {
-  readonly prompt?: string;
-  readonly system?: string;
-  readonly suffix?: string;
-  readonly template?: string;
-  readonly raw?: boolean;
-  readonly images?: readonly string[];
-  readonly context?: readonly number[];
-}
-
 const sharedFields = {
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+  model: modelField,
   stream: z
     .boolean()
     .optional()
@@ -87,15 +51,13 @@ const sharedFields = {
   ...ollamaFields,
 };
 
-/** Schema of /api/chat. */
-export const chatRequestSchema: z.ZodType<OllamaChatRequest> = requestObject({
+const chatSchema = requestObject({
   ...sharedFields,
   messages: conversation(members(), 0).optional().openapi({ description: "Default: none, which loads the model only" }),
   tools: listOf(members()).optional(),
-}).openapi("OllamaChatRequest") as never;
+}).openapi("OllamaChatRequest");
 
-/** Schema of /api/generate. */
-export const generateRequestSchema: z.ZodType<OllamaGenerateRequest> = requestObject({
+const generateSchema = requestObject({
   ...sharedFields,
   prompt: z.string().optional().openapi({ description: "Default: none, which loads the model only" }),
   system: z.string().optional(),
@@ -112,10 +74,72 @@ export const generateRequestSchema: z.ZodType<OllamaGenerateRequest> = requestOb
   context: tokenIds()
     .optional()
     .openapi({ description: "Tokens of a conversation, as the last answer of this route ended with; the prompt continues it" }),
-}).openapi("OllamaGenerateRequest") as never;
+}).openapi("OllamaGenerateRequest");
+
+type ChatFields = z.infer<typeof chatSchema>;
+type SharedFields = Omit<ChatFields, "messages" | "tools">;
+
+/** What both requests have. */
+interface SharedCall extends Pick<ChatCall, "model" | "isStreamed" | "keepAlive" | "showsTokens"> {
+  /** The model's name as the client wrote it, which the answer repeats. */
+  readonly written: string | undefined;
+}
+
+/** A request of /api/chat. Without messages it only loads the model, or unloads it. */
+export interface OllamaChatCall extends ChatCall, SharedCall {}
+
+/** A request of /api/generate. Without a prompt and a suffix it only loads the model, or unloads it. */
+export interface OllamaGenerateCall extends SharedCall {
+  readonly prompt: string;
+  readonly suffix: string;
+  readonly system: string;
+  /** Whether the prompt is given to the model without its chat template. */
+  readonly raw: boolean;
+  /** Tokens before the prompt. */
+  readonly context: readonly number[];
+  readonly sampling: GenerationOptions;
+  readonly thinking: Pick<ChatRequest, "templateVariables">;
+}
+
+/** Requests of /api/chat. */
+export const chatForm: RequestForm<OllamaChatCall> = requestForm(chatSchema, (request) => {
+  const { messages = [] } = request;
+  const shared = toShared(request);
+  if (messages.length === 0) return { ...shared, messages: [], options: {} };
+  const given = toMessages(messages);
+  return { ...shared, messages: given, options: { ...toSampling(request), ...toTools(request.tools), ...toThinking(request) } };
+});
+
+/** Requests of /api/generate. Throws INPUT_INVALID for what is not built. */
+export const generateForm: RequestForm<OllamaGenerateCall> = requestForm(generateSchema, (request) => {
+  const { prompt = "", suffix = "", system = "", raw = false, context = [], template = "", images = [] } = request;
+  if (template !== "")
+    throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");
+  if (images.length > 0) throw unsupportedField("images", "reading images", "send text");
+  const isEmpty = prompt === "" && suffix === "";
+  return {
+    ...toShared(request),
+    prompt,
+    suffix,
+    system,
+    raw,
+    context,
+    sampling: isEmpty ? {} : toSampling(request),
+    thinking: toThinking(request),
+  };
+});
+
+function toShared({
+  model: written,
+  stream: isStreamed = true,
+  keep_alive: keepAlive,
+  logprobs = false,
+}: SharedFields): SharedCall {
+  return { written, model: withoutLatest(written), keepAlive, isStreamed, showsTokens: logprobs };
+}
 
 /** The conversation of a request. */
-export function toMessages(messages: readonly Readonly<Record<string, unknown>>[]): readonly ChatMessage[] {
+function toMessages(messages: readonly Readonly<Record<string, unknown>>[]): readonly ChatMessage[] {
   return messages.map((message, index) => {
     const path = `messages.${index}`;
     const { role: written, content, thinking, tool_calls: calls, tool_name: toolName, images } = message;
@@ -150,7 +174,7 @@ function toText(content: unknown, path: string): string {
 }
 
 /** The tools of a request. */
-export function toTools(tools: readonly Readonly<Record<string, unknown>>[] = []): Pick<ChatRequest, "tools"> {
+function toTools(tools: readonly Readonly<Record<string, unknown>>[] = []): Pick<ChatRequest, "tools"> {
   const list = tools.map(({ function: given }, index): Tool => {
     const { name: called, description, parameters } = isObject(given) ? given : {};
     if (typeof called !== "string") throw invalidField(`tools.${index}`, "must be a function with a name");
@@ -163,15 +187,15 @@ export function toTools(tools: readonly Readonly<Record<string, unknown>>[] = []
   return list.length === 0 ? {} : { tools: list };
 }
 
-/** Variables of the chat template that `think` sets. */
-export function toThinking({ think }: SharedFields): Pick<ChatRequest, "templateVariables"> {
+/** What `think` sets in the chat template. */
+function toThinking({ think }: SharedFields): Pick<ChatRequest, "templateVariables"> {
   if (think === undefined) return {};
   const effort = typeof think === "string" ? { reasoning_effort: think } : {};
   return { templateVariables: { enable_thinking: think !== false, ...effort } };
 }
 
 /** Options of sampling. Throws INPUT_INVALID for mirostat, and for what else changes the text and is not built. */
-export function toSampling(request: SharedFields): GenerationOptions {
+function toSampling(request: SharedFields): GenerationOptions {
   const { format, logprobs, top_logprobs: alternatives = 0 } = request;
   const given = toOptions(request);
   if (Number(given["mirostat"] ?? 0) !== 0) throw unsupportedField("options.mirostat", "mirostat", "leave it out");
@@ -182,24 +206,23 @@ export function toSampling(request: SharedFields): GenerationOptions {
     throw invalidField(`options.${field}`, "must be a number");
   };
   const limit = number("num_predict") ?? -1;
-  const topP = number("top_p");
   const { stop } = given;
   return {
-    ...getFormat(format),
+    ...toFormat(format),
     ...(logprobs === true ? { logprobs: alternatives } : {}),
-    ...omitUndefined({
-      temperature: topP === 0 ? 0 : number("temperature"),
-      topP: topP === 0 ? undefined : topP,
+    ...readSampling({
+      temperature: number("temperature"),
+      topP: number("top_p"),
       topK: number("top_k"),
       minP: number("min_p"),
       typicalP: number("typical_p"),
-      seed: toSeed(number("seed")),
+      seed: number("seed"),
       repetitionPenalty: number("repeat_penalty"),
       presencePenalty: number("presence_penalty"),
       frequencyPenalty: number("frequency_penalty"),
       maxNewTokens: limit > 0 ? limit : undefined,
+      stop: typeof stop === "string" || Array.isArray(stop) ? stop : undefined,
     }),
-    ...getStop(stop),
   };
 }
 
@@ -210,12 +233,7 @@ function toOptions({ options, ...fields }: SharedFields): Readonly<Record<string
   return { ...omitUndefined({ ...written, num_predict: outputLimit }), ...(isObject(options) ? options : {}) };
 }
 
-function getStop(stop: unknown): Pick<GenerationOptions, "stop"> {
-  const texts = (typeof stop === "string" ? [stop] : Array.isArray(stop) ? (stop as string[]) : []).filter((text) => text !== "");
-  return texts.length === 0 ? {} : { stop: texts };
-}
-
-function getFormat(format: unknown): Pick<GenerationOptions, "constraint"> {
+function toFormat(format: unknown): Pick<GenerationOptions, "constraint"> {
   if (format === undefined || format === "") return {};
   if (format === "json") return { constraint: { type: "json", value: "object" } };
   if (isObject(format)) return { constraint: { type: "schema", schema: format } };

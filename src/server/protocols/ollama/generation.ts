@@ -1,48 +1,33 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { parseObject } from "../../../formats/json/complete-json.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
-import type { Tokenizer } from "../../../tokenizers/index.ts";
-import type { Env, Routes } from "../../http/context.ts";
+import type { Env } from "../../http/context.ts";
+import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
+import { type Route, type RouteDescription, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
+import { streamedAnswer } from "../generation/answer.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";
+import { jsonLinesHeaders } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
-import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
-import { documentedErrors } from "./errors.ts";
-import { chatRequestSchema, generateRequestSchema, toMessages, toSampling, toThinking, toTools } from "./generation-request.ts";
-import { readPrompt, refuseUnbuilt } from "./generate-prompt.ts";
+import { readPrompt } from "./generate-prompt.ts";
+import { type OllamaChatCall, type OllamaGenerateCall, chatForm, generateForm } from "./generation-request.ts";
+import { loadOrUnload } from "./keep-alive.ts";
 import { ollamaLogprobs } from "./logprobs.ts";
-import { type WrittenKeepAlive, applyKeepAlive, loadOrUnload } from "./keep-alive.ts";
-import { withoutLatest } from "./request-fields.ts";
 
 const line = z.looseObject({ model: z.string(), created_at: z.string(), done: z.boolean() });
 
-const getRoute = <Request extends z.ZodType>(path: string, summary: string, schema: Request, name: string) =>
-  createRoute({
-    method: "post",
-    path,
-    summary,
-    request: { body: { required: true, content: { "application/json": { schema } } } },
-    responses: {
-      200: {
-        description: "The answer in lines of JSON while it is generated; without `stream`, as one object",
-        content: { "application/json": { schema: line.openapi(name) }, "application/x-ndjson": { schema: z.string() } },
-      },
-      ...documentedErrors,
-    },
-  } satisfies RouteConfig);
-
-const chatRoute = getRoute("/api/chat", "Continue a conversation, as Ollama", chatRequestSchema, "OllamaChat");
-const generateRoute = getRoute(
-  "/api/generate",
-  "Generate what follows a prompt, as Ollama",
-  generateRequestSchema,
-  "OllamaGenerate",
-);
+const describe = (path: string, summary: string, schemaName: string): RouteDescription => ({
+  path,
+  summary,
+  description: "The answer in lines of JSON while it is generated; without `stream`, as one object",
+  response: line.openapi(schemaName),
+  media: { "application/x-ndjson": z.string() },
+});
 
 /** What the last fields of an answer are made of. */
 type Ended = Pick<ChatAnswer, "finishReason" | "tokens" | "promptTokens" | "timings">;
@@ -54,114 +39,110 @@ interface Part {
   readonly logprobs?: readonly GeneratedLogprob[] | undefined;
 }
 
-/** How an answer is written. */
-interface Answer<Result, Event> {
-  readonly written: string | undefined;
-  readonly isStreamed: boolean;
-  readonly opened: OpenedCall<Result, Event>;
+/** How the answers of a route are written. */
+interface AnswerForm<Event> {
   /** The part that an event is; undefined: nothing. */
   readonly getPart: (event: Event) => Part | undefined;
   /** One object of the fields of all parts. */
   readonly join: (parts: readonly object[]) => object;
-  /** Undefined unless tokens are given with their log probabilities. */
-  readonly tokenizer: Tokenizer | undefined;
-  /** Tokens of the prompt, which the answer ends with as `context`. Default: it has none. */
-  readonly context?: readonly number[];
 }
 
-/** Adds `POST /api/chat` and `POST /api/generate`. */
-export function addGeneration(routes: Routes, service: Service): void {
-  routes.openapi(chatRoute, async (context) => {
-    const request = context.req.valid("json");
-    const model = withoutLatest(request.model);
-    const { messages = [], tools, keep_alive: keepAlive, stream = true } = request;
-    if (messages.length === 0)
-      return respondWithoutText(service, context, model, keepAlive, { message: { role: "assistant", content: "" } });
-    const given = toMessages(messages);
-    const options = { ...toSampling(request), ...toTools(tools), ...toThinking(request) };
-    let tokenizer: Tokenizer | undefined;
-    const opened = await openStream(service, context, { model }, async (call) => {
-      if (request.logprobs === true) tokenizer = await service.runtime.tokenizer(call.model);
-      return service.runtime.chat(given, { ...options, ...call, stream: true });
-    });
-    await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
-    const answer = { written: request.model, isStreamed: stream, opened, tokenizer };
-    return respond(context, { ...answer, getPart: chatPart, join: joinMessage });
-  });
-  routes.openapi(generateRoute, async (context) => {
-    const request = context.req.valid("json");
-    const model = withoutLatest(request.model);
-    const { prompt = "", suffix = "", keep_alive: keepAlive, stream = true } = request;
-    refuseUnbuilt(request);
-    if (prompt === "" && suffix === "") return respondWithoutText(service, context, model, keepAlive, { response: "" });
-    const prompted: { tokenizer?: Tokenizer; context?: readonly number[] } = {};
-    const opened = await openStream<unknown, ChatEvent | GenerationEvent>(service, context, { model }, async (call) => {
-      if (request.logprobs === true) prompted.tokenizer = await service.runtime.tokenizer(call.model);
-      const read = await readPrompt(service, request, call);
-      if (read.context !== undefined) prompted.context = read.context;
-      const options = { ...toSampling(request), ...call, stream: true as const };
-      if ("messages" in read) return service.runtime.chat(read.messages, { ...options, ...toThinking(request) });
-      return service.runtime.generate(read.prompt, { ...options, ...read.options });
-    });
-    await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
-    const answer = { written: request.model, isStreamed: stream, opened, tokenizer: undefined, ...prompted };
-    return respond(context, { ...answer, getPart: responsePart, join: joinResponse });
-  });
+/** `POST /api/chat` and `POST /api/generate`. */
+export function generationRoutes(service: Service): Route[] {
+  const { runtime } = service;
+  return [
+    post({
+      ...describe("/api/chat", "Continue a conversation, as Ollama", "OllamaChat"),
+      schema: chatForm.schema,
+      answer: async (request, context) => {
+        const call: OllamaChatCall = chatForm.read(request, partIgnorer(context));
+        const { messages, options } = call;
+        if (messages.length === 0)
+          return respondWithoutText(service, context, call, { message: { role: "assistant", content: "" } });
+        const opened = await openStream(service, context, {
+          ...call,
+          start: (on) => runtime.chat(messages, { ...options, ...on, stream: true }),
+        });
+        return respond(context, call, opened, { getPart: chatPart, join: joinMessage });
+      },
+    }),
+    post({
+      ...describe("/api/generate", "Generate what follows a prompt, as Ollama", "OllamaGenerate"),
+      schema: generateForm.schema,
+      answer: async (request, context) => {
+        const call: OllamaGenerateCall = generateForm.read(request, partIgnorer(context));
+        if (call.prompt === "" && call.suffix === "") return respondWithoutText(service, context, call, { response: "" });
+        let promptTokens: readonly number[] | undefined;
+        const opened = await openStream<unknown, ChatEvent | GenerationEvent>(service, context, {
+          ...call,
+          start: async (on) => {
+            const read = await readPrompt(service, call, on);
+            promptTokens = read.context;
+            const options = { ...call.sampling, ...on, stream: true as const };
+            if ("messages" in read) return runtime.chat(read.messages, { ...options, ...call.thinking });
+            return runtime.generate(read.prompt, { ...options, ...read.options });
+          },
+        });
+        return respond(context, call, opened, { getPart: responsePart, join: joinResponse }, promptTokens);
+      },
+    }),
+  ];
 }
 
 /** Answers a request without a prompt, which loads the model, or unloads it with a keep-alive of 0. */
 async function respondWithoutText(
   service: Service,
   context: Context<Env>,
-  model: string | undefined,
-  keepAlive: WrittenKeepAlive,
+  { model, keepAlive }: Pick<OllamaChatCall, "model" | "keepAlive">,
   empty: object,
-): Promise<never> {
+): Promise<Response> {
   const done = await loadOrUnload(service, context, model, keepAlive);
-  return context.json({ ...head(done.model), ...empty, done: true, done_reason: done.reason }, 200) as never;
+  return context.json({ ...head(done.model), ...empty, done: true, done_reason: done.reason }, 200);
 }
 
+/** `promptTokens`: those that the answer ends with, before its own, as `context`. Default: it has none. */
 async function respond<Result, Event>(
   context: Context<Env>,
-  { written, isStreamed, opened: { stream, model }, getPart, join, tokenizer, context: promptTokens }: Answer<Result, Event>,
-): Promise<never> {
-  const name = written ?? model;
+  { written, isStreamed }: Pick<OllamaChatCall, "written" | "isStreamed">,
+  opened: OpenedCall<Result, Event>,
+  { getPart, join }: AnswerForm<Event>,
+  promptTokens?: readonly number[],
+): Promise<Response> {
+  const name = written ?? opened.model;
   const ending = (end: Ended): object => ({
     ...endFields(context, end),
     ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
   });
-  const texts = new TokenTexts(tokenizer);
-  const toLogprobs = (logprobs: readonly GeneratedLogprob[] = []): object =>
+  const texts = new TokenTexts(opened.tokenizer);
+  const shownLogprobs = (logprobs: readonly GeneratedLogprob[] = []): object =>
     logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
     const logprobs: GeneratedLogprob[] = [];
     let end: object = {};
-    for await (const event of stream) {
+    for await (const event of opened.stream) {
       const part = getPart(event);
       logprobs.push(...(part?.logprobs ?? []));
       if (part?.end !== undefined) end = ending(part.end);
       else if (part !== undefined) fields.push(part.fields);
     }
-    const headers = { "content-type": "application/json" };
-    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...toLogprobs(logprobs) }), 200, headers) as never;
+    const whole = jsonText({ ...head(name), ...join(fields), ...end, ...shownLogprobs(logprobs) });
+    return context.body(whole, 200, { "content-type": "application/json" });
   }
-  async function* parts(): AsyncGenerator<string, void> {
-    try {
+  return streamedAnswer(context, opened, {
+    async *parts(stream) {
       for await (const event of stream) {
         const part = getPart(event);
         if (part === undefined) continue;
         const { end, logprobs } = part;
         const fields = end === undefined ? { ...part.fields, done: false } : { ...join([]), ...ending(end) };
-        yield `${jsonText({ ...head(name), ...fields, ...toLogprobs(logprobs) })}\n`;
+        yield `${jsonText({ ...head(name), ...fields, ...shownLogprobs(logprobs) })}\n`;
       }
-    } catch (error) {
-      yield `${JSON.stringify({ error: messageWithRemedy(publicError(error)) })}\n`;
-    } finally {
-      await stream.cancel();
-    }
-  }
-  return context.body(streamedBody(parts()), 200, jsonLinesHeaders) as never;
+    },
+    failure: (thrown) => `${JSON.stringify({ error: messageWithRemedy(publicError(thrown)) })}\n`,
+    heartbeat: undefined,
+    headers: jsonLinesHeaders,
+  });
 }
 
 const head = (model: string): object => ({ model, created_at: new Date().toISOString() });

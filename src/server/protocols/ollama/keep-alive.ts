@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Env, getCaller } from "../../http/context.ts";
-import type { ModelCall } from "../../serving/calls.ts";
+import type { ResolvedModel } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
 
 /** The field as clients write it; null counts as absent. */
@@ -32,17 +32,16 @@ export const ttlField: z.ZodOptional<z.ZodNumber> = z.number().optional().openap
   description: "As LM Studio: seconds that the model stays in memory unused. Obeyed for administrators, as `keep_alive`",
 });
 
-/** Applies the field to the model of a call that has been answered. If the caller may not unload models, a response header says that the field is ignored. */
+/** Applies the field to the model of a call that has been answered or is streamed. For a caller who may not unload models a response header says that it is ignored. */
 export async function applyKeepAlive(
   service: Service,
   context: Context<Env>,
-  call: Pick<ModelCall, "model" | "runsLanguageModel">,
+  model: ResolvedModel,
   written: WrittenKeepAlive,
 ): Promise<void> {
   const milliseconds = keepAliveMs(written);
   if (milliseconds === undefined) return;
-  const caller = getCaller(context);
-  if (caller.role === "admin") await service.setKeepAlive(caller, call, milliseconds);
+  if (context.get("role") === "admin") await service.calls.setKeepAlive(model, milliseconds);
   else context.header(refusalHeader, refusal);
 }
 
@@ -60,13 +59,13 @@ export async function loadOrUnload(
   const milliseconds = keepAliveMs(written);
   if (milliseconds !== undefined && caller.role !== "admin") throw forbidden(milliseconds);
   if (milliseconds === 0) {
-    const { name, reference } = await service.resolve(caller, model);
+    const { name, reference } = await service.names.resolve(caller, model);
     await service.runtime.unload(reference, { signal: caller.signal });
     return { model: name, reason: "unload" };
   }
   const call = { model, texts: 0, runsLanguageModel: true };
-  const outcome = await service.call(caller, call, async () => null);
-  await applyKeepAlive(service, context, call, written);
+  const outcome = await service.calls.run(caller, call, async () => null);
+  await applyKeepAlive(service, context, outcome.resolved, written);
   return { model: outcome.model, reason: "load" };
 }
 

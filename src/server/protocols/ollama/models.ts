@@ -1,20 +1,17 @@
 /** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import type { Manifest } from "../../../models/manifest.ts";
-import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
-import { readManifest } from "../../../models/index.ts";
-import { toSha256 } from "../../../storage/sha256.ts";
-import { type Routes, getCaller } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
-import { name, requestObject } from "../../http/field-schemas.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import type { Service } from "../../serving/service.ts";
 import { getContextLength } from "../../../models/context-length.ts";
-import { documentedErrors } from "./errors.ts";
+import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
+import { toSha256 } from "../../../storage/sha256.ts";
+import { getCaller } from "../../http/context.ts";
+import { name, requestObject } from "../../http/field-schemas.ts";
+import { type Route, post } from "../../http/routes/route.ts";
+import type { Service } from "../../serving/service.ts";
+import { type ModelFacts, getModelFacts, listModelFacts, requireManifest } from "../model-facts.ts";
 import { modelInfo, ollamaCapabilities, samplingParameters } from "./model-description.ts";
 import { withoutLatest } from "./request-fields.ts";
 
@@ -68,101 +65,89 @@ const shown = z
   })
   .openapi("OllamaShow");
 
-const tagsRoute = createRoute({
-  method: "get",
-  path: "/api/tags",
-  summary: "List models, as Ollama",
-  responses: {
-    200: jsonContent(
-      "Every model that requests may name and whose files are on this machine",
-      z.object({ models: z.array(listed) }).openapi("OllamaTags"),
-    ),
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
-
-const psRoute = createRoute({
-  method: "get",
-  path: "/api/ps",
-  summary: "List the models in memory, as Ollama",
-  responses: {
-    200: jsonContent("Those that requests may name", z.object({ models: z.array(running) }).openapi("OllamaProcesses")),
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
-
 const showRequest = requestObject({
   model: name().optional().openapi({ example: "builtin" }),
   name: name().optional().openapi({ description: "Older name of `model`" }),
   verbose: z.boolean().optional().openapi({ description: "Accepted and ignored: tokens and merges are not listed" }),
 }).openapi("OllamaShowRequest");
 
-const showRoute = createRoute(jsonRoute("/api/show", "One model, as Ollama", showRequest, shown, documentedErrors));
-
-/** A model's manifest, and what the list says of it. */
-interface Described {
-  readonly manifest: Manifest;
-  readonly listed: z.infer<typeof listed>;
+/** `GET /api/tags`, `GET /api/ps` and `POST /api/show`. */
+export function modelRoutes(service: Service): Route[] {
+  return [
+    {
+      method: "get",
+      path: "/api/tags",
+      summary: "List models, as Ollama",
+      description: "Every model that requests may name and whose files are on this machine",
+      response: z.object({ models: z.array(listed) }).openapi("OllamaTags"),
+      answer: async (context) => {
+        const models = (await listModelFacts(service)).map((facts) => describe(facts).catch(() => []));
+        return context.json({ models: (await Promise.all(models)).flat() }, 200);
+      },
+    },
+    {
+      method: "get",
+      path: "/api/ps",
+      summary: "List the models in memory, as Ollama",
+      description: "Those that requests may name",
+      response: z.object({ models: z.array(running) }).openapi("OllamaProcesses"),
+      answer: async (context) => {
+        const names = await service.names.list();
+        const models = await Promise.all(names.map((model) => runningModels(service, model)));
+        return context.json({ models: models.flat() }, 200);
+      },
+    },
+    post({
+      path: "/api/show",
+      summary: "One model, as Ollama",
+      schema: showRequest,
+      response: shown,
+      answer: async (request, context) => {
+        const written = withoutLatest(request.model ?? request.name);
+        if (written === undefined)
+          throw new InferyardError("INPUT_INVALID", "the request names no model", { remedy: "give its name in `model`" });
+        const { name: model } = await service.names.resolve(getCaller(context), written);
+        const facts = await getModelFacts(service, model);
+        const { modified_at, details } = await describe(facts);
+        const manifest = requireManifest(facts);
+        const { license, chatTemplates, text } = manifest;
+        // A tokenizer that cannot be read fills in nothing.
+        const tokenizer = text && (await service.runtime.getTokenizer(manifest).catch(() => undefined));
+        const body = {
+          modified_at,
+          details,
+          model_info: modelInfo(manifest, details.family),
+          capabilities: ollamaCapabilities(manifest, tokenizer),
+          ...omitUndefined({ template: chatTemplates?.["default"], parameters: samplingParameters(manifest), license }),
+        };
+        return context.json(body, 200);
+      },
+    }),
+  ];
 }
 
-/** Adds `GET /api/tags`, `GET /api/ps` and `POST /api/show`. */
-export function addModels(routes: Routes, service: Service): void {
-  routes.openapi(tagsRoute, async (context) => {
-    const all = await Promise.all((await service.modelNames()).map((model) => describe(service, model).catch(() => undefined)));
-    return context.json({ models: all.flatMap((one) => (one === undefined ? [] : [one.listed])) }, 200);
-  });
-  routes.openapi(psRoute, async (context) => {
-    const names = await service.modelNames();
-    const models = await Promise.all(names.map((model) => runningModels(service, model)));
-    return context.json({ models: models.flat() }, 200);
-  });
-  routes.openapi(showRoute, async (context) => {
-    const request = context.req.valid("json");
-    const written = withoutLatest(request.model ?? request.name);
-    if (written === undefined) {
-      throw new InferyardError("INPUT_INVALID", "the request names no model", { remedy: "give its name in `model`" });
-    }
-    const { name: model } = await service.resolve(getCaller(context), written);
-    const { manifest, listed: found } = await describe(service, model);
-    const { license, chatTemplates, text } = manifest;
-    // A tokenizer that cannot be read fills in nothing.
-    const tokenizer = text && (await service.runtime.getTokenizer(manifest).catch(() => undefined));
-    const body = {
-      modified_at: found.modified_at,
-      details: found.details,
-      model_info: modelInfo(manifest, found.details.family),
-      capabilities: ollamaCapabilities(manifest, tokenizer),
-      ...omitUndefined({ template: chatTemplates?.["default"], parameters: samplingParameters(manifest), license }),
-    };
-    return context.json(body, 200);
-  });
-}
-
-/** Describes a model by its files. Throws errors of reading them. */
-async function describe(service: Service, model: string): Promise<Described> {
-  const { reference } = await service.resolve({}, model);
-  const manifest = await readManifest(reference);
+/** Describes a model by its files. Throws what reading them threw. */
+async function describe(facts: ModelFacts): Promise<z.infer<typeof listed>> {
+  const { name: model, fetched } = facts;
+  const manifest = requireManifest(facts);
   const [variant] = manifest.variants;
   const { format = "", bytes = 0, precision, sha256, config = {}, path = manifest.directory } = variant ?? {};
   const stated = [config["model_type"], config[ggufArchitectureKey]].find((name) => typeof name === "string");
   const family = stated ?? format;
-  const modified = (await service.fetchTime(model)) ?? (await stat(path)).mtime;
+  const modified = fetched ?? (await stat(path)).mtime;
   return {
-    manifest,
-    listed: {
-      name: model,
-      model,
-      modified_at: modified.toISOString(),
-      size: bytes,
-      digest: sha256 ?? fileDigest(basename(path), bytes, modified),
-      details: {
-        parent_model: "",
-        format,
-        family,
-        families: [family],
-        parameter_size: "",
-        quantization_level: precision ?? "",
-      },
+    name: model,
+    model,
+    modified_at: modified.toISOString(),
+    size: bytes,
+    digest: sha256 ?? fileDigest(basename(path), bytes, modified),
+    details: {
+      parent_model: "",
+      format,
+      family,
+      families: [family],
+      parameter_size: "",
+      quantization_level: precision ?? "",
     },
   };
 }
@@ -176,14 +161,12 @@ const never = "9999-12-31T23:59:59Z";
 
 /** The loaded instances of a model, one for each target that it was loaded on. */
 async function runningModels(service: Service, model: string): Promise<z.infer<typeof running>[]> {
-  const { reference } = await service.resolve({}, model);
+  const { reference } = await service.names.resolve({}, model);
   const resident = service.runtime.memory().models.filter((one) => one.reference === reference);
   if (resident.length === 0) return [];
-  const {
-    manifest,
-    listed: { modified_at: _modified, ...about },
-  } = await describe(service, model);
-  const length = getContextLength(manifest);
+  const facts = await getModelFacts(service, model);
+  const { modified_at: _modified, ...about } = await describe(facts);
+  const length = getContextLength(requireManifest(facts));
   return resident.map(({ bytes, expiresAt }) => {
     const { memory = 0, ...devices } = bytes;
     const onDevices = Object.values(devices).reduce((sum, held) => sum + held, 0);

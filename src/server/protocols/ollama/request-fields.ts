@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Env } from "../../http/context.ts";
-import { isObject } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { type Issue, ignorableIssue } from "../../http/fields/schema-run.ts";
 import { keepAliveField } from "./keep-alive.ts";
 

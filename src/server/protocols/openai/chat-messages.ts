@@ -3,23 +3,14 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
-import {
-  conversation,
-  arrayAlternative,
-  isObject,
-  isText,
-  listOf,
-  members,
-  oneOf,
-  requestObject,
-  text,
-} from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { conversation, arrayAlternative, isText, listOf, members, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
 
 const string = z.string();
 const part = requestObject({ type: string, text: string.optional(), refusal: string.optional() });
-const content = oneOf<ContentField>("a text or parts of it", [text, arrayAlternative(listOf(part) as never, () => true)]);
+const content = oneOf<ContentField>("a text or parts of it", [text, arrayAlternative(listOf(part), () => true)]);
 const written = requestObject({
   name: string,
   arguments: oneOf<string | Readonly<Record<string, unknown>>>("a JSON text or an object", [
@@ -34,11 +25,11 @@ const toolCall = oneOf<CallField>("a call of a function or of a custom tool", [
       ...callFields,
       type: z.literal("custom"),
       custom: requestObject({ name: string, input: string.optional() }),
-    }) as never,
+    }),
     fits: (call) => isObject(call) && call["type"] === "custom",
   },
   {
-    schema: requestObject({ ...callFields, type: z.literal("function").optional(), function: written }) as never,
+    schema: requestObject({ ...callFields, type: z.literal("function").optional(), function: written }),
     fits: isObject,
   },
 ]);
@@ -59,7 +50,7 @@ const message = requestObject({
 }).openapi("ChatMessage");
 
 /** Schema of the field `messages`. */
-export const messagesField: z.ZodType<readonly MessageField[]> = conversation(message) as never;
+export const messagesField: z.ZodType<MessageField[]> = conversation(message);
 
 /** Content of a message: a text, or parts. */
 export type ContentField =
@@ -82,17 +73,17 @@ type CallField =
 /** A message of a request. */
 export interface MessageField {
   readonly role: ChatMessage["role"] | "function";
-  readonly content?: ContentField;
-  readonly name?: string;
-  readonly tool_calls?: readonly CallField[];
-  readonly tool_call_id?: string;
-  readonly function_call?: WrittenCall;
-  readonly reasoning_content?: string;
-  readonly reasoning?: string;
+  readonly content?: ContentField | undefined;
+  readonly name?: string | undefined;
+  readonly tool_calls?: readonly CallField[] | undefined;
+  readonly tool_call_id?: string | undefined;
+  readonly function_call?: WrittenCall | undefined;
+  readonly reasoning_content?: string | undefined;
+  readonly reasoning?: string | undefined;
 }
 
 /** The conversation of a request. Throws INPUT_INVALID for parts that are not text. */
-export function toMessages({ messages }: { readonly messages: readonly MessageField[] }): readonly ChatMessage[] {
+export function toMessages(messages: readonly MessageField[]): readonly ChatMessage[] {
   return messages.map((each, index) => {
     const reasoning = each.reasoning_content ?? each.reasoning;
     const older = each.function_call === undefined ? [] : [functionCall("", each.function_call)];

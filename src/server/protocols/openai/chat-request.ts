@@ -1,61 +1,25 @@
 /** Requests of OpenAI's chat completions, with the fields that vLLM and others add. */
 import { z } from "@hono/zod-openapi";
+import type { ChatRequest, GenerateRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { members, listOf, getMembers, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
-import { type ConstraintRequest, constraintFields, toConstraint } from "../generation/constraint-fields.ts";
-import { unsupportedField } from "../generation/request-errors.ts";
+import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
+import { getMembers, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
+import type { ChatCall } from "../generation/chat-call.ts";
+import { constraintFields, toConstraint } from "../generation/constraint-fields.ts";
+import type { GenerationCall } from "../generation/open-stream.ts";
+import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { readSampling } from "../generation/sampling.ts";
+import { thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
-import { toSeed } from "../generation/seed.ts";
-import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
-import { type MessageField, messagesField } from "./chat-messages.ts";
-import { type ToolsRequest, toolFields, toTools } from "./chat-tools.ts";
+import { messagesField, toMessages } from "./chat-messages.ts";
+import { type CallForm, getCallForm, toTools, toolFields } from "./chat-tools.ts";
 
 const text = z.string();
 
 /** Fields that change how tokens are chosen, which chat completions and completions share. */
-export interface SamplingRequest {
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly top_k?: number;
-  readonly min_p?: number;
-  readonly typical_p?: number;
-  readonly typ_p?: number;
-  readonly seed?: number;
-  readonly presence_penalty?: number;
-  readonly frequency_penalty?: number;
-  readonly repetition_penalty?: number;
-  readonly repeat_penalty?: number;
-  readonly logit_bias?: Readonly<Record<string, number>>;
-  readonly stop?: string | readonly string[];
-  readonly stop_token_ids?: readonly number[];
-  readonly min_tokens?: number;
-  readonly ignore_eos?: boolean;
-  readonly bad_words?: readonly string[];
-  readonly n?: number;
-}
-
-/** A validated request. */
-export interface ChatCompletionsRequest extends SamplingRequest, ConstraintRequest, ToolsRequest, ThinkingRequest {
-  readonly model?: string;
-  readonly messages: readonly MessageField[];
-  readonly max_tokens?: number;
-  readonly max_completion_tokens?: number;
-  readonly n_predict?: number;
-  readonly add_generation_prompt?: boolean;
-  readonly documents?: readonly Readonly<Record<string, unknown>>[];
-  readonly continue_final_message?: boolean;
-  readonly chat_template?: string;
-  readonly ttl?: number;
-  readonly stream?: boolean;
-  readonly stream_options?: { readonly include_usage?: boolean };
-  readonly logprobs?: boolean;
-  readonly top_logprobs?: number;
-}
-
-/** Schemas of the fields of `SamplingRequest`. */
-export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> = {
+const samplingFields = {
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),
   top_k: z.int().min(-1).optional().openapi({ description: "As vLLM: draw among this many most probable tokens; 0 and -1: all" }),
@@ -83,8 +47,19 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
 /** A field that changes nothing here, whatever its value. `type`: of the value, for the OpenAPI document. */
 const harmless = (type: "string" | "object" | "boolean"): z.ZodType => z.unknown().optional().openapi({ type });
 
+type HarmlessField =
+  | "user"
+  | "metadata"
+  | "store"
+  | "service_tier"
+  | "safety_identifier"
+  | `prompt_cache_${"key" | "retention"}`
+  | "verbosity"
+  | "prediction"
+  | "modalities";
+
 /** Fields that are accepted and change nothing here. */
-export const ineffectiveFields: Readonly<Record<string, z.ZodType>> = {
+export const harmlessFields: Readonly<Record<HarmlessField, z.ZodType>> = {
   user: harmless("string"),
   metadata: harmless("object"),
   store: harmless("boolean").openapi({ description: "Accepted and ignored: nothing is stored" }),
@@ -98,7 +73,7 @@ export const ineffectiveFields: Readonly<Record<string, z.ZodType>> = {
 };
 
 /** Schema of `stream_options`. */
-export const streamOptions: z.ZodType = requestObject({
+export const streamOptions: z.ZodType<{ readonly include_usage?: boolean | undefined }> = requestObject({
   include_usage: z.boolean().optional(),
   continuous_usage_stats: z.boolean().optional(),
   include_obfuscation: z.boolean().optional(),
@@ -106,17 +81,6 @@ export const streamOptions: z.ZodType = requestObject({
 
 /** A maximum number of tokens: -1, and -2 as in llama.cpp, mean no limit. */
 export const tokenLimit: z.ZodInt = z.int().min(-2);
-
-/** The option for a maximum number of new tokens. */
-export function newTokenLimit(limit: number | undefined): { readonly maxNewTokens?: number } {
-  return limit === undefined || limit < 0 ? {} : { maxNewTokens: limit };
-}
-
-/** The texts that end an answer. An empty one ends none: clients write it for none. */
-export function toStops(stop: string | readonly string[] | undefined): readonly string[] | undefined {
-  const stops = (typeof stop === "string" ? [stop] : (stop ?? [])).filter((each) => each !== "");
-  return stops.length === 0 ? undefined : stops;
-}
 
 /** Fields of vLLM about the prompt that the chat template makes. */
 const templateFields = {
@@ -129,9 +93,8 @@ const templateFields = {
   chat_template: text.optional().openapi({ description: "Refused: templates come from the model" }),
 };
 
-/** Schema of the request. */
-export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObject({
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+const chatSchema = requestObject({
+  model: modelField,
   messages: messagesField,
   max_tokens: tokenLimit.optional().openapi({ description: "Older name of `max_completion_tokens`" }),
   max_completion_tokens: tokenLimit
@@ -148,63 +111,41 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   ...thinkingFields,
   ...templateFields,
   ttl: ttlField,
-  ...ineffectiveFields,
-}).openapi("ChatCompletionsRequest") as never;
+  ...harmlessFields,
+}).openapi("ChatCompletionsRequest");
 
-/** Options of sampling, by the names of the library. */
-export function toSampling(request: SamplingRequest): GenerationOptions {
-  const {
-    temperature,
-    top_p,
-    top_k,
-    min_p,
-    typical_p: typical = request.typ_p,
-    seed,
-    presence_penalty,
-    frequency_penalty,
-    repetition_penalty,
-    repeat_penalty,
-    logit_bias,
-  } = request;
-  const { stop, stop_token_ids, min_tokens, ignore_eos, bad_words, n = 1 } = request;
-  const fields = {
-    temperature,
-    topP: top_p === 0 ? undefined : top_p,
-    topK: top_k === -1 ? 0 : top_k,
-    minP: min_p,
-    typicalP: typical === 0 ? undefined : typical,
-    seed: toSeed(seed),
-    presencePenalty: presence_penalty,
-    frequencyPenalty: frequency_penalty,
-    repetitionPenalty: repetition_penalty ?? repeat_penalty,
-    logitBias: logit_bias,
-    stop: toStops(stop),
-    stopTokens: stop_token_ids,
-    minNewTokens: min_tokens,
-    ignoreEndTokens: ignore_eos,
-    badWords: bad_words?.filter((each) => each !== ""),
-    n,
-  };
-  // A share of 0 leaves the most probable token. Several texts are to differ, as they do with OpenAI's temperature of 1.
-  const choice = top_p === 0 ? { temperature: 0 } : n > 1 && temperature === undefined ? { doSample: true } : {};
-  return { ...(omitUndefined(fields) as GenerationOptions), ...choice };
+/** A request of chat completions. */
+export interface ChatCompletionsCall extends ChatCall {
+  /** How calls of tools are written. */
+  readonly form: CallForm;
+  /** Whether a stream ends with the numbers of tokens. */
+  readonly includeUsage: boolean;
 }
 
-/** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function toChatOptions(request: ChatCompletionsRequest): Omit<ChatRequest, "model"> {
-  const limit = request.max_completion_tokens ?? request.max_tokens ?? request.n_predict;
+/** Requests of chat completions. */
+export const chatForm: RequestForm<ChatCompletionsCall> = requestForm(chatSchema, (request) => {
+  const { max_completion_tokens: limit = request.max_tokens ?? request.n_predict, logprobs = false } = request;
   return {
-    ...toSampling(request),
-    ...toConstraint(request),
-    ...toTools(request),
-    ...templateVariables(request),
-    ...(request.logprobs === true ? { logprobs: request.top_logprobs ?? 0 } : {}),
-    ...newTokenLimit(limit),
+    model: request.model,
+    messages: toMessages(request.messages),
+    options: {
+      ...toSampling(request, limit),
+      ...toConstraint(request),
+      ...toTools(request),
+      ...toTemplateVariables(request),
+      ...(logprobs ? { logprobs: request.top_logprobs ?? 0 } : {}),
+    },
+    texts: request.n ?? 1,
+    isStreamed: request.stream ?? false,
+    keepAlive: request.ttl,
+    showsTokens: logprobs,
+    form: getCallForm(request),
+    includeUsage: request.stream_options?.include_usage ?? false,
   };
-}
+});
 
 /** The variables of the chat template. Throws INPUT_INVALID for a template of the request, and for a message to be continued. */
-function templateVariables(request: ChatCompletionsRequest): Pick<ChatRequest, "templateVariables"> {
+function toTemplateVariables(request: z.infer<typeof chatSchema>): Pick<ChatRequest, "templateVariables"> {
   const { add_generation_prompt: opens, documents, continue_final_message: continues, chat_template: template } = request;
   if (template !== undefined)
     throw unsupportedField("chat_template", "a template of the request", "leave it out: the model has its own");
@@ -212,4 +153,104 @@ function templateVariables(request: ChatCompletionsRequest): Pick<ChatRequest, "
   const own = omitUndefined({ add_generation_prompt: opens, documents });
   const { templateVariables: thinking } = thinkingVariables(request);
   return thinking === undefined && Object.keys(own).length === 0 ? {} : { templateVariables: { ...own, ...thinking } };
+}
+
+type SamplingRequest = { readonly [Field in keyof typeof samplingFields]?: z.infer<(typeof samplingFields)[Field]> };
+
+/** Options of sampling. Several texts are to differ, as they do with OpenAI's temperature of 1. */
+function toSampling(request: SamplingRequest, maxNewTokens: number | undefined): GenerationOptions {
+  const { temperature, top_k: topK, typical_p: typicalP = request.typ_p, n = 1 } = request;
+  const options = readSampling({
+    temperature,
+    topP: request.top_p,
+    topK: topK === -1 ? 0 : topK,
+    minP: request.min_p,
+    typicalP,
+    seed: request.seed,
+    presencePenalty: request.presence_penalty,
+    frequencyPenalty: request.frequency_penalty,
+    repetitionPenalty: request.repetition_penalty ?? request.repeat_penalty,
+    logitBias: request.logit_bias,
+    stop: request.stop,
+    stopTokens: request.stop_token_ids,
+    minNewTokens: request.min_tokens,
+    ignoreEndTokens: request.ignore_eos,
+    badWords: request.bad_words?.filter((each) => each !== ""),
+    n,
+    maxNewTokens,
+  });
+  return n > 1 && options.temperature === undefined ? { ...options, doSample: true } : options;
+}
+
+/** Tokens of a completion at most if the request does not say, as OpenAI has it. */
+const defaultMaxTokens = 16;
+
+const completionsSchema = requestObject({
+  model: modelField,
+  prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
+  max_tokens: z.int().min(-1).optional().openapi({
+    description:
+      "Tokens to generate at most; 0: none, which with `echo` and `logprobs` scores the prompt; -1: up to the context. Default: 16",
+  }),
+  ...samplingFields,
+  ...constraintFields,
+  stream: z.boolean().optional(),
+  stream_options: streamOptions.optional(),
+  logprobs: z.int().min(0).max(20).optional(),
+  echo: z.boolean().optional().openapi({ description: "Whether the prompt stands before each text" }),
+  suffix: z
+    .string()
+    .optional()
+    .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
+  best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
+  add_special_tokens: z.boolean().optional(),
+  skip_special_tokens: z.boolean().optional(),
+  ttl: ttlField,
+  ...harmlessFields,
+}).openapi("CompletionsRequest");
+
+/** A request of completions. */
+export interface CompletionsCall extends Omit<GenerationCall<unknown, unknown>, "start"> {
+  readonly prompts: readonly Prompt[];
+  readonly options: Omit<GenerateRequest, "model">;
+  /** Number of texts for each prompt. */
+  readonly n: number;
+  /** Whether texts begin with their prompts. */
+  readonly echo: boolean;
+  readonly skipsSpecial: boolean;
+  /** Whether a stream ends with the numbers of tokens. */
+  readonly includeUsage: boolean;
+}
+
+/** Requests of completions. */
+export const completionsForm: RequestForm<CompletionsCall> = requestForm(completionsSchema, (request) => {
+  const { max_tokens: limit = defaultMaxTokens, logprobs, suffix, n = 1, best_of: bestOf = n, echo = false } = request;
+  if (bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
+  const prompts = toPrompts(request.prompt);
+  const { add_special_tokens: addSpecialTokens, skip_special_tokens: skipSpecialTokens } = request;
+  return {
+    model: request.model,
+    prompts,
+    options: {
+      ...toSampling(request, limit === -1 ? Number.MAX_SAFE_INTEGER : limit),
+      ...toConstraint(request),
+      ...omitUndefined({ logprobs, addSpecialTokens, skipSpecialTokens }),
+      ...(logprobs === undefined || !echo ? {} : { promptLogprobs: logprobs }),
+      ...(suffix === undefined || suffix === "" ? {} : { suffix }),
+    },
+    texts: prompts.length * n,
+    isStreamed: request.stream ?? false,
+    keepAlive: request.ttl,
+    showsTokens: true,
+    n,
+    echo,
+    skipsSpecial: skipSpecialTokens ?? true,
+    includeUsage: request.stream_options?.include_usage ?? false,
+  };
+});
+
+/** The prompts as a list: a text, texts, token ids, or lists of these. */
+function toPrompts(prompt: Prompt | readonly Prompt[]): readonly Prompt[] {
+  if (typeof prompt === "string") return [prompt];
+  return prompt.every((each): each is number => typeof each === "number") ? [prompt] : prompt;
 }

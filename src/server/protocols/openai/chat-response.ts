@@ -4,10 +4,12 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
+import type { ChatForm, ChatResult } from "../generation/chat-call.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
+import type { ChatCompletionsCall } from "./chat-request.ts";
+import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
+import { openAiErrorBody } from "./errors.ts";
 
 /** Fields of the response that come from its request. */
 export interface ChatCompletion {
@@ -41,18 +43,24 @@ export function toUsage(results: readonly Pick<ChatAnswer, "tokens" | "promptTok
   };
 }
 
-/** Options of the response's form. */
-export interface ResponseForm {
-  /** For log probabilities. */
-  readonly tokenizer: Tokenizer | undefined;
-  readonly form: CallForm;
+/** How the answers to a request are written. */
+export function chatAnswerForm({ form, includeUsage }: Pick<ChatCompletionsCall, "form" | "includeUsage">): ChatForm {
+  return {
+    whole: ({ results }, { model, tokenizer }) => JSON.stringify(chatCompletion(model, results, form, new TokenTexts(tokenizer))),
+    parts: (stream, { model, tokenizer }) => chatChunks(stream, model, { form, includeUsage, texts: new TokenTexts(tokenizer) }),
+    failure: openAiFailure,
+    end: serverSentEvent("[DONE]"),
+  };
 }
 
-/** The whole response. */
-export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], { tokenizer, form }: ResponseForm): object {
-  const texts = new TokenTexts(tokenizer);
+/** The part of a stream that tells of what ended it. */
+export function openAiFailure(thrown: unknown): string {
+  return serverSentEvent({ error: openAiErrorBody(thrown) });
+}
+
+function chatCompletion(model: string, results: readonly ChatAnswer[], form: CallForm, texts: TokenTexts): object {
   return {
-    ...about,
+    ...newCompletion("chatcmpl-", model),
     object: "chat.completion",
     choices: results.map(({ message, finishReason, logprobs }, index) => ({
       index,
@@ -71,14 +79,14 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
 }
 
 /** The chunks of a stream, from the first to the one before the end mark. Throws the error that ends the stream early. */
-export async function* chatChunks(
-  about: ChatCompletion,
-  stream: GenerationStream<{ readonly results: readonly ChatAnswer[] }, ChatEvent>,
-  { includeUsage, tokenizer, form }: ResponseForm & { readonly includeUsage: boolean },
+async function* chatChunks(
+  stream: GenerationStream<ChatResult, ChatEvent>,
+  model: string,
+  { form, includeUsage, texts }: { readonly form: CallForm; readonly includeUsage: boolean; readonly texts: TokenTexts },
 ): AsyncGenerator<string, void> {
+  const about = newCompletion("chatcmpl-", model);
   const begun = new Set<number>();
   const calls = new Map<number, number>();
-  const texts = new TokenTexts(tokenizer);
   const chunk = (index: number, delta: object, rest: object = {}): string =>
     serverSentEvent({
       ...about,

@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { isObject, listOf, requestObject } from "../../http/field-schemas.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { listOf, requestObject } from "../../http/field-schemas.ts";
 import { toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { chosenTools, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
@@ -22,9 +23,9 @@ export type ToolField =
 
 /** The fields of a request about tools. */
 export interface ToolsRequest {
-  readonly tools?: readonly ToolField[];
+  readonly tools?: readonly ToolField[] | undefined;
   readonly tool_choice?: unknown;
-  readonly functions?: readonly FunctionField[];
+  readonly functions?: readonly FunctionField[] | undefined;
   readonly function_call?: unknown;
 }
 
@@ -36,16 +37,18 @@ const functionFields = {
 };
 
 /** Schema of the field `tools`. */
-export const toolsField: z.ZodType<readonly ToolField[]> = toolList<ToolField>({
+export const toolsField: z.ZodType<ToolField[]> = toolList<ToolField>({
   function: requestObject({ type: z.literal("function"), function: requestObject(functionFields) }).openapi("ChatTool"),
   custom: requestObject({
     type: z.literal("custom"),
     custom: requestObject({ name: z.string(), description: z.string().optional() }),
-  }) as never,
+  }),
 });
 
 /** Schemas of the fields of `ToolsRequest`. */
-export const toolFields: Readonly<Record<keyof ToolsRequest | "parallel_tool_calls", z.ZodType>> = {
+export const toolFields: { readonly [Name in keyof ToolsRequest]-?: z.ZodType<ToolsRequest[Name]> } & {
+  readonly parallel_tool_calls: z.ZodType;
+} = {
   tools: toolsField.optional(),
   tool_choice: z.unknown().optional().openapi({
     description:

@@ -2,12 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import {
   arrayAlternative,
   isNumber,
-  isObject,
   isText,
   listOf,
+  modelField,
   name,
   oneOf,
   requestObject,
@@ -15,33 +16,19 @@ import {
   texts,
   tokenIds,
 } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
+import type { EmbedCall } from "../embed-texts.ts";
 import { type EmbeddingType, embeddingTypes } from "../embedding-types.ts";
 import { useWords } from "../input-type.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
 import type { TextInput } from "../token-input.ts";
+import { toTruncation } from "../truncation.ts";
 
 interface TextObject {
   readonly text: string;
 }
 
 type Input = string | string[] | number[] | number[][] | TextObject[];
-
-/** Fields of a request. */
-export interface EmbeddingsRequest {
-  readonly model?: string | undefined;
-  readonly input: Input;
-  readonly encoding_format?: EmbeddingType | EmbeddingType[] | undefined;
-  readonly output_dtype?: Exclude<EmbeddingType, "base64"> | undefined;
-  readonly embedding_type?: EmbeddingType | EmbeddingType[] | undefined;
-  readonly dimensions?: number | undefined;
-  readonly output_dimension?: number | undefined;
-  readonly input_type?: string | undefined;
-  readonly task?: string | undefined;
-  readonly normalized?: boolean | undefined;
-  readonly ttl?: number | undefined;
-  readonly truncation?: boolean | undefined;
-  readonly truncate?: boolean | "cut" | "error" | "windows" | "NONE" | "START" | "END" | undefined;
-}
 
 const format = z.enum(embeddingTypes);
 const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOf<EmbeddingType | EmbeddingType[]>(
@@ -54,10 +41,9 @@ const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOf<EmbeddingType 
 const textObject: z.ZodType<TextObject> = z.strictObject({ text: z.string() });
 const truncations = ["cut", "error", "windows", "NONE", "START", "END"] as const;
 
-/** Schema of the request. `limit`: maximum number of texts. */
-export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =>
+const getSchema = (limit: number) =>
   requestObject({
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    model: modelField.openapi({ example: "builtin" }),
     input: getInput(limit).openapi({
       description:
         "A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
@@ -100,38 +86,41 @@ export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =
     return_multivector: z.literal(false).optional().openapi({ description: "Jina: not built here; see /api/embed/outputs" }),
   }).openapi("OpenAIEmbeddingsRequest");
 
+type Request = z.infer<ReturnType<typeof getSchema>>;
+
+/** How the vectors are sent. */
+export interface VectorForm {
+  readonly formats: readonly EmbeddingType[];
+  /** Whether a vector is an object by format. */
+  readonly isList: boolean;
+  /** Whether numbers are sent as the base64 of their bytes. */
+  readonly bytes: boolean;
+}
+
+/** Requests for embeddings. `limit`: maximum number of texts. */
+export const embeddingsForm = (limit: number): RequestForm<EmbedCall & VectorForm> =>
+  requestForm(getSchema(limit), (request) => {
+    const dimensions = eitherOf(request, "dimensions", "output_dimension");
+    const truncate = toTruncation(eitherOf(request, "truncate", "truncation"), "error");
+    const form = getFormats(request);
+    return {
+      model: request.model,
+      inputs: toInputs(request.input),
+      options: { ...omitUndefined({ dimensions, normalize: request.normalized }), truncate },
+      use: eitherOf(request, "input_type", "task"),
+      keepAlive: request.ttl,
+      ...form,
+    };
+  });
+
 /** The inputs as a list; an array of numbers is one text. */
-export function toInputs({ input }: EmbeddingsRequest): readonly TextInput[] {
+function toInputs(input: Input): readonly TextInput[] {
   if (typeof input === "string") return [input];
   if (isIds(input)) return [input];
   return input.map((one: string | readonly number[] | TextObject) => (isTextObject(one) ? one.text : one));
 }
 
-/** Options of `embed` that a request states. Throws INPUT_INVALID for fields that contradict each other. */
-export function toEmbedOptions(request: EmbeddingsRequest): {
-  readonly dimensions?: number;
-  readonly normalize?: boolean;
-  readonly truncate: "cut" | "error" | "windows";
-} {
-  const dimensions = eitherOf(request, "dimensions", "output_dimension");
-  const { normalized } = request;
-  return {
-    ...omitUndefined({ dimensions, normalize: normalized }),
-    truncate: toTruncation(eitherOf(request, "truncate", "truncation")),
-  };
-}
-
-/** Purpose of the texts. */
-export function getUse(request: EmbeddingsRequest): string | undefined {
-  return eitherOf(request, "input_type", "task");
-}
-
-/** The formats that a request asks for; `bytes`: the numbers are to be sent as the base64 of their bytes. */
-export function getFormats(request: EmbeddingsRequest): {
-  readonly formats: readonly EmbeddingType[];
-  readonly isList: boolean;
-  readonly bytes: boolean;
-} {
+function getFormats(request: Request): VectorForm {
   const { output_dtype: type } = request;
   const stated = eitherOf(request, "encoding_format", "embedding_type") ?? "float";
   if (Array.isArray(stated)) return { formats: [...new Set(stated)], isList: true, bytes: false };
@@ -141,23 +130,12 @@ export function getFormats(request: EmbeddingsRequest): {
   throw contradiction("encoding_format", "output_dtype");
 }
 
-function toTruncation(stated: EmbeddingsRequest["truncate"]): "cut" | "error" | "windows" {
-  if (stated === "START") {
-    throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
-      remedy: "use END or NONE, or send the end of the text",
-      data: { path: ["truncate"] },
-    });
-  }
-  if (stated === "cut" || stated === "error" || stated === "windows") return stated;
-  return stated === true || stated === "END" ? "cut" : "error";
-}
-
 /** The value of one of two fields with the same meaning. */
-function eitherOf<One extends keyof EmbeddingsRequest, Other extends keyof EmbeddingsRequest>(
-  request: EmbeddingsRequest,
+function eitherOf<One extends keyof Request, Other extends keyof Request>(
+  request: Request,
   one: One,
   other: Other,
-): EmbeddingsRequest[One] | EmbeddingsRequest[Other] {
+): Request[One] | Request[Other] {
   if (request[one] !== undefined && request[other] !== undefined) throw contradiction(one, other);
   return request[one] ?? request[other];
 }

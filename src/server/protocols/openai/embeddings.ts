@@ -1,16 +1,12 @@
 /** POST /v1/embeddings, and the same under Azure's paths. Clients of OpenAI and Voyage request base64 by default and decode it themselves. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../contract/checked.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import type { Service } from "../../serving/service.ts";
+import { z } from "@hono/zod-openapi";
+import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, post } from "../../http/routes/route.ts";
+import type { Service } from "../../serving/service.ts";
+import { embedTexts } from "../embed-texts.ts";
 import { type EmbeddingType, encodeVectors } from "../embedding-types.ts";
-import { promptOfWord } from "../input-type.ts";
-import { applyKeepAlive } from "../ollama/keep-alive.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
-import { toTexts } from "../token-input.ts";
-import { toEmbedOptions, embeddingsRequest, getFormats, toInputs, getUse } from "./embeddings-request.ts";
-import { documentedErrors } from "./errors.ts";
+import { type VectorForm, embeddingsForm } from "./embeddings-request.ts";
 
 const usageSchema = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
 
@@ -32,75 +28,45 @@ const response = z
   .openapi("OpenAIEmbeddings");
 
 /** Where the route is. In Azure's older form the path names the model, and the body's `model` is ignored, as Azure does. */
-const locations: readonly {
-  readonly path: string;
-  readonly summary: string;
-  readonly request?: { readonly params: z.ZodObject };
-}[] = [
-  { path: "/v1/embeddings", summary: "Embeddings of texts, as OpenAI's API" },
-  { path: "/embeddings", summary: "Embeddings of texts, as Infinity and text-embeddings-inference" },
-  { path: "/api/v0/embeddings", summary: "Embeddings of texts, as LM Studio" },
-  { path: "/openai/v1/embeddings", summary: "Embeddings of texts, as Azure OpenAI and KServe" },
-  {
-    path: "/openai/deployments/{deployment}/embeddings",
-    summary: "Embeddings of texts with the model that the path names, as Azure OpenAI",
-    request: { params: z.object({ deployment: z.string().openapi({ description: "Name of a model" }) }) },
-  },
-];
+const locations = {
+  "/v1/embeddings": "Embeddings of texts, as OpenAI's API",
+  "/embeddings": "Embeddings of texts, as Infinity and text-embeddings-inference",
+  "/api/v0/embeddings": "Embeddings of texts, as LM Studio",
+  "/openai/v1/embeddings": "Embeddings of texts, as Azure OpenAI and KServe",
+  "/openai/deployments/{deployment}/embeddings": "Embeddings of texts with the model that the path names, as Azure OpenAI",
+};
 
-const getRoute = ({ path, summary, request }: (typeof locations)[number], limit: number) =>
-  createRoute({
-    method: "post",
-    path,
-    summary,
-    request: { ...request, body: { required: true, content: { "application/json": { schema: embeddingsRequest(limit) } } } },
-    responses: {
-      200: { description: "A vector per text", content: { "application/json": { schema: response } } },
-      ...documentedErrors,
-    },
-  } satisfies RouteConfig);
-
-/** Adds `POST /v1/embeddings` and its aliases. */
-export function addEmbeddings(routes: Routes, service: Service): void {
-  for (const location of locations) addEmbeddingsAt(routes, service, location);
-}
-
-function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof locations)[number]): void {
+/** `POST /v1/embeddings` and its aliases. */
+export function embeddingRoutes(service: Service): Route[] {
   const source = service.tiktoken ?? (service.settings.tokenIds === "own" ? "own" : "framed");
-  routes.openapi(getRoute(location, service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    const model = context.req.param("deployment") ?? request.model;
-    const inputs = toInputs(request);
-    const options = toEmbedOptions(request);
-    const wanted = getFormats(request);
-    const use = getUse(request);
-    const call = {
-      model,
-      texts: inputs.length,
-      key: ["embed", inputs, { ...options, ...omitUndefined({ use }) }] as const,
-    };
-    const outcome = await service.call(getCaller(context), call, async (handle, signal) => {
-      const texts = await toTexts(inputs, () => service.runtime.tokenizer(handle), source);
-      return service.runtime.embed(texts, { ...options, ...promptOfWord(handle.manifest, use), model: handle, signal });
-    });
-    refuseTokenVectors(outcome.result, outcome.model);
-    await applyKeepAlive(service, context, { model }, request.ttl);
-    const vectors = await encodedVectors(outcome.result.embeddings, wanted);
-    const data = vectors.map((embedding, index) => ({
-      object: wanted.isList ? "embedding_dict" : "embedding",
-      index,
-      embedding,
-    }));
-    const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
-    const usage = { prompt_tokens: tokens, total_tokens: tokens };
-    return jsonResponse(context, { object: "list", data, model: outcome.model, usage }, resultHeaders(outcome));
-  });
+  const form = embeddingsForm(service.limits.maxTexts);
+  return Object.entries(locations).map(([path, summary]) =>
+    post({
+      path,
+      summary,
+      parameters: { deployment: "Name of a model" },
+      schema: form.schema,
+      description: "A vector per text",
+      response,
+      answer: async (request, context) => {
+        const call = form.read(request, partIgnorer(context));
+        const model = context.req.param("deployment") ?? call.model;
+        const outcome = await embedTexts(service, context, { ...call, model, source });
+        const vectors = await encodedVectors(outcome.result.embeddings, call);
+        const object = call.isList ? "embedding_dict" : "embedding";
+        const data = vectors.map((embedding, index) => ({ object, index, embedding }));
+        const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
+        const usage = { prompt_tokens: tokens, total_tokens: tokens };
+        return jsonResponse(context, { object: "list", data, model: outcome.model, usage }, outcome);
+      },
+    }),
+  );
 }
 
 /** The vector of each text: in one format, or an object with all that a list names. */
 async function encodedVectors(
   vectors: readonly Float32Array[],
-  { formats, isList, bytes }: ReturnType<typeof getFormats>,
+  { formats, isList, bytes }: VectorForm,
 ): Promise<readonly unknown[]> {
   const encoded = await Promise.all(formats.map(async (format) => [format, await encodeVectors(vectors, format)] as const));
   if (isList) return vectors.map((_, index) => Object.fromEntries(encoded.map(([format, all]) => [format, all[index]])));

@@ -1,42 +1,33 @@
 /** Errors as OpenAI's clients read them: the HTTP status selects the exception class, and `message` is shown. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
-import { type PublicError, errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
-import type { ErrorHandler } from "../../http/routes.ts";
+import type { ErrorFormat } from "../../http/error-format.ts";
+import { retryFieldSchemas } from "../../http/error-responses.ts";
+import { type PublicError, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 
-/** Schema of the body of every error response in the form of the OpenAI API. */
-export const errorBody: z.ZodType = z
-  .object({
-    error: z.object({
-      message: z.string(),
-      type: z.string().openapi({ example: "invalid_request_error" }),
-      param: z.string().nullable().openapi({ description: "The invalid field, where there is one" }),
-      code: z.string().openapi({ example: "model_not_found" }),
-      ...retryFieldSchemas,
-    }),
-  })
-  .openapi("OpenAIError");
-
-/** The error responses of every route. */
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
-
-/** The error with OpenAI's `type`, `param` and `code`. A text that is too long has OpenAI's own code and status 400. */
-export const handleOpenAiError: ErrorHandler = (thrown, context) => {
-  const error = publicError(thrown);
-  return errorResponse(context, { error: openAiErrorBody(thrown) }, { status: getStatus(error), headers: error.headers });
+/** Errors with OpenAI's `type`, `param` and `code`. A text that is too long has OpenAI's own code and status 400. */
+export const openAiErrors: ErrorFormat = {
+  schema: z
+    .object({
+      error: z.object({
+        message: z.string(),
+        type: z.string().openapi({ example: "invalid_request_error" }),
+        param: z.string().nullable().openapi({ description: "The invalid field, where there is one" }),
+        code: z.string().openapi({ example: "model_not_found" }),
+        ...retryFieldSchemas,
+      }),
+    })
+    .openapi("OpenAIError"),
+  body: (_error, thrown) => ({ error: openAiErrorBody(thrown) }),
+  status: getStatus,
 };
 
 /** The object `error` of a response, or of an event in a stream. */
-export function openAiErrorBody(thrown: unknown): object {
+export function openAiErrorBody(thrown: unknown): Readonly<Record<"message" | "code", string>> & object {
   const error = publicError(thrown);
-  return {
-    message: messageWithRemedy(error),
-    type: getType(getStatus(error)),
-    param: getParam(thrown, error),
-    code: getCode(error, getParam(thrown, error)),
-    ...retryFields(error),
-  };
+  const param = getParam(thrown, error);
+  const body = { message: messageWithRemedy(error), type: getType(getStatus(error)), param, code: getCode(error, param) };
+  return { ...body, ...retryFields(error) };
 }
 
 /** OpenAI's code where clients act on it: those that refer to a stored response send the whole conversation then. */

@@ -1,44 +1,23 @@
 /** Requests of OpenAI's responses. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import type { ChatRequest } from "../../../api/task-requests.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { conversation, listOf, members, modelField, requestObject } from "../../http/field-schemas.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
+import type { ChatCall } from "../generation/chat-call.ts";
 import { responseFormat, toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
+import { readSampling } from "../generation/sampling.ts";
+import { thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
 import { contentFrom } from "./chat-messages.ts";
-import { ineffectiveFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
-import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
+import { harmlessFields, streamOptions, tokenLimit } from "./chat-request.ts";
+import { CallableTools, callOfItem, responseTools } from "./responses-tools.ts";
 
-/** A validated request. */
-export interface ResponsesRequest extends Pick<ThinkingRequest, "chat_template_kwargs"> {
-  readonly model?: string;
-  readonly input: string | readonly Readonly<Record<string, unknown>>[];
-  readonly instructions?: string;
-  readonly max_output_tokens?: number;
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly tools?: readonly ResponseTool[];
-  readonly tool_choice?: unknown;
-  readonly parallel_tool_calls?: boolean;
-  readonly stream?: boolean;
-  readonly text?: { readonly format?: unknown };
-  readonly reasoning?: { readonly effort?: string };
-  readonly previous_response_id?: string;
-  readonly conversation?: unknown;
-  readonly background?: boolean;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly top_logprobs?: number;
-  readonly truncation?: "disabled" | "auto";
-  readonly prompt?: unknown;
-}
-
-/** Schema of the request. */
-export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject({
-  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+const schema = requestObject({
+  model: modelField,
   input: z.union([z.string(), conversation(members())]),
   instructions: z.string().optional(),
   max_output_tokens: tokenLimit.optional(),
@@ -66,15 +45,39 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
     .openapi({ description: "`auto` has no effect: what is too long is refused" }),
   include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
   chat_template_kwargs: thinkingFields.chat_template_kwargs,
-  ...ineffectiveFields,
-}).openapi("ResponsesRequest") as never;
+  ...harmlessFields,
+}).openapi("ResponsesRequest");
+
+type Request = z.infer<typeof schema>;
+
+/** Fields of a request that the response repeats. */
+export interface RepeatedFields {
+  readonly instructions?: string | undefined;
+  readonly max_output_tokens?: number | undefined;
+  readonly parallel_tool_calls?: boolean | undefined;
+  readonly reasoning?: { readonly effort?: string | undefined } | undefined;
+  readonly temperature?: number | undefined;
+  readonly tool_choice?: unknown;
+  readonly top_p?: number | undefined;
+  readonly metadata?: unknown;
+}
+
+/** A request for a response. */
+export interface ResponsesCall extends ChatCall {
+  readonly tools: CallableTools;
+  readonly repeated: RepeatedFields;
+}
+
+/** Requests for a response. Parts without effect are given to `ignore`. */
+export const responsesForm: RequestForm<ResponsesCall> = requestForm(schema, (request, ignore) => {
+  const tools = new CallableTools(request.tools ?? []);
+  const messages = toConversation(request, tools, ignore);
+  const options = toChatOptions(request, tools, ignore);
+  return { model: request.model, messages, options, isStreamed: request.stream ?? false, tools, repeated: request };
+});
 
 /** The conversation of a request. Items about tools that only a provider's server runs are left out. Throws INPUT_INVALID for what is neither. */
-export function toConversation(
-  { input, instructions }: ResponsesRequest,
-  tools: CallableTools,
-  ignore: IgnorePart,
-): readonly ChatMessage[] {
+function toConversation({ input, instructions }: Request, tools: CallableTools, ignore: IgnorePart): readonly ChatMessage[] {
   const system = instructions === undefined ? [] : [{ role: "system" as const, content: instructions }];
   if (typeof input === "string") return [...system, { role: "user", content: input }];
   const messages: ChatMessage[] = [...system];
@@ -99,12 +102,8 @@ export function toConversation(
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
-export function toResponseOptions(
-  request: ResponsesRequest,
-  { tools }: CallableTools,
-  ignore: IgnorePart,
-): Omit<ChatRequest, "model"> {
-  const { text, top_p: topP, temperature } = request;
+function toChatOptions(request: Request, { tools }: CallableTools, ignore: IgnorePart): ChatCall["options"] {
+  const { text, top_p: topP, temperature, max_output_tokens: maxNewTokens } = request;
   const constraint = responseFormat(text?.format, "text.format");
   for (const field of ["previous_response_id", "conversation", "prompt"] as const) {
     if (request[field] !== undefined)
@@ -117,10 +116,8 @@ export function toResponseOptions(
   return {
     ...omitUndefined({ constraint }),
     ...chosenTools(tools, toToolChoice(request.tool_choice)),
-    ...omitUndefined({ temperature }),
-    ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
-    ...newTokenLimit(request.max_output_tokens),
-    ...thinkingVariables(omitUndefined({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs })),
+    ...readSampling({ temperature, topP, maxNewTokens }),
+    ...thinkingVariables({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs }),
   };
 }
 

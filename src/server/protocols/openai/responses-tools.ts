@@ -12,14 +12,10 @@ interface NamedTool {
   readonly description?: string | undefined;
 }
 
+type SingleTool = NamedTool & ({ readonly type: "function"; readonly parameters?: unknown } | { readonly type: "custom" });
+
 /** A tool of a request, with its fields in addition to the type. */
-export type ResponseTool =
-  | (NamedTool & { readonly type: "function"; readonly parameters?: unknown })
-  | (NamedTool & { readonly type: "custom" })
-  | (NamedTool & {
-      readonly type: "namespace";
-      readonly tools: readonly Exclude<ResponseTool, { readonly type: "namespace" }>[];
-    });
+export type ResponseTool = SingleTool | (NamedTool & { readonly type: "namespace"; readonly tools: readonly SingleTool[] });
 
 const described = { name: z.string(), description: z.string().optional() };
 const single = {
@@ -28,14 +24,14 @@ const single = {
     type: z.literal("function"),
     parameters: z.unknown().optional(),
     strict: z.boolean().optional(),
-  }) as never,
-  custom: requestObject({ ...described, type: z.literal("custom") }) as never,
+  }),
+  custom: requestObject({ ...described, type: z.literal("custom") }),
 };
 
 /** Schema of the field `tools`. */
-export const responseTools: z.ZodType<readonly ResponseTool[]> = toolList<ResponseTool>({
+export const responseTools: z.ZodType<ResponseTool[]> = toolList<ResponseTool>({
   ...single,
-  namespace: requestObject({ ...described, type: z.literal("namespace"), tools: toolList(single) }) as never,
+  namespace: requestObject({ ...described, type: z.literal("namespace"), tools: toolList<SingleTool>(single) }),
 });
 
 /** What a name that the model calls stands for. */
@@ -54,7 +50,7 @@ export class CallableTools {
 
   constructor(given: readonly ResponseTool[]) {
     const tools: Tool[] = [];
-    const add = (tool: Exclude<ResponseTool, { readonly type: "namespace" }>, path: string, namespace?: string): void => {
+    const add = (tool: SingleTool, path: string, namespace?: string): void => {
       const called = { name: tool.name, isCustom: tool.type === "custom", ...omitUndefined({ namespace }) };
       // Names of different namespaces may be the same.
       const name = namespace !== undefined && this.#called.has(tool.name) ? `${namespace}__${tool.name}` : tool.name;

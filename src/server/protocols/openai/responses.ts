@@ -1,102 +1,62 @@
 /** POST /v1/responses: an answer as items, whole or as typed events. */
 import { randomUUID } from "node:crypto";
-import { createRoute, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import { omitUndefined } from "../../../contract/checked.ts";
-import { type Env, type Routes, getCaller, resultHeaders } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { openStream } from "../generation/open-stream.ts";
-import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { documentedErrors, openAiErrorBody } from "./errors.ts";
-import { type ResponsesRequest, toConversation, toResponseOptions, responsesRequestSchema } from "./responses-request.ts";
-import { CallableTools } from "./responses-tools.ts";
+import { type ChatForm, answerChat, readChatPrompt } from "../generation/chat-call.ts";
+import { serverSentEvent } from "../generation/streamed-body.ts";
+import { openAiErrorBody } from "./errors.ts";
+import { type ResponsesCall, responsesForm } from "./responses-request.ts";
 
-const route = createRoute({
-  method: "post",
-  path: "/v1/responses",
-  summary: "Answer a conversation with items, as OpenAI",
-  request: { body: { required: true, content: { "application/json": { schema: responsesRequestSchema } } } },
-  responses: {
-    200: {
+/** `POST /v1/responses` and `POST /v1/responses/input_tokens`. */
+export function responseRoutes(service: Service): Route[] {
+  return [
+    post({
+      path: "/v1/responses",
+      summary: "Answer a conversation with items, as OpenAI",
+      schema: responsesForm.schema,
       description: "The response; with `stream`, its events as server-sent events",
-      content: {
-        "application/json": { schema: z.looseObject({ id: z.string(), object: z.literal("response") }).openapi("Response") },
-        "text/event-stream": { schema: z.string() },
+      response: z.looseObject({ id: z.string(), object: z.literal("response") }).openapi("Response"),
+      media: { "text/event-stream": z.string() },
+      answer: async (request, context) => {
+        const call = responsesForm.read(request, partIgnorer(context));
+        return answerChat(service, context, call, responseForm(call, (await jsonBody(context)) as GivenFields));
       },
-    },
-    ...documentedErrors,
-  },
-});
-
-const countRoute = createRoute(
-  jsonRoute(
-    "/v1/responses/input_tokens",
-    "Count the tokens of a conversation, as OpenAI",
-    responsesRequestSchema,
-    z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }).openapi("ResponseInputTokens"),
-    documentedErrors,
-  ),
-);
-
-/** Adds `POST /v1/responses` and `POST /v1/responses/input_tokens`. */
-export function addResponses(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
-    const request = context.req.valid("json");
-    const { tools, messages, options } = readRequest(context, request);
-    const { stream, outcome, model } = await openStream(
-      service,
-      context,
-      request.model === undefined ? { model: undefined } : { model: request.model },
-      (call) => service.runtime.chat(messages, { ...options, ...call, stream: true }),
-    );
-    const writer = new ResponseWriter(request, (await jsonBody(context)) as GivenFields, tools, model);
-    if (request.stream !== true) {
-      void stream.finish();
-      const done = await outcome;
-      for (const _ of writer.whole(done.result.results[0])) continue;
-      const headers = { ...resultHeaders(done), "content-type": "application/json" };
-      return context.body(jsonText(writer.response), 200, headers) as never;
-    }
-    async function* parts(): AsyncGenerator<string, void> {
-      try {
-        yield* writer.events(stream);
-      } catch (error) {
-        yield writer.failure(error);
-      } finally {
-        await stream.cancel();
-      }
-    }
-    return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
-  });
-  routes.openapi(countRoute, async (context) => {
-    const request = context.req.valid("json");
-    const { messages, options } = readRequest(context, request);
-    const { tools, toolChoice, templateVariables } = options;
-    const given = omitUndefined({ tools, toolChoice, templateVariables });
-    const outcome = await service.callWithoutModel(
-      getCaller(context),
-      { model: request.model },
-      async ({ reference }, signal) => {
-        const { tokens } = await service.runtime.chatPrompt(messages, { ...given, model: reference, signal });
-        return tokens.length;
+    }),
+    post({
+      path: "/v1/responses/input_tokens",
+      summary: "Count the tokens of a conversation, as OpenAI",
+      schema: responsesForm.schema,
+      response: z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }).openapi("ResponseInputTokens"),
+      answer: async (request, context) => {
+        const call = responsesForm.read(request, partIgnorer(context));
+        const counted = await readChatPrompt(service, context, call, ({ tokens }) => tokens.length);
+        return jsonResponse(context, { object: "response.input_tokens", input_tokens: counted.result }, counted);
       },
-    );
-    return context.json({ object: "response.input_tokens" as const, input_tokens: outcome.result }, 200, resultHeaders(outcome));
-  });
+    }),
+  ];
 }
 
-/** What the model is asked. Parts without effect are named in the response's headers. */
-function readRequest(context: Context<Env>, request: ResponsesRequest) {
-  const ignore = partIgnorer(context);
-  const tools = new CallableTools(request.tools ?? []);
-  return { tools, messages: toConversation(request, tools, ignore), options: toResponseOptions(request, tools, ignore) };
+/** How the response to a request is written. `given`: the request as the client wrote it. */
+function responseForm(call: ResponsesCall, given: GivenFields): ChatForm {
+  let writer: ResponseWriter | undefined;
+  const begin = (model: string): ResponseWriter => (writer = new ResponseWriter(call, given, model));
+  return {
+    whole: ({ results: [answer] }, { model }) => {
+      const whole = begin(model);
+      for (const _ of whole.whole(answer)) continue;
+      return jsonText(whole.response);
+    },
+    parts: (stream, { model }) => begin(model).events(stream),
+    failure: (thrown) => writer?.failure(thrown) ?? "",
+  };
 }
 
 const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "")}`;
@@ -110,9 +70,8 @@ interface GivenFields {
 
 /** Builds a response item by item, and the events that tell of it. */
 class ResponseWriter {
-  readonly #request: ResponsesRequest;
+  readonly #asked: ResponsesCall;
   readonly #model: string;
-  readonly #tools: CallableTools;
   readonly #given: GivenFields;
   readonly #id = newId("resp");
   readonly #created = Math.floor(Date.now() / 1000);
@@ -123,16 +82,15 @@ class ResponseWriter {
   #end: ChatAnswer | undefined;
   #error: unknown;
 
-  constructor(request: ResponsesRequest, given: GivenFields, tools: CallableTools, model: string) {
+  constructor(call: ResponsesCall, given: GivenFields, model: string) {
     this.#given = given;
-    this.#request = request;
-    this.#tools = tools;
+    this.#asked = call;
     this.#model = model;
   }
 
   /** The response as far as it is known. */
   get response(): object {
-    const request = this.#request;
+    const request = this.#asked.repeated;
     const end = this.#end;
     const isCut = end?.finishReason === "length";
     const status = this.#error !== undefined ? "failed" : end === undefined ? "in_progress" : isCut ? "incomplete" : "completed";
@@ -193,7 +151,7 @@ class ResponseWriter {
 
   /** The event of a failure in the middle. */
   failure(thrown: unknown): string {
-    const { message, code } = openAiErrorBody(thrown) as { readonly message: string; readonly code: string };
+    const { message, code } = openAiErrorBody(thrown);
     this.#error = { code: "server_error", message };
     return this.#event("response.failed", { response: this.response }) + this.#event("error", { code, message, param: null });
   }
@@ -237,7 +195,7 @@ class ResponseWriter {
 
   *#call(call: ToolCall): Generator<string> {
     yield* this.#close();
-    const { type, prefix, fields, inputField, input } = this.#tools.getItem(call);
+    const { type, prefix, fields, inputField, input } = this.#asked.tools.getItem(call);
     const item: Item = { id: newId(prefix), type, status: "in_progress", ...fields, [inputField]: "" };
     this.#output.push(item);
     const output_index = this.#output.length - 1;

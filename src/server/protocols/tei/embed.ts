@@ -1,26 +1,23 @@
 /** POST /embed, /embed_all and /embed_sparse: a vector per text, a vector per token, or weights of vocabulary tokens. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { at, omitUndefined } from "../../../contract/checked.ts";
 import { requestObject } from "../../http/field-schemas.ts";
-import type { Context } from "hono";
-import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { refuseTokenVectors, tokenRows } from "../text-vectors.ts";
-import { documentedErrors } from "./errors.ts";
+import { type Route, post } from "../../http/routes/route.ts";
+import type { Service } from "../../serving/service.ts";
+import { type AnsweredForm, answeredForm } from "../answered-form.ts";
+import { embedTexts } from "../embed-texts.ts";
+import { headerModel, runTask } from "../run-task.ts";
+import { tokenRows } from "../text-vectors.ts";
 import {
-  type EmptyObjects,
-  type Inputs,
   type TruncationFields,
-  callModel,
   emptyObjects,
-  truncationFields,
-  toInputs,
   promptName,
   readTexts,
   textList,
+  toInputs,
   toTruncation,
+  truncationFields,
 } from "./requests.ts";
 
 const getCommon = (limit: number) => ({
@@ -31,132 +28,83 @@ const getCommon = (limit: number) => ({
 });
 const vector = z.array(z.number());
 
-/** Request of /embed_sparse. */
-export interface SparseRequest extends TruncationFields, EmptyObjects {
-  readonly inputs: Inputs;
-  readonly prompt_name?: string | undefined;
-}
-
-/** Request of /embed. */
-export interface EmbedRequest extends SparseRequest {
-  readonly normalize?: boolean | undefined;
-  readonly dimensions?: number | undefined;
-}
-
-/** Schema of the request of /embed. */
-export const embedRequest = (limit: number): z.ZodType<EmbedRequest> =>
-  requestObject({
-    ...getCommon(limit),
+/** Requests of /embed. */
+export function embedForm(service: Service): AnsweredForm {
+  const schema = requestObject({
+    ...getCommon(service.limits.maxTexts),
     normalize: z.boolean().optional().openapi({ description: "Whether to scale vectors to unit length. Default: true" }),
     dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
   }).openapi("TeiEmbedRequest");
-
-const embedRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/embed",
-      "Embeddings of texts, as text-embeddings-inference",
-      embedRequest(limit),
-      z.array(vector),
-      documentedErrors,
-    ),
-  );
-
-const allRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/embed_all",
-      "Embeddings of every token, as text-embeddings-inference",
-      requestObject(getCommon(limit)).openapi("TeiEmbedAllRequest"),
-      z.array(z.array(vector)),
-      documentedErrors,
-    ),
-  );
-
-const sparseResponse = z.array(z.array(z.object({ index: z.int(), value: z.number() })));
-/** Schema of the request of /embed_sparse. */
-export const sparseRequest = (limit: number): z.ZodType<SparseRequest> =>
-  requestObject(getCommon(limit)).openapi("TeiEmbedSparseRequest");
-
-const sparseRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/embed_sparse",
-      "Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference",
-      sparseRequest(limit),
-      sparseResponse,
-      documentedErrors,
-    ),
-  );
-
-/** Adds POST /embed. */
-export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(embedRoute(service.limits.maxTexts), (context) => answerEmbed(service, context, context.req.valid("json")));
-}
-
-/** The response to a request of /embed. `model`: the model that the path names. */
-export async function answerEmbed(
-  service: Service,
-  context: Context<Env>,
-  { normalize = true, dimensions, ...request }: EmbedRequest,
-  model?: string,
-): Promise<never> {
-  const list = textList(request.inputs);
-  const options = {
-    ...toTruncation(service, request),
-    ...toPrompt(request.prompt_name),
-    normalize,
-    ...omitUndefined({ dimensions }),
-  };
-  const outcome = await callModel(
-    service,
-    context,
-    list.length,
-    ["embed", list, options],
-    async (handle, signal) =>
-      service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
-    model,
-  );
-  refuseTokenVectors(outcome.result, outcome.model);
-  return jsonResponse(context, outcome.result.embeddings, resultHeaders(outcome));
-}
-
-/** Adds POST /embed_all. */
-export function addEmbedAll(routes: Routes, service: Service): void {
-  routes.openapi(allRoute(service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    const list = textList(request.inputs);
-    const options = { ...toTruncation(service, request), ...toPrompt(request.prompt_name), pooling: "none" as const };
-    const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
-      service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
-    );
-    const { embeddings, dimensions } = outcome.result;
-    return jsonResponse(
-      context,
-      embeddings.map((rows) => tokenRows(rows, dimensions)),
-      resultHeaders(outcome),
-    );
+  return answeredForm(schema, async ({ normalize = true, dimensions, ...request }, context, model) => {
+    const inputs = textList(request.inputs);
+    const options = { ...readOptions(service, request), normalize, ...omitUndefined({ dimensions }) };
+    const outcome = await embedTexts(service, context, { model: headerModel(context, model), inputs, options });
+    return jsonResponse(context, outcome.result.embeddings, outcome);
   });
 }
 
-/** Adds POST /embed_sparse. */
-export function addEmbedSparse(routes: Routes, service: Service): void {
-  routes.openapi(sparseRoute(service.limits.maxTexts), (context) => answerSparse(service, context, context.req.valid("json")));
+/** Requests of /embed_sparse. */
+export function sparseForm(service: Service): AnsweredForm {
+  const schema = requestObject(getCommon(service.limits.maxTexts)).openapi("TeiEmbedSparseRequest");
+  return answeredForm(schema, async (request, context) => {
+    const list = textList(request.inputs);
+    const options = readOptions(service, request);
+    const call = { model: headerModel(context), texts: list.length, key: ["embedSparse", list, options] as const };
+    const outcome = await runTask(service, context, call, async (on) =>
+      service.runtime.embedSparse(await readTexts(service, on.model, list), { ...options, ...on }),
+    );
+    const weights = outcome.result.embeddings.map(({ indices, values }) =>
+      Array.from(indices, (index, position) => ({ index, value: at(values, position) })).sort((a, b) => a.index - b.index),
+    );
+    return jsonResponse(context, weights, outcome);
+  });
 }
 
-/** The response to a request of /embed_sparse. */
-export async function answerSparse(service: Service, context: Context<Env>, request: SparseRequest): Promise<never> {
-  const list = textList(request.inputs);
-  const options = { ...toTruncation(service, request), ...toPrompt(request.prompt_name) };
-  const outcome = await callModel(service, context, list.length, ["embedSparse", list, options], async (handle, signal) =>
-    service.runtime.embedSparse(await readTexts(service, handle, list), { ...options, model: handle, signal }),
-  );
-  const weights = outcome.result.embeddings.map(({ indices, values }) =>
-    Array.from(indices, (index, position) => ({ index, value: at(values, position) })).sort((a, b) => a.index - b.index),
-  );
-  return jsonResponse(context, weights, resultHeaders(outcome));
+/** Requests of /embed_all. */
+function allForm(service: Service): AnsweredForm {
+  const schema = requestObject(getCommon(service.limits.maxTexts)).openapi("TeiEmbedAllRequest");
+  return answeredForm(schema, async (request, context) => {
+    const list = textList(request.inputs);
+    const options = { ...readOptions(service, request), pooling: "none" as const };
+    const call = { model: headerModel(context), texts: list.length, key: ["embed", list, options] as const };
+    const outcome = await runTask(service, context, call, async (on) =>
+      service.runtime.embed(await readTexts(service, on.model, list), { ...options, ...on }),
+    );
+    const { embeddings, dimensions } = outcome.result;
+    const rows = embeddings.map((vectors) => tokenRows(vectors, dimensions));
+    return jsonResponse(context, rows, outcome);
+  });
 }
 
-function toPrompt(name: string | undefined): { readonly prompt?: string } {
-  return name === undefined ? {} : { prompt: name };
+/** POST /embed, /embed_all and /embed_sparse. */
+export function embedRoutes(service: Service): Route[] {
+  const weights = z.array(z.object({ index: z.int(), value: z.number() }));
+  return [
+    post({
+      path: "/embed",
+      summary: "Embeddings of texts, as text-embeddings-inference",
+      ...embedForm(service),
+      response: z.array(vector),
+    }),
+    post({
+      path: "/embed_all",
+      summary: "Embeddings of every token, as text-embeddings-inference",
+      ...allForm(service),
+      response: z.array(z.array(vector)),
+    }),
+    post({
+      path: "/embed_sparse",
+      summary: "Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference",
+      ...sparseForm(service),
+      response: z.array(weights),
+    }),
+  ];
+}
+
+/** The options that all three have. */
+function readOptions(
+  service: Service,
+  request: TruncationFields & { readonly prompt_name?: string | undefined },
+): { readonly truncate: "cut" | "error"; readonly prompt?: string } {
+  return { ...toTruncation(service, request), ...omitUndefined({ prompt: request.prompt_name }) };
 }

@@ -1,16 +1,18 @@
 /** GET /info: the model and its limits. Loads nothing. */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
 import { serverDefaults } from "../../../settings/server-options.ts";
 import { version } from "../../../version.ts";
-import { type Routes, getCaller, resultHeaders } from "../../http/context.ts";
-import { getGenerationTask } from "../huggingface/answer-generation.ts";
+import { getCaller } from "../../http/context.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import type { Route } from "../../http/routes/route.ts";
+import { getGenerationTask } from "../huggingface/answer-texts.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
-import { documentedErrors } from "./errors.ts";
+import { headerModel } from "../run-task.ts";
 
 interface Labelled {
   readonly id2label: Record<string, string>;
@@ -68,63 +70,58 @@ const generationInfo = z
   })
   .openapi("TgiInfo");
 
-const route = createRoute({
-  method: "get",
-  path: "/info",
-  summary: "The model and its limits, as text-embeddings-inference or, of a model that writes texts, text-generation-inference",
-  responses: {
-    200: { description: "The model", content: { "application/json": { schema: z.union([info, generationInfo]) } } },
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
-
-/** Adds `GET /info`, which describes the default model. */
-export function addInfo(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
-    const model = context.req.header("x-inferyard-model");
-    const outcome = await service.describe(getCaller(context), model, {
-      loaded: async ({ manifest, decision, target: on }) => ({ ...getInfo(manifest, decision.model.variant), target: on }),
-      files: async (manifest) => getInfo(manifest, manifest.variants[0]?.name),
-      missing: modelNotHere,
-    });
-    const { reference } = await service.resolve(getCaller(context), model);
-    const { dtype, type, length, generates, target = "" } = outcome.result;
-    if (generates !== undefined) {
-      const limits = {
-        max_concurrent_requests: service.maxRunning(reference),
-        max_best_of: 1,
-        max_stop_sequences: 2 ** 31 - 1,
-        max_input_tokens: generates.length - 1,
-        max_total_tokens: generates.length,
-        max_client_batch_size: service.limits.maxTexts,
-        validation_workers: 1, // texts are tokenized in the server's own thread
-      };
-      const about = {
+/** `GET /info`, which describes the default model. */
+export function infoRoute(service: Service): Route {
+  return {
+    method: "get",
+    path: "/info",
+    summary: "The model and its limits, as text-embeddings-inference or, of a model that writes texts, text-generation-inference",
+    description: "The model",
+    response: z.union([info, generationInfo]),
+    answer: async (context) => {
+      const outcome = await service.calls.describe(getCaller(context), headerModel(context), {
+        loaded: async ({ manifest, decision, target }) => ({ ...getInfo(manifest, decision.model.variant), target }),
+        files: async (manifest) => getInfo(manifest, manifest.variants[0]?.name),
+        missing: modelNotHere,
+      });
+      const { dtype, type, length, generates, target = "" } = outcome.result;
+      const { settings, admission, limits } = service;
+      const running = admission.maxRunning(outcome.resolved.reference);
+      if (generates === undefined) {
+        const body = {
+          model_id: outcome.model,
+          served_model_name: outcome.model,
+          model_dtype: dtype,
+          model_type: type,
+          max_concurrent_requests: running,
+          max_input_length: length,
+          max_batch_tokens: defaultBatchTokens,
+          max_client_batch_size: limits.maxTexts,
+          auto_truncate: (settings.longTexts ?? serverDefaults.longTexts) === "cut",
+          tokenization_workers: 1, // texts are tokenized in the server's own thread
+          version,
+        };
+        return jsonResponse(context, body, outcome);
+      }
+      const body = {
         model_id: outcome.model,
         model_sha: "",
         model_dtype: dtype,
         model_device_type: target.split(":")[1] ?? "",
         model_pipeline_tag: generates.task,
-        router: "inferyard" as const,
+        router: "inferyard",
         version,
+        max_concurrent_requests: running,
+        max_best_of: 1,
+        max_stop_sequences: 2 ** 31 - 1,
+        max_input_tokens: generates.length - 1,
+        max_total_tokens: generates.length,
+        max_client_batch_size: limits.maxTexts,
+        validation_workers: 1, // texts are tokenized in the server's own thread
       };
-      return context.json({ ...about, ...limits }, 200, resultHeaders(outcome));
-    }
-    const body = {
-      model_id: outcome.model,
-      served_model_name: outcome.model,
-      model_dtype: dtype,
-      model_type: type,
-      max_concurrent_requests: service.maxRunning(reference),
-      max_input_length: length,
-      max_batch_tokens: defaultBatchTokens,
-      max_client_batch_size: service.limits.maxTexts,
-      auto_truncate: (service.settings.longTexts ?? serverDefaults.longTexts) === "cut",
-      tokenization_workers: 1, // texts are tokenized in the server's own thread
-      version,
-    };
-    return context.json(body, 200, resultHeaders(outcome));
-  });
+      return jsonResponse(context, body, outcome);
+    },
+  };
 }
 
 /** The error for a model whose files are not on this machine. */

@@ -1,92 +1,72 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
-import type { Context } from "hono";
-import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
-import { relevanceScore } from "../relevance.ts";
-import { jsonResponse } from "../../http/json-response.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import { takeFields } from "../../http/fields/take-fields.ts";
+import { isText, listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { jsonBody } from "../../http/json-body.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { answerRerank as answerDocuments } from "../cohere/rerank.ts";
-import { rerankRequest as documentsRequest } from "../cohere/rerank-request.ts";
-import { rerankResponse } from "../cohere/rerank-response.ts";
-import { isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
+import { type Route, jsonRequest, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { emptyError, documentedErrors } from "./errors.ts";
-import {
-  type EmptyObjects,
-  type TruncationFields,
-  callModel,
-  emptyObjects,
-  truncationFields,
-  promptName,
-  toTruncation,
-} from "./requests.ts";
+import { type AnsweredForm, answerBody, answeredForm } from "../answered-form.ts";
+import { rerankResponse } from "../cohere/rerank-response.ts";
+import { rerankForm as documentsForm } from "../cohere/rerank.ts";
+import { relevanceScore } from "../relevance.ts";
+import { headerModel, runTask } from "../run-task.ts";
+import { emptyError } from "./errors.ts";
+import { emptyObjects, promptName, toTruncation, truncationFields } from "./requests.ts";
 
 const rawScores = z
   .boolean()
   .optional()
   .openapi({ description: "Return the model's raw output, without an activation function. Default: false" });
 
-/** Request of /rerank. */
-export interface RerankRequest extends TruncationFields, EmptyObjects {
-  readonly query: string;
-  readonly texts: readonly string[];
-  readonly raw_scores?: boolean | undefined;
-  readonly return_text?: boolean | undefined;
-  readonly top_n?: number | undefined;
-}
+const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 
-/** Schema of the request of /rerank. */
-export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
-  requestObject({
+/** Requests of /rerank. */
+export function rerankForm(service: Service): AnsweredForm {
+  const schema = requestObject({
     query: z.string(),
-    texts: texts(limit),
+    texts: texts(service.limits.maxTexts),
     raw_scores: rawScores,
     return_text: z.boolean().optional().openapi({ description: "Whether results contain their texts. Default: false" }),
     ...truncationFields,
     ...emptyObjects,
     top_n: z.int().optional().openapi({ description: "Accepted and ignored, as text-embeddings-inference does" }),
   }).openapi("TeiRerankRequest");
-const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
-
-/** Adds POST /rerank: `texts` is TEI's form, `documents` the form of Cohere, Jina, vLLM and Infinity, each with its own response. */
-export function addRerank(routes: Routes, service: Service): void {
-  const { maxTexts } = service.limits;
-  const [own, others] = [rerankRequest(maxTexts), documentsRequest(maxTexts)];
-  const summary =
-    "Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents)";
-  routes.openAPIRegistry.registerPath(
-    jsonRoute("/rerank", summary, z.union([own, others]), z.union([z.array(rank), rerankResponse]), documentedErrors),
-  );
-  routes.post("/rerank", async (context) => {
-    const body = await jsonBody(context);
-    const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
-    return isOther
-      ? answerDocuments(service, context, takeFields(context, body, others), "2")
-      : answerRerank(service, context, takeFields(context, body, own));
+  return answeredForm(schema, async (request, context) => {
+    const { query, texts: list, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
+    if (list.length === 0) throw emptyError("`texts`");
+    refusePairs([query], list);
+    const options = { ...toTruncation(service, truncation), ...(raw ? { raw } : {}) };
+    const call = { model: headerModel(context), texts: list.length, key: ["rerank", query, list, options] as const };
+    const outcome = await runTask(service, context, call, (on) => service.runtime.rerank(query, list, { ...options, ...on }));
+    const { results, scoring } = outcome.result;
+    const ranks = results.map(({ index, score, text }) => ({
+      index,
+      score: raw ? score : relevanceScore(scoring, score),
+      ...(withText ? { text } : {}),
+    }));
+    return jsonResponse(context, ranks, outcome);
   });
 }
 
-/** The response to a request of /rerank. */
-export async function answerRerank(service: Service, context: Context<Env>, request: RerankRequest): Promise<never> {
-  const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
-  if (texts.length === 0) throw emptyError("`texts`");
-  refusePairs([query], texts);
-  const options = { ...toTruncation(service, truncation), ...(raw ? { raw } : {}) };
-  const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
-    service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
-  );
-  const { results, scoring } = outcome.result;
-  const ranks = results.map(({ index, score, text }) => ({
-    index,
-    score: raw ? score : relevanceScore(scoring, score),
-    ...(withText ? { text } : {}),
-  }));
-  return jsonResponse(context, ranks, resultHeaders(outcome));
+/** POST /rerank: `texts` is TEI's form, `documents` the form of Cohere, Jina, vLLM and Infinity, each with its own response. */
+export function rerankRoute(service: Service): Route {
+  const [own, others] = [rerankForm(service), documentsForm(service, "2")];
+  return {
+    method: "post",
+    path: "/rerank",
+    summary: "Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents)",
+    request: jsonRequest(z.union([own.schema, others.schema])),
+    response: z.union([z.array(rank), rerankResponse]),
+    answer: async (context) => {
+      const body = await jsonBody(context);
+      const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
+      return answerBody(isOther ? others : own, context, body);
+    },
+  };
 }
 
 type Pair = [string, string];
@@ -108,16 +88,10 @@ function predictInputs(limit: number): z.ZodType<PredictInput> {
   ]);
 }
 
-/** Request of /predict. */
-export interface PredictRequest extends TruncationFields, EmptyObjects {
-  readonly inputs: PredictInput;
-  readonly raw_scores?: boolean | undefined;
-}
-
-/** Schema of the request of /predict. */
-export const predictRequest = (limit: number): z.ZodType<PredictRequest> =>
-  requestObject({
-    inputs: predictInputs(limit).openapi({
+/** Requests of /predict. */
+export function predictForm(service: Service): AnsweredForm {
+  const schema = requestObject({
+    inputs: predictInputs(service.limits.maxTexts).openapi({
       description: "A text, a pair of texts, or a list of lists of one or two texts",
       example: "I like it",
     }),
@@ -125,36 +99,27 @@ export const predictRequest = (limit: number): z.ZodType<PredictRequest> =>
     ...truncationFields,
     ...emptyObjects,
   }).openapi("TeiPredictRequest");
-const prediction = z.object({ label: z.string(), score: z.number() });
-const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
-const predictRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/predict",
-      "Labels of texts with scores, as text-embeddings-inference",
-      predictRequest(limit),
-      predictResponse,
-      documentedErrors,
-    ),
-  );
-
-/** Adds POST /predict. */
-export function addPredict(routes: Routes, service: Service): void {
-  routes.openapi(predictRoute(service.limits.maxTexts), (context) => answerPredict(service, context, context.req.valid("json")));
+  return answeredForm(schema, async ({ inputs, raw_scores: raw = false, ...truncation }, context) => {
+    const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
+    const list = predictTexts(inputs);
+    if (list.length === 0) throw emptyError("`inputs`");
+    const options = { ...toTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
+    const call = { model: headerModel(context), texts: list.length, key: ["classify", list, options] as const };
+    const outcome = await runTask(service, context, call, (on) => service.runtime.classify(list, { ...options, ...on }));
+    const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
+    return jsonResponse(context, one ? (predictions[0] ?? []) : predictions, outcome);
+  });
 }
 
-/** The response to a request of /predict. */
-export async function answerPredict(service: Service, context: Context<Env>, request: PredictRequest): Promise<never> {
-  const { inputs, raw_scores: raw = false, ...truncation } = request;
-  const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
-  const texts = predictTexts(inputs);
-  if (texts.length === 0) throw emptyError("`inputs`");
-  const options = { ...toTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
-  const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
-    service.runtime.classify(texts, { ...options, model: handle, signal }),
-  );
-  const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
-  return jsonResponse(context, one ? (predictions[0] ?? []) : predictions, resultHeaders(outcome));
+/** POST /predict. */
+export function predictRoute(service: Service): Route {
+  const prediction = z.object({ label: z.string(), score: z.number() });
+  return post({
+    path: "/predict",
+    summary: "Labels of texts with scores, as text-embeddings-inference",
+    ...predictForm(service),
+    response: z.union([z.array(prediction), z.array(z.array(prediction))]),
+  });
 }
 
 /** Two strings in an array are a pair; arrays in an array are a batch. */
@@ -174,29 +139,24 @@ const similarityRequest = (limit: number) =>
     inputs: requestObject({ source_sentence: z.string(), sentences: texts(limit) }),
     parameters: requestObject({ prompt_name: promptName, ...truncationFields }).optional(),
   }).openapi("TeiSimilarityRequest");
-const similarityRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/similarity",
-      "Cosine similarity of a text to others, as text-embeddings-inference",
-      similarityRequest(limit),
-      z.array(z.number()),
-      documentedErrors,
-    ),
-  );
 
-/** Adds POST /similarity. */
-export function addSimilarity(routes: Routes, service: Service): void {
-  routes.openapi(similarityRoute(service.limits.maxTexts), async (context) => {
-    const { inputs, parameters } = context.req.valid("json");
-    const { source_sentence: source, sentences } = inputs;
-    if (sentences.length === 0) throw emptyError("`sentences`");
-    const prompt = parameters?.prompt_name;
-    const options = { ...toTruncation(service, parameters ?? {}), ...omitUndefined({ prompt }) };
-    const key = ["similarity", source, sentences, options] as const;
-    const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
-      service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),
-    );
-    return context.json([...(outcome.result.scores[0] ?? [])], 200, resultHeaders(outcome));
+/** POST /similarity. */
+export function similarityRoute(service: Service): Route {
+  return post({
+    path: "/similarity",
+    summary: "Cosine similarity of a text to others, as text-embeddings-inference",
+    schema: similarityRequest(service.limits.maxTexts),
+    response: z.array(z.number()),
+    answer: async ({ inputs, parameters = {} }, context) => {
+      const { source_sentence: source, sentences } = inputs;
+      if (sentences.length === 0) throw emptyError("`sentences`");
+      const options = { ...toTruncation(service, parameters), ...omitUndefined({ prompt: parameters.prompt_name }) };
+      const key = ["similarity", source, sentences, options] as const;
+      const call = { model: headerModel(context), texts: sentences.length + 1, key };
+      const outcome = await runTask(service, context, call, (on) =>
+        service.runtime.similarity([source], sentences, { ...options, metric: "cosine", ...on }),
+      );
+      return jsonResponse(context, outcome.result.scores[0] ?? [], outcome);
+    },
   });
 }

@@ -1,12 +1,8 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-options.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
-import { type Env, getCaller } from "../../http/context.ts";
-import type { CallKey } from "../../serving/call-key.ts";
 import {
   arrayAlternative,
   isNumber,
@@ -18,7 +14,6 @@ import {
   tokenIds,
   requestObject,
 } from "../../http/field-schemas.ts";
-import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { type TextInput, toTexts } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
@@ -37,48 +32,33 @@ export function toInputs(limit: number): z.ZodType<Inputs> {
   ]).openapi("TeiInput", { description: "A text or a list of texts, each a string or token ids of the model's own tokenizer" });
 }
 
-/** Fields of requests that read texts. */
+/** The fields of a request that say what to do with long texts. */
 export interface TruncationFields {
   readonly truncate?: boolean | undefined;
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
 }
 
-const truncate: z.ZodType<boolean | undefined> = z.boolean().optional().openapi({
-  description:
-    "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts",
-});
-
-const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
-  .enum(["Left", "Right", "left", "right"])
-  .optional()
-  .openapi({
-    // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
-    enum: ["Left", "Right"],
+/** Their schemas. */
+export const truncationFields: { readonly [Name in keyof TruncationFields]-?: z.ZodType<TruncationFields[Name]> } = {
+  truncate: z.boolean().optional().openapi({
     description:
-      "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
-  });
-
-const nothing: z.ZodType<object | undefined> = requestObject({})
-  .optional()
-  .openapi({ description: "Accepted where it is empty" });
-
-/** Schemas of the request fields `truncate` and `truncation_direction`. */
-export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
-  truncate,
-  truncation_direction: direction,
+      "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts",
+  }),
+  truncation_direction: z
+    .enum(["Left", "Right", "left", "right"])
+    .optional()
+    .openapi({
+      // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
+      enum: ["Left", "Right"],
+      description:
+        "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
+    }),
 };
 
-/** Members that Hugging Face's clients send whether or not they have anything in them. */
-export interface EmptyObjects {
-  readonly parameters?: object | undefined;
-  readonly options?: object | undefined;
-}
+const nothing = requestObject({}).optional().openapi({ description: "Accepted where it is empty" });
 
-/** Schemas of objects that clients of Hugging Face send empty. */
-export const emptyObjects: Readonly<Record<keyof EmptyObjects, typeof nothing>> = {
-  parameters: nothing,
-  options: nothing,
-};
+/** Schemas of members that Hugging Face's clients send whether or not they have anything in them. */
+export const emptyObjects: Readonly<Record<"parameters" | "options", z.ZodType>> = { parameters: nothing, options: nothing };
 
 /** Schema of the name of a prompt. */
 export const promptName: z.ZodType<string | undefined> = name()
@@ -93,22 +73,6 @@ export function toTruncation({ settings }: Service, fields: TruncationFields): {
   throw new InferyardError("INPUT_INVALID", "texts can be truncated on the right only", {
     remedy: "leave truncation_direction out, or set truncate to false",
   });
-}
-
-/**
- * Runs `work` on the model of the header x-inferyard-model, else on the default model: TEI serves a single model, so its requests name none.
- * `model`: the model that the path names. `key`: see `ModelCall.key`.
- */
-export function callModel<Result>(
-  service: Service,
-  context: Context<Env>,
-  texts: number,
-  key: CallKey | undefined,
-  work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
-  model?: string,
-): Promise<ModelCallResult<Result>> {
-  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...omitUndefined({ key }) };
-  return service.call(getCaller(context), call, work);
 }
 
 /** The inputs as a list; an array of numbers is one text. Throws the error for empty input. */

@@ -5,69 +5,52 @@
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { Manifest } from "../../../models/manifest.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { type Env, type Routes, getCaller } from "../../http/context.ts";
-import { isObject } from "../../http/field-schemas.ts";
+import { type Env, getCaller } from "../../http/context.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { jsonRoute } from "../../http/json-route.ts";
+import { type Route, jsonRequest } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
-import { answerPipeline } from "../huggingface/answer-pipeline.ts";
-import { type GenerationTask, answerGeneration } from "../huggingface/answer-generation.ts";
+import { answerBody } from "../answered-form.ts";
+import { headerModel } from "../run-task.ts";
+import { embedForm, sparseForm } from "./embed.ts";
+import { type GenerationTask, answerTexts } from "../huggingface/answer-texts.ts";
 import { isGenerationTask, taskOfManifest } from "../huggingface/answer-task.ts";
-import { generationRequest } from "../huggingface/generation-request.ts";
-import { type PipelineTask, hubOptions, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
-import { documentedErrors } from "./errors.ts";
+import { generationForm } from "../huggingface/generation-request.ts";
+import { type PipelineTask, hubOptions, pipelineForms, taskOfShape } from "../huggingface/pipelines.ts";
 import { modelNotHere, getModelType } from "./info.ts";
-import { answerPredict, answerRerank, predictRequest, rerankRequest } from "./rank.ts";
+import { predictForm, rerankForm } from "./rank.ts";
 
 const response = z
   .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
   .openapi({ description: "As that of /embed, /embed_sparse, /predict, /rerank, or of a pipeline" });
 
-/** Adds POST / and POST /invocations. */
-export function addRoot(routes: Routes, service: Service): void {
-  const { maxTexts } = service.limits;
-  const request = z
-    .union([
-      embedRequest(maxTexts),
-      predictRequest(maxTexts),
-      rerankRequest(maxTexts),
-      ...Object.values(pipelineRequests(maxTexts)),
-      generationRequest(maxTexts),
-    ])
-    .openapi("RootRequest");
-  for (const path of ["/", "/invocations"] as const) {
-    const summary = "What the default model does, as text-embeddings-inference and Hugging Face's pipelines";
-    routes.openAPIRegistry.registerPath(jsonRoute(path, summary, request, response, documentedErrors));
-    routes.post(path, async (context) => answer(service, context, await jsonBody(context)));
-  }
-}
-
-async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
-  const { maxTexts } = service.limits;
-  const route = await getRoute(service, context, written);
-  if (isGenerationTask(route))
-    return answerGeneration(service, context, written, { task: route, fullText: route === "text-generation" });
-  const body = flattened(context, written);
-  switch (route) {
-    case "rerank":
-      return answerRerank(service, context, takeFields(context, body, rerankRequest(maxTexts)));
-    case "predict":
-      return answerPredict(service, context, takeFields(context, body, predictRequest(maxTexts)));
-    case "embed_sparse":
-      return answerSparse(service, context, takeFields(context, body, sparseRequest(maxTexts)));
-    case "embed":
-      return answerEmbed(service, context, takeFields(context, body, embedRequest(maxTexts)));
-    case "text-classification":
-    case "token-classification":
-    case "zero-shot-classification":
-    case "fill-mask":
-    case "question-answering":
-    case "sentence-similarity":
-      return answerPipeline(service, context, route, written, undefined);
-  }
+/** POST / and POST /invocations. */
+export function rootRoutes(service: Service): Route[] {
+  const own = { embed: embedForm(service), predict: predictForm(service), rerank: rerankForm(service) };
+  const pipelines = pipelineForms(service);
+  const forms = { ...own, ...pipelines, embed_sparse: sparseForm(service) };
+  const documented = [...Object.values(own), ...Object.values(pipelines), generationForm(service.limits.maxTexts)];
+  const request = z.union(documented.map(({ schema }) => schema)).openapi("RootRequest");
+  const answer = async (context: Context<Env>): Promise<Response> => {
+    const written = await jsonBody(context);
+    const route = await getRoute(service, context, written);
+    if (isGenerationTask(route))
+      return answerTexts(service, context, written, { task: route, fullText: route === "text-generation" });
+    const isPipeline = Object.hasOwn(pipelines, route);
+    const body = flattened(context, written);
+    return answerBody(forms[route], context, isPipeline ? written : body);
+  };
+  return ["/", "/invocations"].map((path) => ({
+    method: "post",
+    path,
+    summary: "What the default model does, as text-embeddings-inference and Hugging Face's pipelines",
+    request: jsonRequest(request),
+    response,
+    answer,
+  }));
 }
 
 /**
@@ -83,13 +66,14 @@ async function getRoute(
   const named = taskOfShape(body);
   if (named !== undefined) return named;
   const isText = isObject(body) && typeof body["inputs"] === "string" && context.req.path === "/";
-  const { result: type } = await service.describe(getCaller(context), context.req.header("x-inferyard-model"), {
-    loaded: async ({ manifest }) => ({
-      ...getModelType(manifest),
-      task: taskOfManifest(manifest),
-      sparse: manifest.text?.sparse,
-    }),
-    files: async (manifest) => ({ ...getModelType(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
+  const taskOf = async (manifest: Manifest) => ({
+    ...getModelType(manifest),
+    task: taskOfManifest(manifest),
+    sparse: manifest.text?.sparse,
+  });
+  const { result: type } = await service.calls.describe(getCaller(context), headerModel(context), {
+    loaded: ({ manifest }) => taskOf(manifest),
+    files: taskOf,
     missing: modelNotHere,
   });
   if (isGenerationTask(type.task)) return type.task;

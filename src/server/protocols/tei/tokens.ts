@@ -1,50 +1,33 @@
 /** POST /tokenize and /decode: tokens of texts or of a conversation, and texts of token ids. */
-import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../contract/checked.ts";
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { at, omitUndefined, required } from "../../../contract/checked.ts";
 import { throwIfAborted } from "../../../contract/errors.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
 import { embedSettings } from "../../../tasks/embedding/embed-options.ts";
 import { decodeTokens, encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
-import { type Routes, resultHeaders } from "../../http/context.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import {
-  arrayAlternative,
-  isNumber,
-  isObject,
-  listOf,
-  oneOf,
-  text,
-  texts,
-  tokenIds,
-  requestObject,
-} from "../../http/field-schemas.ts";
+import { type Env, resultHeaders } from "../../http/context.ts";
+import { arrayAlternative, isNumber, listOf, oneOf, requestObject, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import { partIgnorer } from "../../http/fields/take-fields.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import type { RequestForm } from "../../http/routes/request-form.ts";
+import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
+import { type AnsweredForm, answeredForm } from "../answered-form.ts";
+import { tokenizeContent, tokenizeContentForm, tokenizedContent } from "../llamacpp/tokenize-content.ts";
 import {
-  type TokenizeConversationRequest,
-  type TokenizePromptRequest,
-  tokenizeConversation,
-  tokenizeConversationSchema,
-  tokenizePrompt,
-  tokenizePromptSchema,
+  answerTokens,
+  tokenizeConversationForm,
+  tokenizePromptForm,
   tokenizedConversation,
 } from "../openai/tokenize-conversation.ts";
-import {
-  type TokenizeContentRequest,
-  tokenizeContent,
-  tokenizeContentSchema,
-  tokenizedContent,
-} from "../llamacpp/tokenize-content.ts";
-import { emptyError, documentedErrors } from "./errors.ts";
-import { callModel, promptName } from "./requests.ts";
+import { headerModel, runTask } from "../run-task.ts";
+import { emptyError } from "./errors.ts";
+import { promptName } from "./requests.ts";
 
-interface TokenizeRequest {
-  readonly inputs: string | string[];
-  readonly add_special_tokens?: boolean | undefined;
-  readonly prompt_name?: string | undefined;
-}
-
-const textsRequest = (limit: number): z.ZodType<TokenizeRequest> =>
+const textsRequest = (limit: number) =>
   requestObject({
     inputs: oneOf<string | string[]>("a string or an array of strings", [
       text,
@@ -54,26 +37,7 @@ const textsRequest = (limit: number): z.ZodType<TokenizeRequest> =>
     prompt_name: promptName,
   });
 
-/** Several servers have this path: the members of a request tell for which of them it was written. */
-const tokenizeRequest = (limit: number) =>
-  oneOf<TokenizeRequest | TokenizeConversationRequest | TokenizePromptRequest | TokenizeContentRequest>("an object", [
-    { schema: tokenizeConversationSchema, fits: isConversation },
-    { schema: tokenizePromptSchema, fits: isPrompt },
-    { schema: tokenizeContentSchema, fits: isContent },
-    { schema: textsRequest(limit), fits: isObject },
-  ]).openapi("TokenizeRequest");
-
-function isConversation(request: unknown): request is TokenizeConversationRequest {
-  return isObject(request) && "messages" in request;
-}
-
-function isPrompt(request: unknown): request is TokenizePromptRequest {
-  return isObject(request) && "prompt" in request;
-}
-
-function isContent(request: unknown): request is TokenizeContentRequest {
-  return isObject(request) && "content" in request;
-}
+type TextsRequest = z.infer<ReturnType<typeof textsRequest>>;
 
 const token = z
   .object({
@@ -87,42 +51,62 @@ const token = z
     stop: z.int().optional(),
   })
   .openapi("TeiToken");
-const tokenizeRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/tokenize",
-      "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
-      tokenizeRequest(limit),
-      z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
-      documentedErrors,
-    ),
-  );
-
-/** Adds POST /tokenize. */
-export function addTokenize(routes: Routes, service: Service): void {
-  routes.openapi(tokenizeRoute(service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    if (isConversation(request)) return tokenizeConversation(service, context, request);
-    if (isPrompt(request)) return tokenizePrompt(service, context, request);
-    if (isContent(request)) return (await tokenizeContent(service, context, request)) as never;
-    const { inputs, add_special_tokens: special = true, prompt_name: name } = request;
-    const texts = typeof inputs === "string" ? [inputs] : inputs;
-    if (texts.length === 0) throw emptyError("`inputs`");
-    const outcome = await callModel(service, context, texts.length, undefined, async (handle, signal) => {
-      const tokenizer = await service.runtime.tokenizer(handle);
-      const { promptText: prompt } = embedSettings(handle.manifest, name === undefined ? {} : { prompt: name });
-      const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
-      const yieldIfDue = createYielder();
-      const lists: string[] = [];
-      for (const text of texts) {
-        throwIfAborted(signal);
-        lists.push(await getTokens(await encodeText(tokenizer, text, options), prompt + text, yieldIfDue));
-      }
-      return `[${lists.join(",")}]`;
-    });
-    // Serialized in pieces: a million tokens at once would block the event loop.
-    return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" }) as never;
+/** POST /tokenize. Several servers have this path: a member of a request tells for which of them it was written. */
+export function tokenizeRoute(service: Service): Route {
+  const form = <Call>(
+    { schema, read }: RequestForm<Call>,
+    answer: (service: Service, context: Context<Env>, call: Call) => Promise<Response>,
+  ): AnsweredForm => answeredForm(schema, (request, context) => answer(service, context, read(request, partIgnorer(context))));
+  const servers = {
+    messages: form(tokenizeConversationForm, answerTokens),
+    prompt: form(tokenizePromptForm, answerTokens),
+    content: form(tokenizeContentForm, tokenizeContent),
+  };
+  const alternatives = [
+    ...Object.entries(servers).map(([member, server]) => ({
+      ...server,
+      fits: (request: unknown) => isObject(request) && member in request,
+    })),
+    {
+      ...answeredForm(textsRequest(service.limits.maxTexts), (request, context) => tokenizeTexts(service, context, request)),
+      fits: isObject,
+    },
+  ];
+  return post({
+    path: "/tokenize",
+    summary: "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
+    schema: oneOf("an object", alternatives).openapi("TokenizeRequest"),
+    response: z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
+    answer: (request, context) => {
+      const server = alternatives.find(({ fits }) => fits(request));
+      return required(server, "the server of a valid request").answer(request, context);
+    },
   });
+}
+
+async function tokenizeTexts(
+  service: Service,
+  context: Context<Env>,
+  { inputs, add_special_tokens: special = true, prompt_name: prompt }: TextsRequest,
+): Promise<Response> {
+  const texts = typeof inputs === "string" ? [inputs] : inputs;
+  if (texts.length === 0) throw emptyError("`inputs`");
+  const call = { model: headerModel(context), texts: texts.length };
+  const outcome = await runTask(service, context, call, async ({ model, signal }) => {
+    const tokenizer = await service.runtime.tokenizer(model);
+    const { promptText } = embedSettings(model.manifest, omitUndefined({ prompt }));
+    const maxTokens = Number.POSITIVE_INFINITY;
+    const options = { prompt: promptText, maxTokens, ...(special ? {} : { addSpecialTokens: false }) };
+    const yieldIfDue = createYielder();
+    const lists: string[] = [];
+    for (const text of texts) {
+      throwIfAborted(signal);
+      lists.push(await getTokens(await encodeText(tokenizer, text, options), promptText + text, yieldIfDue));
+    }
+    return `[${lists.join(",")}]`;
+  });
+  // Serialized in pieces: a million tokens at once would block the event loop.
+  return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" });
 }
 
 /** Tokens serialized before the event loop gets a turn. */
@@ -160,35 +144,31 @@ const decodeRequest = (limit: number) =>
     ]).openapi({ example: [101, 1037, 4937, 102] }),
     skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
   }).openapi("TeiDecodeRequest");
-const decodeRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/decode",
-      "Decode token ids, as text-embeddings-inference",
-      decodeRequest(limit),
-      z.array(z.string()),
-      documentedErrors,
-    ),
-  );
 
-/** Adds POST /decode. */
-export function addDecode(routes: Routes, service: Service): void {
-  routes.openapi(decodeRoute(service.limits.maxTexts), async (context) => {
-    const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
-    const lists = isNested(given) ? given : [given];
-    if (given.length === 0) throw emptyError("`ids`");
-    const outcome = await callModel(service, context, lists.length, undefined, async (handle, signal) => {
-      const tokenizer = await service.runtime.tokenizer(handle);
-      const yieldIfDue = createYielder();
-      const texts: string[] = [];
-      for (const list of lists) {
-        throwIfAborted(signal);
-        texts.push(await decodeTokens(tokenizer, list, { skipSpecialTokens }));
-        await yieldIfDue();
-      }
-      return texts;
-    });
-    return context.json(outcome.result, 200, resultHeaders(outcome));
+/** POST /decode. */
+export function decodeRoute(service: Service): Route {
+  return post({
+    path: "/decode",
+    summary: "Decode token ids, as text-embeddings-inference",
+    schema: decodeRequest(service.limits.maxTexts),
+    response: z.array(z.string()),
+    answer: async ({ ids: given, skip_special_tokens: skipSpecialTokens = true }, context) => {
+      const lists = isNested(given) ? given : [given];
+      if (given.length === 0) throw emptyError("`ids`");
+      const call = { model: headerModel(context), texts: lists.length };
+      const outcome = await runTask(service, context, call, async ({ model, signal }) => {
+        const tokenizer = await service.runtime.tokenizer(model);
+        const yieldIfDue = createYielder();
+        const texts: string[] = [];
+        for (const list of lists) {
+          throwIfAborted(signal);
+          texts.push(await decodeTokens(tokenizer, list, { skipSpecialTokens }));
+          await yieldIfDue();
+        }
+        return texts;
+      });
+      return jsonResponse(context, outcome.result, outcome);
+    },
   });
 }
 

@@ -1,8 +1,8 @@
 /** The OpenAPI document, in the versions that generators of clients read. */
-import { InferyardError } from "../../contract/errors.ts";
-import type { Routes } from "./context.ts";
-import { isObject } from "./field-schemas.ts";
-import { type Part, shareErrorResponses } from "./shared-responses.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { Routes } from "../context.ts";
+import { isObject } from "../../../contract/shapes/shape.ts";
+import { type Part, shareErrorResponses } from "../shared-responses.ts";
 
 /** Adds GET /openapi.json, which describes the routes that exist at the time of the request: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
 export function addOpenApiDocument(
