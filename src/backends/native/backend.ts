@@ -72,7 +72,11 @@ export function native(): ReplicaBackend {
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, state),
-    alternatives: async (model, settings) => (await import("./i2s-alternatives.ts")).i2sAlternatives(model, settings),
+    alternatives: async (model, settings) => {
+      if (model.format !== "gguf") return [];
+      const { i2sAlternatives } = await import("./i2s-alternatives.ts"); // imported on demand: it reads GGUF files
+      return await i2sAlternatives(model, settings);
+    },
     estimateCache: ({ config }, _device, { cachePrecision = "fp32" }) => estimateCache(config, cachePrecision, 0),
     loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
