@@ -143,13 +143,7 @@ describe("backends are held to the contract", () => {
     refusesEach("load()", tensor, { ...baseMembers, inputs: [], outputs: [], run: functionMember }, (value: TensorModel) =>
       checkTensorModel(backend, value),
     );
-    const methods = [
-      "createSequence",
-      "decode",
-      "forkSequence",
-      "truncateSequence",
-      "releaseSequence",
-    ];
+    const methods = ["createSequence", "decode", "forkSequence", "truncateSequence", "releaseSequence"];
     const language = {
       ...base,
       kind: "language",
