@@ -86,7 +86,11 @@ describe("memory of a language model", () => {
     ],
     ["no number of layers", llama.filter(([key]) => key !== "llama.block_count"), "it does not say llama.block_count"],
     ["no heads", llama.filter(([key]) => !key.includes("head_count")), "it does not say llama.attention.head_count"],
-    ["no context", llama.filter(([key]) => !key.includes("context")), "it does not say llama.context_length; give `context`"],
+    [
+      "no context",
+      llama.filter(([key]) => !key.includes("context")),
+      "it does not say llama.context_length; give a context length",
+    ],
     ["no architecture", llama.slice(1), "it does not name its architecture"],
     [
       "heads of other layers",

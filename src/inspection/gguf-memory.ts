@@ -4,7 +4,6 @@
  */
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
-import { quoteOption } from "../contract/errors.ts";
 
 /** Estimated memory, in bytes, that running a GGUF model needs. */
 export interface MemoryEstimate {
@@ -59,8 +58,7 @@ export function estimateGgufMemory(file: GgufFile, wanted: number | undefined): 
   }
   const trained = number("context_length");
   const context = wanted ?? (trained === undefined || trained < 1 ? undefined : Math.min(trained, defaultContext));
-  if (context === undefined)
-    return { memoryUnknown: `it does not say ${architecture}.context_length; give ${quoteOption("context")}` };
+  if (context === undefined) return { memoryUnknown: `it does not say ${architecture}.context_length; give a context length` };
   if (isEncoder(file, architecture)) {
     const formula = "none: an encoder sees all tokens at once and keeps nothing";
     return { memory: { context, weightBytes, cacheBytes: 0, totalBytes: weightBytes, formula } };

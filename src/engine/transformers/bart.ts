@@ -10,15 +10,20 @@
  * Reads from config.json: d_model, encoder_layers, decoder_layers, encoder_attention_heads, decoder_attention_heads, encoder_ffn_dim, decoder_ffn_dim,
  * vocab_size, decoder_vocab_size, max_position_embeddings, activation_function, scale_embedding, tie_word_embeddings, pad_token_id.
  */
-import { at } from "../../contract/checked.ts";
 import type { Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import { causalBias, paddingBias } from "../build/nn/attention.ts";
 import { embedding, type Layer, layerNorm, linear, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
-import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { type EncoderDecoder, type EncoderDecoderGraphs, encoderDecoderGraphs, keyPositions } from "./encoder-decoder.ts";
+import {
+  type DecoderBlock,
+  type EncoderDecoder,
+  type EncoderDecoderGraphs,
+  encoderDecoderGraphs,
+  keyPositions,
+} from "./encoder-decoder.ts";
+import { multiHeadAttention } from "./multi-head-attention.ts";
 import type { Architecture } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -71,27 +76,7 @@ function getSide(config: Config, name: Side["name"], { isNormedBefore }: Family)
   };
 }
 
-/** Self-attention or cross-attention, with biases. */
-interface Attention {
-  /** Keys and values of `states`, `[batch, length, width]`. */
-  keyValues(ops: TensorOps, states: Value): KeyValueCache;
-  /** Attends from x `[batch, length, width]` to the keys and values, and returns the same shape. */
-  attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
-}
-
-function getAttention(weights: Weights, prefix: string, { width, heads }: Side): Attention {
-  const project = (name: string): Layer => linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: width });
-  const [query, key, value, output] = [project("q_proj"), project("k_proj"), project("v_proj"), project("out_proj")];
-  const scale = 1 / Math.sqrt(width / heads);
-  return {
-    keyValues: (ops, states) => ({
-      key: splitHeads(ops, key(ops, states), heads),
-      value: splitHeads(ops, value(ops, states), heads),
-    }),
-    attend: (ops, x, cache, bias) =>
-      output(ops, attention(ops, { query: splitHeads(ops, query(ops, x), heads), ...cache, scale, bias })),
-  };
-}
+const projections = ["q_proj", "k_proj", "v_proj", "out_proj"] as const;
 
 /** Wraps a part of a layer in its residual connection and its norm `name`. */
 function residual(
@@ -112,37 +97,22 @@ function feedForward(weights: Weights, prefix: string, { width, inner, activatio
   );
 }
 
-type EncoderBlock = (ops: TensorOps, x: Value, bias: Value) => Value;
-
-function encoderBlock(weights: Weights, index: number, side: Side): EncoderBlock {
+function encoderBlock(weights: Weights, index: number, side: Side): (ops: TensorOps, x: Value, bias: Value) => Value {
   const prefix = `encoder.layers.${index}`;
-  const self = getAttention(weights, `${prefix}.self_attn`, side);
+  const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, side);
   const feed = feedForward(weights, prefix, side);
-  const [first, second] = [`${prefix}.self_attn_layer_norm`, `${prefix}.final_layer_norm`].map((name) =>
-    residual(weights, name, side),
-  ) as [ReturnType<typeof residual>, ReturnType<typeof residual>];
+  const aroundSelf = residual(weights, `${prefix}.self_attn_layer_norm`, side);
+  const aroundFeed = residual(weights, `${prefix}.final_layer_norm`, side);
   return (ops, x, bias) => {
-    const attended = first(ops, x, (states) => self.attend(ops, states, self.keyValues(ops, states), bias));
-    return second(ops, attended, (states) => feed(ops, states));
+    const attended = aroundSelf(ops, x, (states) => self.attendToSelf(ops, states, bias));
+    return aroundFeed(ops, attended, (states) => feed(ops, states));
   };
-}
-
-interface DecoderBlock {
-  /** Keys and values for the cross-attention, from the encoder's output. */
-  crossKeyValues(ops: TensorOps, states: Value): KeyValueCache;
-  build(
-    ops: TensorOps,
-    x: Value,
-    bias: Value,
-    cross: { readonly cache: KeyValueCache; readonly bias: Value },
-    updateCache: (current: KeyValueCache) => KeyValueCache,
-  ): Value;
 }
 
 function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock {
   const prefix = `decoder.layers.${index}`;
-  const self = getAttention(weights, `${prefix}.self_attn`, side);
-  const cross = getAttention(weights, `${prefix}.encoder_attn`, side);
+  const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, side);
+  const cross = multiHeadAttention(weights, `${prefix}.encoder_attn`, projections, side);
   const feed = feedForward(weights, prefix, side);
   const aroundSelf = residual(weights, `${prefix}.self_attn_layer_norm`, side);
   const aroundCross = residual(weights, `${prefix}.encoder_attn_layer_norm`, side);
@@ -150,7 +120,7 @@ function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock
   return {
     crossKeyValues: cross.keyValues,
     build: (ops, x, bias, source, updateCache) => {
-      const own = aroundSelf(ops, x, (states) => self.attend(ops, states, updateCache(self.keyValues(ops, states)), bias));
+      const own = aroundSelf(ops, x, (states) => self.attendToSelf(ops, states, bias, updateCache));
       const attended = aroundCross(ops, own, (states) => cross.attend(ops, states, source.cache, source.bias));
       return aroundFeed(ops, attended, (states) => feed(ops, states));
     },
@@ -190,9 +160,7 @@ function getEmbeddings(
   const { name, width } = side;
   const scale = config.boolean("scale_embedding", false) ? Math.sqrt(width) : 1;
   const places = getPositions(config, weights, side, family);
-  const norm: Layer = family.normalizesEmbeddings
-    ? layerNorm(weights, `${name}.layernorm_embedding`, width, epsilon)
-    : (_ops, x) => x;
+  const norm = family.normalizesEmbeddings ? layerNorm(weights, `${name}.layernorm_embedding`, width, epsilon) : sequential();
   return (ops, ids, positions) => {
     const rows = words(ops, ids);
     return norm(ops, ops.binary("add", scale === 1 ? rows : ops.binary("mul", rows, scale), places(ops, positions)));
@@ -221,14 +189,14 @@ function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderD
   const encoderBlocks = repeated(config.positiveInteger("encoder_layers"), (index) => encoderBlock(weights, index, encoder));
   const decoderBlocks = repeated(config.positiveInteger("decoder_layers"), (index) => decoderBlock(weights, index, decoder));
   const lastNorm = (side: Side["name"]): Layer =>
-    family.isNormedBefore ? layerNorm(weights, `${side}.layer_norm`, width, epsilon) : (_ops, x) => x;
+    family.isNormedBefore ? layerNorm(weights, `${side}.layer_norm`, width, epsilon) : sequential();
   const [encoderNorm, decoderNorm] = [lastNorm("encoder"), lastNorm("decoder")];
   const isTied = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
   const outputMatrix = weights.matrix(isTied ? getTable("decoder") : "lm_head.weight", width, vocabulary);
   const logitsBias =
     family.hasLogitsBias && weights.has("final_logits_bias") ? weights.tensor("final_logits_bias", 1, vocabulary) : undefined;
   return {
-    layers: decoderBlocks.length,
+    blocks: decoderBlocks,
     heads: decoder.heads,
     headSize: width / decoder.heads,
     vocabulary,
@@ -236,22 +204,14 @@ function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderD
     encode: (ops, ids, mask) => {
       const bias = paddingBias(ops, mask);
       const embedded = embedSource(ops, ids, keyPositions(ops, mask));
-      const states = encoderNorm(
+      return encoderNorm(
         ops,
         encoderBlocks.reduce((x, each) => each(ops, x, bias), embedded),
       );
-      return decoderBlocks.map(({ crossKeyValues }) => crossKeyValues(ops, states));
     },
-    decode: (ops, { ids, mask, positions }, source, sourceMask, updateCache) => {
-      const bias = causalBias(ops, mask, dimensions(ids, 2)[1]);
-      const crossBias = paddingBias(ops, sourceMask);
-      const hidden = decoderBlocks.reduce(
-        (x, each, layer) => {
-          const cross = { cache: at(source, layer), bias: crossBias };
-          return each.build(ops, x, bias, cross, (current) => updateCache(layer, current));
-        },
-        embedTarget(ops, ids, positions),
-      );
+    selfBias: (ops, { ids, mask }) => causalBias(ops, mask, dimensions(ids, 2)[1]),
+    embed: (ops, { ids, positions }) => embedTarget(ops, ids, positions),
+    getLogits: (ops, hidden) => {
       const logits = ops.add({ kind: "matmul" }, decoderNorm(ops, hidden), ops.builder.constant(outputMatrix));
       return logitsBias === undefined ? logits : ops.binary("add", logits, ops.builder.constant(logitsBias));
     },

@@ -3,7 +3,10 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
+import { capped } from "../build/nn/attention.ts";
+import type { Config } from "./config.ts";
+import { type Architecture, type Architectures, float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
+import type { Weights } from "./weights.ts";
 
 /** Keys and values of one layer, each float32 `[batch, keyValueHeads, length, headSize]`. */
 export interface KeyValueCache {
@@ -80,6 +83,42 @@ export function causalTransformer(
       const result = build(ops, inputs, updateCache, input);
       return { [output]: result, ...present };
     },
+  };
+}
+
+/** A causal decoder without an output layer, whose matrix is the last weight that it reads. */
+export interface CausalDecoder extends Pick<CausalModel, "layers" | "keyValueHeads" | "headSize"> {
+  /** The output layer: a matrix, stored `[vocabulary, width]`, and a bound of the logits (see `capped`). */
+  readonly outputLayer: {
+    readonly matrix: string;
+    readonly width: number;
+    readonly vocabulary: number;
+    readonly cap?: number | undefined;
+  };
+  /** Adds the model's operations and returns the hidden states, float32 `[batch, length, width]`. */
+  build(ops: TensorOps, inputs: CausalInputs, updateCache: UpdateCache): Value;
+}
+
+/** The two architectures of a causal decoder: the base model, and the language model, which has caches with and without its head. */
+export function causalArchitectures(
+  [base, languageModel]: readonly [base: string, languageModel: string],
+  common: Pick<Architecture, "prefixes" | "ignoredTensors">,
+  makeDecoder: (config: Config, weights: Weights, output: CausalModel["output"]) => CausalDecoder,
+): Architectures {
+  const make =
+    (output: CausalModel["output"], isCached?: boolean) =>
+    (config: Config, weights: Weights): Transformer => {
+      const { outputLayer, build, ...sizes } = makeDecoder(config, weights, output);
+      const { matrix: name, width, vocabulary, cap } = outputLayer;
+      if (output === "last_hidden_state") return causalTransformer({ ...sizes, output, outputSize: width, build }, [], isCached);
+      const matrix = weights.matrix(name, width, vocabulary);
+      const getLogits: CausalDecoder["build"] = (ops, ...inputs) =>
+        capped(ops, ops.add({ kind: "matmul" }, build(ops, ...inputs), ops.builder.constant(matrix)), cap);
+      return causalTransformer({ ...sizes, output, outputSize: vocabulary, build: getLogits }, [], isCached);
+    };
+  return {
+    [base]: { ...common, make: make("last_hidden_state") },
+    [languageModel]: { ...common, make: make("logits"), makeHeadless: make("last_hidden_state", true) },
   };
 }
 

@@ -5,29 +5,43 @@
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { causalTransformer, type CausalInputs, type KeyValueCache, type UpdateCache } from "./causal-model.ts";
+import { paddingBias } from "../build/nn/attention.ts";
+import { causalTransformer, type CausalInputs, type KeyValueCache } from "./causal-model.ts";
+import type { UpdateOwnCache } from "./multi-head-attention.ts";
 import { float32Info, int64Info, type Transformer } from "./transformer.ts";
+
+/** What the cross-attention of a decoder block reads: keys and values of the source, and the bias that excludes its padding. */
+interface Source {
+  readonly cache: KeyValueCache;
+  readonly bias: Value;
+}
+
+/** One decoder block. */
+export interface DecoderBlock {
+  /** Keys and values for the cross-attention, from the encoder's output. */
+  crossKeyValues(ops: TensorOps, states: Value): KeyValueCache;
+  /** Adds the operations of the block. `bias` is that of the self-attention. */
+  build(ops: TensorOps, x: Value, bias: Value, source: Source, updateCache: UpdateOwnCache): Value;
+}
 
 /** The parts in which architectures with encoder and decoder differ. L is the number of tokens of the source. */
 export interface EncoderDecoder {
-  /** Number of decoder layers. */
-  readonly layers: number;
+  /** The decoder's blocks. */
+  readonly blocks: readonly DecoderBlock[];
   readonly heads: number;
   /** Size of one head. */
   readonly headSize: number;
   readonly vocabulary: number;
   /** Maximum number of tokens of a source; undefined: no limit. */
   readonly maxSourceTokens: number | undefined;
-  /** Encodes token ids and mask, both int64 `[batch, L]`, and returns the keys and values for the cross-attention of each decoder layer. */
-  encode(ops: TensorOps, ids: Value, mask: Value): readonly KeyValueCache[];
-  /** The logits of the decoder, float32 `[batch, length, vocabulary]`. `source`: the result of `encode`; `sourceMask`: int64 `[batch, L]`. */
-  decode(
-    ops: TensorOps,
-    inputs: CausalInputs,
-    source: readonly KeyValueCache[],
-    sourceMask: Value,
-    updateCache: UpdateCache,
-  ): Value;
+  /** Encodes token ids and mask, both int64 `[batch, L]`, as `[batch, L, width]`. */
+  encode(ops: TensorOps, ids: Value, mask: Value): Value;
+  /** The bias of the decoder's self-attention. */
+  selfBias(ops: TensorOps, inputs: CausalInputs): Value;
+  /** What the first decoder block reads. */
+  embed(ops: TensorOps, inputs: CausalInputs): Value;
+  /** The logits, float32 `[batch, length, vocabulary]`, from the output of the last decoder block. */
+  getLogits(ops: TensorOps, hidden: Value): Value;
 }
 
 /** The two graphs of an encoder-decoder model. */
@@ -43,7 +57,8 @@ export const sourceMaskName = "encoder_attention_mask";
 
 /** Makes the encoder, with outputs `encoder.{layer}.{key|value}`, and the decoder, which has inputs of these names. */
 export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraphs {
-  const { layers, heads, headSize, vocabulary, maxSourceTokens, encode, decode } = model;
+  const { blocks, heads, headSize, vocabulary, maxSourceTokens } = model;
+  const layers = blocks.length;
   const length = "encoder_sequence_length";
   const states = Array.from({ length: layers }, (_, layer) =>
     parts.map((part): TensorInfo => float32Info(`encoder.${layer}.${part}`, "batch_size", heads, length, headSize)),
@@ -52,9 +67,12 @@ export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraph
     inputs: [int64Info("input_ids", length), int64Info("attention_mask", length)],
     outputs: states,
     forward: (ops, input) => {
-      const source = encode(ops, input("input_ids"), input("attention_mask"));
+      const encoded = model.encode(ops, input("input_ids"), input("attention_mask"));
       return Object.fromEntries(
-        source.flatMap((cache, layer) => parts.map((part): [string, Value] => [`encoder.${layer}.${part}`, cache[part]])),
+        blocks.flatMap(({ crossKeyValues }, layer) => {
+          const cache = crossKeyValues(ops, encoded);
+          return parts.map((part): [string, Value] => [`encoder.${layer}.${part}`, cache[part]]);
+        }),
       );
     },
   };
@@ -66,11 +84,16 @@ export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraph
       output: "logits",
       outputSize: vocabulary,
       build: (ops, inputs, updateCache, input) => {
-        const source = Array.from({ length: layers }, (_, layer): KeyValueCache => ({
-          key: input(`encoder.${layer}.key`),
-          value: input(`encoder.${layer}.value`),
-        }));
-        return decode(ops, inputs, source, input(sourceMaskName), updateCache);
+        const selfBias = model.selfBias(ops, inputs);
+        const bias = paddingBias(ops, input(sourceMaskName));
+        const hidden = blocks.reduce(
+          (x, each, layer) => {
+            const cache = { key: input(`encoder.${layer}.key`), value: input(`encoder.${layer}.value`) };
+            return each.build(ops, x, selfBias, { cache, bias }, (current) => updateCache(layer, current));
+          },
+          model.embed(ops, inputs),
+        );
+        return model.getLogits(ops, hidden);
       },
     },
     [int64Info(sourceMaskName, length), ...states],

@@ -8,16 +8,14 @@
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
-import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
+import { causalArchitectures, type CausalDecoder } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import { embedding, layerNorm, linearTransposed, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
+import type { UpdateOwnCache } from "./multi-head-attention.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
-/** One decoder block with its weights. */
-interface Block {
-  build(ops: TensorOps, x: Value, bias: Value, updateCache: (current: KeyValueCache) => KeyValueCache): Value;
-}
+type Block = (ops: TensorOps, x: Value, bias: Value, updateCache: UpdateOwnCache) => Value;
 
 function block(config: Config, weights: Weights, index: number): Block {
   const width = config.positiveInteger("n_embd");
@@ -36,23 +34,21 @@ function block(config: Config, weights: Weights, index: number): Block {
   );
   const scale = config.boolean("scale_attn_weights", true) ? 1 / Math.sqrt(width / heads) : 1;
   const layerScale = config.boolean("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
-  return {
-    build: (ops, x, bias, updateCache) => {
-      const combined = queriesKeysValues(ops, attentionNorm(ops, x));
-      const part = (index: number): Value => splitHeads(ops, ops.slice(combined, 2, index * width, width), heads);
-      const context = attention(ops, {
-        query: part(0),
-        ...updateCache({ key: part(1), value: part(2) }),
-        scale: scale * layerScale,
-        bias,
-      });
-      const attended = ops.binary("add", output(ops, context), x);
-      return ops.binary("add", feedForward(ops, attended), attended);
-    },
+  return (ops, x, bias, updateCache) => {
+    const combined = queriesKeysValues(ops, attentionNorm(ops, x));
+    const part = (index: number): Value => splitHeads(ops, ops.slice(combined, 2, index * width, width), heads);
+    const context = attention(ops, {
+      query: part(0),
+      ...updateCache({ key: part(1), value: part(2) }),
+      scale: scale * layerScale,
+      bias,
+    });
+    const attended = ops.binary("add", output(ops, context), x);
+    return ops.binary("add", feedForward(ops, attended), attended);
   };
 }
 
-function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
+function gpt2(config: Config, weights: Weights): CausalDecoder {
   const width = config.positiveInteger("n_embd");
   const keyValueHeads = config.getDivisor("n_head", width);
   const vocabulary = config.positiveInteger("vocab_size");
@@ -61,22 +57,18 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
   const blocks = repeated(config.positiveInteger("n_layer"), (index) => block(config, weights, index));
   const norm = layerNorm(weights, "ln_f", width, config.positiveNumber("layer_norm_epsilon", 1e-5));
   const isTied = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
-  const outputMatrix =
-    output === "logits" ? weights.matrix(isTied ? "wte.weight" : "lm_head.weight", width, vocabulary) : undefined;
   return {
     layers: blocks.length,
     keyValueHeads,
     headSize: width / keyValueHeads,
-    output,
-    outputSize: outputMatrix === undefined ? width : vocabulary,
+    outputLayer: { matrix: isTied ? "wte.weight" : "lm_head.weight", width, vocabulary },
     build: (ops, { ids, mask, positions }, updateCache) => {
       const bias = causalBias(ops, mask, dimensions(ids, 2)[1]);
       const embedded = ops.binary("add", tokens(ops, ids), positionTable(ops, positions));
-      const hidden = norm(
+      return norm(
         ops,
-        blocks.reduce((x, each, index) => each.build(ops, x, bias, (current) => updateCache(index, current)), embedded),
+        blocks.reduce((x, each, index) => each(ops, x, bias, (current) => updateCache(index, current)), embedded),
       );
-      return outputMatrix === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix));
     },
   };
 }
@@ -85,16 +77,8 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
 const ignoredTensors = /\.attn\.(bias|masked_bias)$|^lm_head\.weight$/;
 
 /** The GPT-2 architectures, by Hugging Face class name. */
-export const gpt2Architectures: Architectures = {
-  GPT2Model: {
-    prefixes: ["transformer."],
-    ignoredTensors,
-    make: (config, weights) => causalTransformer(gpt2(config, weights, "last_hidden_state")),
-  },
-  GPT2LMHeadModel: {
-    prefixes: ["transformer."],
-    ignoredTensors,
-    make: (config, weights) => causalTransformer(gpt2(config, weights, "logits")),
-    makeHeadless: (config, weights) => causalTransformer(gpt2(config, weights, "last_hidden_state"), [], true),
-  },
-};
+export const gpt2Architectures: Architectures = causalArchitectures(
+  ["GPT2Model", "GPT2LMHeadModel"],
+  { prefixes: ["transformer."], ignoredTensors },
+  gpt2,
+);

@@ -8,14 +8,15 @@
  */
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, bidirectionalBias, capped, causalBias, splitHeads } from "../build/nn/attention.ts";
-import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
+import { attention, bidirectionalBias, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { causalArchitectures, type CausalDecoder, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import { type Layer, linear, type LinearOptions, repeated, rmsNorm, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import { type RotaryAngles, rotaryAngles, applyRotary, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import { type FamilyOptions, type FamilyOptionsOf, families } from "./llama-families.ts";
 import { configuredFrequencies } from "./rope-scaling.ts";
-import type { Architectures, Transformer } from "./transformer.ts";
+import type { UpdateOwnCache } from "./multi-head-attention.ts";
+import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Sizes {
@@ -42,13 +43,7 @@ function getSizes(config: Config, headSize: number | undefined): Sizes {
 }
 
 /** Adds the operations of one decoder block and returns its output. */
-type Block = (
-  ops: TensorOps,
-  x: Value,
-  angles: RotaryAngles,
-  bias: Value,
-  updateCache: (current: KeyValueCache) => KeyValueCache,
-) => Value;
+type Block = (ops: TensorOps, x: Value, angles: RotaryAngles, bias: Value, updateCache: UpdateOwnCache) => Value;
 
 /**
  * A linear layer; in BitNet (Wang et al. 2023, https://arxiv.org/abs/2310.11453) with an RMSNorm of its input, or a scale of its weights apart from them,
@@ -131,15 +126,14 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
     bias: options.feedForwardBias,
   });
   const norm = (name: string): Layer => rmsNorm(weights, `${prefix}.${name}`, width, epsilon, normOffset);
-  const same: Layer = (_ops, x) => x;
   const [attentionNorm, secondNorm] = [norm("input_layernorm"), norm("post_attention_layernorm")];
   const [afterAttention, feedForwardNorm, afterFeedForward] = options.normalizesOutputs
     ? [secondNorm, norm("pre_feedforward_layernorm"), norm("post_feedforward_layernorm")]
-    : [same, secondNorm, same];
+    : [sequential(), secondNorm, sequential()];
   const headNorm = (name: string): Layer =>
-    options.normalizesHeads ? rmsNorm(weights, `${prefix}.self_attn.${name}`, headSize, epsilon, normOffset) : same;
+    options.normalizesHeads ? rmsNorm(weights, `${prefix}.self_attn.${name}`, headSize, epsilon, normOffset) : sequential();
   const innerNorm = (name: string, size: number): Layer =>
-    options.normalizesInner ? rmsNorm(weights, `${prefix}.${name}`, size, epsilon) : same;
+    options.normalizesInner ? rmsNorm(weights, `${prefix}.${name}`, size, epsilon) : sequential();
   const contextNorm = innerNorm("self_attn.attn_sub_norm", heads * headSize);
   const gatedNorm = innerNorm("mlp.ffn_sub_norm", inner);
   const [queryNorm, keyNorm] = [headNorm("q_norm"), headNorm("k_norm")];
@@ -159,7 +153,7 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
   };
 }
 
-function decoder(config: Config, weights: Weights, options: FamilyOptions, output: CausalModel["output"]): CausalModel {
+function decoder(config: Config, weights: Weights, options: FamilyOptions, output: CausalModel["output"]): CausalDecoder {
   const sizes = getSizes(config, options.headSize);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
   const layers = config.positiveInteger("num_hidden_layers");
@@ -177,14 +171,11 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
   };
   const norm = rmsNorm(weights, "norm", width, epsilon, options.normOffset);
   const isTied = config.boolean("tie_word_embeddings", options.tiesEmbeddings);
-  const outputMatrix =
-    output === "logits" ? weights.matrix(isTied ? "embed_tokens.weight" : "lm_head.weight", width, vocabulary) : undefined;
   return {
     layers: blocks.length,
     keyValueHeads,
     headSize,
-    output,
-    outputSize: outputMatrix === undefined ? width : vocabulary,
+    outputLayer: { matrix: isTied ? "embed_tokens.weight" : "lm_head.weight", width, vocabulary, cap: options.outputCap },
     build: (ops, { ids, mask, positions }, updateCache) => {
       const length = dimensions(ids, 2)[1];
       const getBias = (window: number | undefined): Value =>
@@ -201,15 +192,13 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
       };
       const rows = tokens(ops, ids);
       const embedded = options.embeddingScale === 1 ? rows : ops.binary("mul", rows, options.embeddingScale);
-      const hidden = norm(
+      return norm(
         ops,
         blocks.reduce((x, each, index) => {
           const { angles, bias } = context[options.isSliding(index) ? "sliding" : "full"]();
           return each(ops, x, angles, bias, (current) => updateCache(index, current));
         }, embedded),
       );
-      if (outputMatrix === undefined) return hidden;
-      return capped(ops, ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix)), options.outputCap);
     },
   };
 }
@@ -237,18 +226,11 @@ const ignoredTensors = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
 
 /** The two architectures of a family: base model and language model. */
 function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
-  const made = (config: Config, weights: Weights, output: CausalModel["output"], isCached: boolean): Transformer =>
-    causalTransformer(decoder(config, weights, optionsOf(config), output), [], isCached);
-  const common = { prefixes: ["model."], ignoredTensors };
-  const base = name === "Gemma3" ? "Gemma3TextModel" : `${name}Model`;
-  return {
-    [base]: { ...common, make: (config, weights) => made(config, weights, "last_hidden_state", false) },
-    [`${name}ForCausalLM`]: {
-      ...common,
-      make: (config, weights) => made(config, weights, "logits", true),
-      makeHeadless: (config, weights) => made(config, weights, "last_hidden_state", true),
-    },
-  };
+  return causalArchitectures(
+    [name === "Gemma3" ? "Gemma3TextModel" : `${name}Model`, `${name}ForCausalLM`],
+    { prefixes: ["model."], ignoredTensors },
+    (config, weights, output) => decoder(config, weights, optionsOf(config), output),
+  );
 }
 
 /** The Llama-like architectures, by Hugging Face class name. */

@@ -7,10 +7,11 @@
  */
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { causalBias } from "../build/nn/attention.ts";
 import { embedding, type Layer, layerNorm, linear, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
-import { type CausalModel, causalTransformer, type KeyValueCache } from "./causal-model.ts";
+import { causalArchitectures, type CausalDecoder } from "./causal-model.ts";
 import type { Config } from "./config.ts";
+import { multiHeadAttention, type UpdateOwnCache } from "./multi-head-attention.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -18,7 +19,7 @@ import type { Weights } from "./weights.ts";
 const positionOffset = 2;
 const epsilon = 1e-5;
 
-type Block = (ops: TensorOps, x: Value, bias: Value, updateCache: (current: KeyValueCache) => KeyValueCache) => Value;
+type Block = (ops: TensorOps, x: Value, bias: Value, updateCache: UpdateOwnCache) => Value;
 
 function block(config: Config, weights: Weights, prefix: string): Block {
   const width = config.positiveInteger("hidden_size");
@@ -26,31 +27,27 @@ function block(config: Config, weights: Weights, prefix: string): Block {
   const inner = config.positiveInteger("ffn_dim");
   const bias = config.boolean("enable_bias", true);
   const isNormedBefore = config.boolean("do_layer_norm_before", true);
-  const project = (name: string): Layer =>
-    linear(weights, `${prefix}.self_attn.${name}`, { inFeatures: width, outFeatures: width, bias });
-  const [query, key, value, output] = [project("q_proj"), project("k_proj"), project("v_proj"), project("out_proj")];
+  const names = ["q_proj", "k_proj", "v_proj", "out_proj"] as const;
+  const self = multiHeadAttention(weights, `${prefix}.self_attn`, names, { width, heads, bias });
   const feedForward = sequential(
     linear(weights, `${prefix}.fc1`, { inFeatures: width, outFeatures: inner, bias }),
     config.activation("activation_function", "relu"),
     linear(weights, `${prefix}.fc2`, { inFeatures: inner, outFeatures: width, bias }),
   );
-  const same: Layer = (_ops, x) => x;
   const norms = ["self_attn_layer_norm", "final_layer_norm"].map((name) =>
     layerNorm(weights, `${prefix}.${name}`, width, epsilon),
   );
-  const [beforeAttention = same, beforeFeedForward = same] = isNormedBefore ? norms : [];
-  const [afterAttention = same, afterFeedForward = same] = isNormedBefore ? [] : norms;
+  const none = sequential();
+  const [beforeAttention = none, beforeFeedForward = none] = isNormedBefore ? norms : [];
+  const [afterAttention = none, afterFeedForward = none] = isNormedBefore ? [] : norms;
   return (ops, x, causal, updateCache) => {
-    const normalized = beforeAttention(ops, x);
-    const split = (layer: Layer): Value => splitHeads(ops, layer(ops, normalized), heads);
-    const cache = updateCache({ key: split(key), value: split(value) });
-    const context = attention(ops, { query: split(query), ...cache, scale: 1 / Math.sqrt(width / heads), bias: causal });
-    const attended = afterAttention(ops, ops.binary("add", output(ops, context), x));
+    const context = self.attendToSelf(ops, beforeAttention(ops, x), causal, updateCache);
+    const attended = afterAttention(ops, ops.binary("add", context, x));
     return afterFeedForward(ops, ops.binary("add", feedForward(ops, beforeFeedForward(ops, attended)), attended));
   };
 }
 
-function decoder(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
+function decoder(config: Config, weights: Weights): CausalDecoder {
   config.requireEqual("layer_norm_elementwise_affine", true);
   const width = config.positiveInteger("hidden_size");
   const embedded = config.positiveInteger("word_embed_proj_dim", width);
@@ -60,47 +57,33 @@ function decoder(config: Config, weights: Weights, output: CausalModel["output"]
   const positionRows = config.positiveInteger("max_position_embeddings") + positionOffset;
   const positionTable = embedding(weights, "embed_positions.weight", positionRows, width);
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) => block(config, weights, `layers.${index}`));
-  const same: Layer = (_ops, x) => x;
   const resized = (name: string, inFeatures: number, outFeatures: number): Layer =>
-    embedded === width ? same : linear(weights, name, { inFeatures, outFeatures, bias: false });
+    embedded === width ? sequential() : linear(weights, name, { inFeatures, outFeatures, bias: false });
   const [project, projectBack] = [resized("project_in", embedded, width), resized("project_out", width, embedded)];
   const hasNorm = config.boolean("do_layer_norm_before", true) && !config.boolean("_remove_final_layer_norm", false);
-  const norm = hasNorm ? layerNorm(weights, "final_layer_norm", width, epsilon) : same;
+  const norm = hasNorm ? layerNorm(weights, "final_layer_norm", width, epsilon) : sequential();
   const isTied = config.boolean("tie_word_embeddings", true);
-  const outputMatrix =
-    output === "logits" ? weights.matrix(isTied ? "embed_tokens.weight" : "lm_head.weight", embedded, vocabulary) : undefined;
   return {
     layers: blocks.length,
     keyValueHeads,
     headSize: width / keyValueHeads,
-    output,
-    outputSize: outputMatrix === undefined ? embedded : vocabulary,
+    outputLayer: { matrix: isTied ? "embed_tokens.weight" : "lm_head.weight", width: embedded, vocabulary },
     build: (ops, { ids, mask, positions }, updateCache) => {
       const bias = causalBias(ops, mask, dimensions(ids, 2)[1]);
       const places = positionTable(ops, ops.binary("add", positions, positionOffset));
       const start = ops.binary("add", project(ops, tokens(ops, ids)), places);
       const last = blocks.reduce((x, each, index) => each(ops, x, bias, (current) => updateCache(index, current)), start);
-      const hidden = projectBack(ops, norm(ops, last));
-      return outputMatrix === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix));
+      return projectBack(ops, norm(ops, last));
     },
   };
 }
 
 /** The output layer when it is tied or the model has no head. */
 const ignoredTensors = /^lm_head\.weight$/;
-const prefixes = ["model.decoder.", "decoder."];
 
 /** The OPT architectures, by Hugging Face class name. */
-export const optArchitectures: Architectures = {
-  OPTModel: {
-    prefixes,
-    ignoredTensors,
-    make: (config, weights) => causalTransformer(decoder(config, weights, "last_hidden_state")),
-  },
-  OPTForCausalLM: {
-    prefixes,
-    ignoredTensors,
-    make: (config, weights) => causalTransformer(decoder(config, weights, "logits")),
-    makeHeadless: (config, weights) => causalTransformer(decoder(config, weights, "last_hidden_state"), [], true),
-  },
-};
+export const optArchitectures: Architectures = causalArchitectures(
+  ["OPTModel", "OPTForCausalLM"],
+  { prefixes: ["model.decoder.", "decoder."], ignoredTensors },
+  decoder,
+);

@@ -6,13 +6,12 @@
  * Reads from config.json: d_model, d_ff, d_kv, num_heads, num_layers, num_decoder_layers, vocab_size, layer_norm_epsilon, feed_forward_proj,
  * relative_attention_num_buckets, relative_attention_max_distance, tie_word_embeddings, scale_decoder_outputs.
  */
-import { at } from "../../contract/checked.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";
-import type { KeyValueCache } from "./causal-model.ts";
+import { causalBias, paddingBias } from "../build/nn/attention.ts";
 import type { Config } from "./config.ts";
 import {
+  type DecoderBlock,
   distances,
   type EncoderDecoder,
   type EncoderDecoderGraphs,
@@ -22,6 +21,7 @@ import {
 import { type ActivationName, activation, activationNames } from "../build/nn/activations.ts";
 import { embedding, type Layer, linear, repeated, rmsNorm, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import { distanceBias, relativePositionBias } from "../build/nn/relative-position-bias.ts";
+import { type MultiHeadAttention, multiHeadAttention } from "./multi-head-attention.ts";
 import { type Architecture, type Architectures, float32Info, int64Info, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -62,26 +62,8 @@ function getFeedForward(config: Config): Pick<Sizes, "activation" | "gated"> {
  * Self-attention or cross-attention, without biases. Scores are not divided by sqrt(headSize): T5 accounts for this factor in the initial values of the
  * query weights.
  */
-interface Attention {
-  /** Keys and values of `states`, `[batch, length, width]`. */
-  keyValues(ops: TensorOps, states: Value): KeyValueCache;
-  /** Attends from x `[batch, length, width]` to the keys and values, and returns the same shape. */
-  attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
-}
-
-function getAttention(weights: Weights, prefix: string, { width, heads, headSize }: Sizes): Attention {
-  const project = (name: string): Layer =>
-    linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: false });
-  const [query, key, value] = [project("q"), project("k"), project("v")];
-  const output = linear(weights, `${prefix}.o`, { inFeatures: heads * headSize, outFeatures: width, bias: false });
-  return {
-    keyValues: (ops, states) => ({
-      key: splitHeads(ops, key(ops, states), heads),
-      value: splitHeads(ops, value(ops, states), heads),
-    }),
-    attend: (ops, x, cache, bias) =>
-      output(ops, attention(ops, { query: splitHeads(ops, query(ops, x), heads), ...cache, scale: 1, bias })),
-  };
+function getAttention(weights: Weights, prefix: string, { width, heads, headSize }: Sizes): MultiHeadAttention {
+  return multiHeadAttention(weights, prefix, ["q", "k", "v", "o"], { width, heads, headSize, scale: 1, bias: false });
 }
 
 /** The feed-forward network with its norm and residual connection; gated (GLU, Shazeer 2020, https://arxiv.org/abs/2002.05202) in T5 1.1. */
@@ -136,10 +118,7 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
     const norm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
     const self = getAttention(weights, `${prefix}.layer.0.SelfAttention`, sizes);
     const feed = feedForward(weights, `${prefix}.layer.1`, sizes);
-    return (ops, x, bias) => {
-      const normalized = norm(ops, x);
-      return feed(ops, ops.binary("add", self.attend(ops, normalized, self.keyValues(ops, normalized), bias), x));
-    };
+    return (ops, x, bias) => feed(ops, ops.binary("add", self.attendToSelf(ops, norm(ops, x), bias), x));
   });
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
   return (ops, tokens, mask) => {
@@ -153,20 +132,6 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
   };
 }
 
-/** One decoder block. */
-interface DecoderBlock {
-  /** Keys and values for the cross-attention, from the encoder's output. */
-  crossKeyValues(ops: TensorOps, states: Value): KeyValueCache;
-  /** Adds the operations of the block. `bias` is that of the self-attention, `cross` what the cross-attention reads. */
-  build(
-    ops: TensorOps,
-    x: Value,
-    bias: Value,
-    cross: { readonly cache: KeyValueCache; readonly bias: Value },
-    updateCache: (current: KeyValueCache) => KeyValueCache,
-  ): Value;
-}
-
 function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBlock {
   const { width, epsilon } = sizes;
   const selfNorm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
@@ -175,9 +140,7 @@ function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBl
   const cross = getAttention(weights, `${prefix}.layer.1.EncDecAttention`, sizes);
   const feed = feedForward(weights, `${prefix}.layer.2`, sizes);
   const build: DecoderBlock["build"] = (ops, x, bias, source, updateCache) => {
-    const normalized = selfNorm(ops, x);
-    const cache = updateCache(self.keyValues(ops, normalized));
-    const attended = ops.binary("add", self.attend(ops, normalized, cache, bias), x);
+    const attended = ops.binary("add", self.attendToSelf(ops, selfNorm(ops, x), bias, updateCache), x);
     return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), source.cache, source.bias), attended));
   };
   return { crossKeyValues: cross.keyValues, build };
@@ -216,26 +179,18 @@ function t5Model(config: Config, weights: Weights): EncoderDecoder {
   const hasOutput = !isTied && weights.has("lm_head.weight");
   const outputMatrix = weights.matrix(hasOutput ? "lm_head.weight" : words.name, width, vocabulary);
   return {
-    layers,
+    blocks,
     heads,
     headSize,
     vocabulary,
     maxSourceTokens: undefined,
-    encode: (ops, ids, mask) => {
-      const states = encode(ops, ids, mask);
-      return blocks.map(({ crossKeyValues }) => crossKeyValues(ops, states));
-    },
-    decode: (ops, { ids, mask, positions }, source, sourceMask, updateCache) => {
+    encode,
+    selfBias: (ops, { ids, mask, positions }) => {
       const behind = distances(ops, positions, keyPositions(ops, mask));
-      const bias = ops.binary("add", distanceBias(ops, relative, behind), causalBias(ops, mask, dimensions(ids, 2)[1]));
-      const crossBias = paddingBias(ops, sourceMask);
-      const hidden = blocks.reduce(
-        (x, each, layer) => {
-          const cross = { cache: at(source, layer), bias: crossBias };
-          return each.build(ops, x, bias, cross, (current) => updateCache(layer, current));
-        },
-        words.layer(ops, ids),
-      );
+      return ops.binary("add", distanceBias(ops, relative, behind), causalBias(ops, mask, dimensions(ids, 2)[1]));
+    },
+    embed: (ops, { ids }) => words.layer(ops, ids),
+    getLogits: (ops, hidden) => {
       // The tied embeddings are larger than an output matrix would be; T5 rescales the hidden states for them.
       const scaled = isScaled ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
       return ops.add({ kind: "matmul" }, scaled, ops.builder.constant(outputMatrix));

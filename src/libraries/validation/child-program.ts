@@ -1,19 +1,19 @@
 /** What the programs of child processes that load libraries share. */
 import { type ErrorCode, wrapError } from "../../contract/errors.ts";
 import { watchParent } from "../../hosts/parent-watchdog.ts";
-import type { EndMessage } from "./child-messages.ts";
+import type { EndMessage, LoadedMessage, StepMessage } from "./child-messages.ts";
 
 /**
  * Does `work`, says how it ended, and stays: the parent ends this process, since the destructors of a library may crash. `tell` sends a message, and waits until
  * the system has it. `code` and `context`: of errors that have no code.
  */
-export async function workForParent<Message>(
+export async function workForParent(
   code: ErrorCode,
   context: string,
-  work: (tell: (message: Message) => Promise<void>) => Promise<void>,
+  work: (tell: (message: LoadedMessage | StepMessage) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const tell = async (message: Message | EndMessage): Promise<void> =>
-    new Promise<void>((resolve) => void process.send?.(message as object, undefined, undefined, () => resolve()));
+  const tell = async (message: LoadedMessage | StepMessage | EndMessage): Promise<void> =>
+    new Promise<void>((resolve) => void process.send?.(message, undefined, undefined, () => resolve()));
   watchParent();
   process.on("disconnect", () => process.exit(0));
   try {

@@ -3,12 +3,11 @@
  * and of others, which the loader may refuse.
  */
 import { ForeignFunctions } from "../ffi/index.ts";
-import type { LoadedMessage } from "./child-messages.ts";
 import { workForParent } from "./child-program.ts";
 
 const [required = "0", ...files] = process.argv.slice(2);
 
-await workForParent<LoadedMessage>("LOAD_FAILED", "a library could not be loaded", async (tell) => {
+await workForParent("LOAD_FAILED", "a library could not be loaded", async (tell) => {
   const ffi = await ForeignFunctions.load();
   for (const [index, path] of files.entries()) {
     try {

@@ -4,7 +4,6 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../ffi/index.ts";
-import type { StepMessage } from "./child-messages.ts";
 import { workForParent } from "./child-program.ts";
 import type { CheckOutcome } from "./checks/checked-library.ts";
 import { getChecks } from "./checks/index.ts";
@@ -14,7 +13,7 @@ import { refusal } from "./refusal.ts";
 const [path = "", name = ""] = process.argv.slice(2);
 const contractName = name as ContractName;
 
-await workForParent<StepMessage>("RUN_FAILED", "the validation failed", async (tell) => {
+await workForParent("RUN_FAILED", "the validation failed", async (tell) => {
   const ffi = await ForeignFunctions.load();
   const doStep = async <Outcome extends CheckOutcome>(step: ValidationStepName, run: () => Outcome): Promise<Outcome> => {
     await tell({ kind: "begin", step });

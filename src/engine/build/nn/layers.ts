@@ -84,7 +84,7 @@ export function rmsNorm(parameters: ParameterSource, name: string, size: number,
   };
 }
 
-/** Applies `layers` in order, each to the output of the one before, as `torch.nn.Sequential` does. */
+/** Applies `layers` in order, each to the output of the one before, as `torch.nn.Sequential` does. Without layers it returns its input. */
 export function sequential(...layers: readonly Layer[]): Layer {
   return (ops, x) => layers.reduce((value, layer) => layer(ops, value), x);
 }

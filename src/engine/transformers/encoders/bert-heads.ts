@@ -3,87 +3,91 @@ import type { Config } from "../config.ts";
 import {
   questionAnswering,
   baseModel,
-  type Encoder,
-  type Head,
+  firstTokenClassifier,
+  type HeadFactory,
   type Heads,
-  sequenceClassifier,
   tokenClassifier,
   maskedLanguageModel,
+  type OutputLayerNames,
 } from "./heads.ts";
 import { activation } from "../../build/nn/activations.ts";
-import { firstToken, layerNorm, linear, sequential } from "../../build/nn/layers.ts";
-import type { Weights } from "../weights.ts";
+import { type Layer, layerNorm, linear, sequential } from "../../build/nn/layers.ts";
 
-const tokenClassification = (_config: Config, weights: Weights, { width }: Encoder): Head =>
-  tokenClassifier(weights, "classifier", width);
-
-/** The head of `BertForMaskedLM`: linear layer, activation (`hidden_act`) and layer norm, then the projection on the vocabulary. DeBERTa has it too. */
-export function bertMaskedLanguageModel(config: Config, weights: Weights, encoder: Encoder): Head {
-  const { width } = encoder;
-  const transform = sequential(
-    linear(weights, "cls.predictions.transform.dense", { inFeatures: width, outFeatures: width }),
-    config.activation("hidden_act", "gelu"),
-    layerNorm(weights, "cls.predictions.transform.LayerNorm", width, config.positiveNumber("layer_norm_eps", 1e-12)),
-  );
-  const names = { weight: "cls.predictions.decoder.weight", biases: ["cls.predictions.bias", "cls.predictions.decoder.bias"] };
-  return maskedLanguageModel(config, weights, encoder, names, transform);
+/** The layers before the output layer of `ForMaskedLM`: linear layer, activation and layer norm. */
+interface MaskedHead extends OutputLayerNames {
+  readonly dense: string;
+  readonly norm: string;
+  readonly activation: (config: Config) => Layer;
+  readonly epsilon: (config: Config) => number;
 }
 
-/** Heads of the `BertFor...` classes. A sequence is classified from its first token through the tanh pooler. */
-export const bertHeads: Heads = {
-  Model: baseModel,
-  ForSequenceClassification: (_config, weights, { width }) => {
-    const pooler = sequential(linear(weights, "pooler.dense", { inFeatures: width, outFeatures: width }), activation("tanh"));
-    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => pooler(ops, firstToken(ops, hidden)));
-  },
-  ForTokenClassification: tokenClassification,
-  ForMaskedLM: bertMaskedLanguageModel,
-  ForQuestionAnswering: questionAnswering,
-};
+const getEpsilon = (config: Config): number => config.positiveNumber("layer_norm_eps", 1e-12);
 
-/** Task heads of the Hugging Face classes `RobertaFor...`, which XLM-RoBERTa and CamemBERT share, by suffix of the class name. */
-export const robertaHeads: Heads = {
-  Model: baseModel,
-  ForSequenceClassification: (_config, weights, { width }) => {
-    const dense = sequential(linear(weights, "classifier.dense", { inFeatures: width, outFeatures: width }), activation("tanh"));
-    return sequenceClassifier(weights, "classifier.out_proj", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
-  },
-  ForTokenClassification: tokenClassification,
-  ForMaskedLM: (config, weights, encoder) => {
+function maskedHead({ dense, norm, activation: getActivation, epsilon, ...names }: MaskedHead): HeadFactory {
+  return (config, weights, encoder) => {
     const { width } = encoder;
     const transform = sequential(
-      linear(weights, "lm_head.dense", { inFeatures: width, outFeatures: width }),
-      activation("gelu"),
-      layerNorm(weights, "lm_head.layer_norm", width, config.positiveNumber("layer_norm_eps", 1e-12)),
+      linear(weights, dense, { inFeatures: width, outFeatures: width }),
+      getActivation(config),
+      layerNorm(weights, norm, width, epsilon(config)),
     );
-    const names = { weight: "lm_head.decoder.weight", biases: ["lm_head.bias", "lm_head.decoder.bias"] };
     return maskedLanguageModel(config, weights, encoder, names, transform);
-  },
-  ForQuestionAnswering: questionAnswering,
-};
+  };
+}
 
-/** Task heads of the Hugging Face classes `DistilBertFor...`, by suffix of the class name. */
-export const distilBertHeads: Heads = {
-  Model: baseModel,
-  ForSequenceClassification: (_config, weights, { width }) => {
-    const dense = sequential(linear(weights, "pre_classifier", { inFeatures: width, outFeatures: width }), activation("relu"));
-    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
-  },
-  ForTokenClassification: tokenClassification,
-  ForMaskedLM: (config, weights, encoder) => {
-    const { width } = encoder;
-    const transform = sequential(
-      linear(weights, "vocab_transform", { inFeatures: width, outFeatures: width }),
-      config.activation("activation", "gelu"),
-      layerNorm(weights, "vocab_layer_norm", width, 1e-12),
-    );
-    return maskedLanguageModel(
-      config,
-      weights,
-      encoder,
-      { weight: "vocab_projector.weight", biases: ["vocab_projector.bias"] },
-      transform,
-    );
-  },
-  ForQuestionAnswering: questionAnswering,
-};
+/** The heads of a family by suffix of the class name. A sequence is classified from its first token, by the linear layers `classifiers`. */
+function getHeads(
+  classifiers: readonly [dense: string, classifier: string],
+  pooling: "tanh" | "relu",
+  masked: HeadFactory,
+): Heads {
+  return {
+    Model: baseModel,
+    ForSequenceClassification: (_config, weights, { width }) =>
+      firstTokenClassifier(weights, width, classifiers, activation(pooling)),
+    ForTokenClassification: (_config, weights, { width }) => tokenClassifier(weights, "classifier", width),
+    ForMaskedLM: masked,
+    ForQuestionAnswering: questionAnswering,
+  };
+}
+
+/** The head of `BertForMaskedLM`. DeBERTa has it too. */
+export const bertMaskedLanguageModel: HeadFactory = maskedHead({
+  dense: "cls.predictions.transform.dense",
+  activation: (config) => config.activation("hidden_act", "gelu"),
+  norm: "cls.predictions.transform.LayerNorm",
+  epsilon: getEpsilon,
+  weight: "cls.predictions.decoder.weight",
+  biases: ["cls.predictions.bias", "cls.predictions.decoder.bias"],
+});
+
+/** Heads of the `BertFor...` classes. */
+export const bertHeads: Heads = getHeads(["pooler.dense", "classifier"], "tanh", bertMaskedLanguageModel);
+
+/** Task heads of the Hugging Face classes `RobertaFor...`, which XLM-RoBERTa and CamemBERT share. */
+export const robertaHeads: Heads = getHeads(
+  ["classifier.dense", "classifier.out_proj"],
+  "tanh",
+  maskedHead({
+    dense: "lm_head.dense",
+    activation: () => activation("gelu"),
+    norm: "lm_head.layer_norm",
+    epsilon: getEpsilon,
+    weight: "lm_head.decoder.weight",
+    biases: ["lm_head.bias", "lm_head.decoder.bias"],
+  }),
+);
+
+/** Task heads of the Hugging Face classes `DistilBertFor...`. */
+export const distilBertHeads: Heads = getHeads(
+  ["pre_classifier", "classifier"],
+  "relu",
+  maskedHead({
+    dense: "vocab_transform",
+    activation: (config) => config.activation("activation", "gelu"),
+    norm: "vocab_layer_norm",
+    epsilon: () => 1e-12, // DistilBERT has no setting for it
+    weight: "vocab_projector.weight",
+    biases: ["vocab_projector.bias"],
+  }),
+);

@@ -11,11 +11,12 @@
  */
 import type { Value } from "../../ir/graph.ts";
 import type { TensorOps } from "../../build/tensor-ops.ts";
-import { attention, paddingBias, splitHeads } from "../../build/nn/attention.ts";
+import { paddingBias } from "../../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "../config.ts";
 import { type Encoder, encoderArchitectures } from "./heads.ts";
 import { embedding, layerNorm, type Layer, linear, repeated, sequential, tokenEmbedding } from "../../build/nn/layers.ts";
+import { multiHeadAttention, type ProjectionNames } from "../multi-head-attention.ts";
 import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
 import type { Architectures } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
@@ -23,10 +24,7 @@ import type { Weights } from "../weights.ts";
 /** The tensor names of one layer, which differ between BERT and DistilBERT. */
 interface TensorNames {
   readonly layer: string;
-  readonly query: string;
-  readonly key: string;
-  readonly value: string;
-  readonly output: string;
+  readonly attention: ProjectionNames;
   readonly attentionNorm: string;
   readonly up: string;
   readonly down: string;
@@ -35,10 +33,7 @@ interface TensorNames {
 
 const bertNames: TensorNames = {
   layer: "encoder.layer",
-  query: "attention.self.query",
-  key: "attention.self.key",
-  value: "attention.self.value",
-  output: "attention.output.dense",
+  attention: ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"],
   attentionNorm: "attention.output.LayerNorm",
   up: "intermediate.dense",
   down: "output.dense",
@@ -47,10 +42,7 @@ const bertNames: TensorNames = {
 
 const distilBertNames: TensorNames = {
   layer: "transformer.layer",
-  query: "attention.q_lin",
-  key: "attention.k_lin",
-  value: "attention.v_lin",
-  output: "attention.out_lin",
+  attention: ["attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"],
   attentionNorm: "sa_layer_norm",
   up: "ffn.lin1",
   down: "ffn.lin2",
@@ -99,24 +91,14 @@ function encoderLayer(
   names: TensorNames,
   { width, heads, inner, epsilon, activation }: EncoderSizes,
 ) {
-  const [query, key, value, output] = [names.query, names.key, names.value, names.output].map((name) =>
-    linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: width }),
-  ) as [Layer, Layer, Layer, Layer];
+  const self = multiHeadAttention(weights, prefix, names.attention, { width, heads });
   const attentionNorm = layerNorm(weights, `${prefix}.${names.attentionNorm}`, width, epsilon);
   const up = linear(weights, `${prefix}.${names.up}`, { inFeatures: width, outFeatures: inner });
   const down = linear(weights, `${prefix}.${names.down}`, { inFeatures: inner, outFeatures: width });
   const outputNorm = layerNorm(weights, `${prefix}.${names.outputNorm}`, width, epsilon);
   const feedForward = sequential(up, activation, down);
-  const scale = 1 / Math.sqrt(width / heads);
   return (ops: TensorOps, x: Value, bias: Value): Value => {
-    const context = attention(ops, {
-      query: splitHeads(ops, query(ops, x), heads),
-      key: splitHeads(ops, key(ops, x), heads),
-      value: splitHeads(ops, value(ops, x), heads),
-      scale,
-      bias,
-    });
-    const attended = attentionNorm(ops, ops.binary("add", output(ops, context), x));
+    const attended = attentionNorm(ops, ops.binary("add", self.attendToSelf(ops, x, bias), x));
     return outputNorm(ops, ops.binary("add", feedForward(ops, attended), attended));
   };
 }

@@ -19,19 +19,10 @@ import {
   type Encoder,
   encoderArchitectures,
   type Heads,
-  sequenceClassifier,
+  firstTokenClassifier,
   tokenClassifier,
 } from "./heads.ts";
-import {
-  embedding,
-  firstToken,
-  layerNorm,
-  type Layer,
-  linear,
-  repeated,
-  sequential,
-  tokenEmbedding,
-} from "../../build/nn/layers.ts";
+import { embedding, layerNorm, type Layer, linear, repeated, sequential, tokenEmbedding } from "../../build/nn/layers.ts";
 import { positionEmbeddings } from "./position-embeddings.ts";
 import type { Architectures } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
@@ -147,7 +138,7 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
   const span = bucketCount > 0 ? bucketCount : maxDistance;
   const table = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
   const isNormalized = config.stringList("norm_rel_ebd").includes("layer_norm");
-  const norm: Layer = isNormalized ? layerNorm(weights, "encoder.LayerNorm", width, epsilon) : (_ops, x) => x;
+  const norm = isNormalized ? layerNorm(weights, "encoder.LayerNorm", width, epsilon) : sequential();
   const rows = (ops: TensorOps, distances: readonly number[]): Value => {
     const indices = distances.map((each) =>
       Math.min(2 * span - 1, Math.max(0, logBucket(each, bucketCount, maxDistance) + span)),
@@ -204,11 +195,7 @@ const heads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (config, weights, { width }) => {
     config.requireEqual("pooler_hidden_size", width);
-    const pooler = sequential(
-      linear(weights, "pooler.dense", { inFeatures: width, outFeatures: width }),
-      config.activation("pooler_hidden_act", "gelu"),
-    );
-    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => pooler(ops, firstToken(ops, hidden)));
+    return firstTokenClassifier(weights, width, ["pooler.dense", "classifier"], config.activation("pooler_hidden_act", "gelu"));
   },
   ForTokenClassification: (_config, weights, { width }) => tokenClassifier(weights, "classifier", width),
   ForMaskedLM: (config, weights, encoder) => {

@@ -4,7 +4,7 @@ import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
 import type { Config } from "../config.ts";
-import { type Layer, linear, sequential } from "../../build/nn/layers.ts";
+import { firstToken, type Layer, linear, sequential } from "../../build/nn/layers.ts";
 import { type Architecture, type Architectures, float32Info, int64Info, type Transformer } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
 
@@ -114,6 +114,17 @@ export function sequenceClassifier(weights: Weights, name: string, width: number
   };
 }
 
+/** As `sequenceClassifier`, from the first token through the linear layer `dense` and its activation. */
+export function firstTokenClassifier(
+  weights: Weights,
+  width: number,
+  [dense, classifier]: readonly [dense: string, classifier: string],
+  activation: Layer,
+): Head {
+  const pooler = sequential(linear(weights, dense, { inFeatures: width, outFeatures: width }), activation);
+  return sequenceClassifier(weights, classifier, width, (ops, hidden) => pooler(ops, firstToken(ops, hidden)));
+}
+
 /** Classifies each token: applies the layers `before`, then the linear layer `name`. Output `logits`, float32 `[batch, length, classes]`. */
 export function tokenClassifier(weights: Weights, name: string, width: number, ...before: readonly Layer[]): Head {
   const classes = weights.rows(`${name}.weight`);
@@ -140,7 +151,7 @@ export const questionAnswering: HeadFactory = (_config, weights, { width }) => {
 };
 
 /** Names of the tensors of a language model's output layer. */
-interface OutputLayerNames {
+export interface OutputLayerNames {
   /** `[vocabulary, width]`; absent from files whose output layer is tied to the word embeddings. */
   readonly weight: string;
   /** Possible names of the bias; the first one that the file has counts. */

@@ -50,7 +50,7 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
   const { width, inner, heads, attentionBias, feedForwardBias, activation, norm } = sizes;
   const prefix = `layers.${index}`;
   // The first layer has no norm, since the embeddings are normalized.
-  const attentionNorm: Layer = index === 0 ? (_net, x) => x : norm(`${prefix}.attn_norm`);
+  const attentionNorm = index === 0 ? sequential() : norm(`${prefix}.attn_norm`);
   const queriesKeysValues = linear(weights, `${prefix}.attn.Wqkv`, {
     inFeatures: width,
     outFeatures: 3 * width,
