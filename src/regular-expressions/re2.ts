@@ -6,17 +6,19 @@ import { getMessage } from "../contract/errors.ts";
 import { compileRegex } from "./automaton.ts";
 import { parseRegex, quoted } from "./parse.ts";
 import { RegexSearch } from "./search.ts";
-import { toStarNormalForm } from "./syntax.ts";
+import { type RegexNode, toStarNormalForm } from "./syntax.ts";
 
 /** Maximum count of a repeat, as in RE2. */
 const maxRepeats = 1000;
 /** Maximum number of states with repeats expanded. */
 const maxStates = 20_000;
 
+const atEnd = parseRegex(String.raw`\z`);
+
 /** Returns a function that tests whether a whole text matches. Throws Error if the pattern is invalid in RE2 or not supported. */
 export function fullMatcher(pattern: string): (text: string) => boolean {
   try {
-    const node = parseRegex(String.raw`(?:${new Translator(pattern).whole()})\z`);
+    const node: RegexNode = { kind: "sequence", parts: [parseRegex(new Translator(pattern).whole()), atEnd] };
     const search = new RegexSearch(compileRegex(toStarNormalForm(node), maxStates));
     return (text) => search.matchesStart(text);
   } catch (error) {
