@@ -79,7 +79,6 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   base: [
     "src/contract/index.ts",
     "src/contract/checked.ts",
-    "src/contract/remedy-options.ts",
     "src/contract/sequence-table.ts",
     "src/contract/shapes/program-counts.ts",
     "src/concurrency/abort-listeners.ts",
@@ -95,11 +94,13 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/backends/xla/plugins/xla-plugins.ts", // each start looks whether a plugin is there
   ],
   formats: [
+    "src/concurrency/lru-map.ts",
     "src/devices/cpu/cpu-features.ts",
     "src/devices/libraries.ts",
     "src/devices/sources.ts",
     "src/formats/file-window.ts",
     "src/formats/format-errors.ts",
+    "src/formats/number-types.ts",
     "src/formats/onnx/onnx-tensor.ts",
     "src/formats/protobuf/wire-format.ts",
     "src/formats/safetensors/read-sharded.ts",

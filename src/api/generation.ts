@@ -7,7 +7,7 @@ import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
-import { refuseUnlisted } from "../runtime/options/options.ts";
+import { refuseUnlisted } from "../runtime/options/option.ts";
 import { type ChatEvent, answerChat, getChatTemplate, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";

@@ -4,7 +4,7 @@
  */
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { refuseUnlisted } from "../runtime/options/options.ts";
+import { refuseUnlisted } from "../runtime/options/option.ts";
 import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Texts } from "./task-requests.ts";

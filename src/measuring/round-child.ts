@@ -3,8 +3,8 @@ import { wrapError } from "../contract/errors.ts";
 import { answerParent } from "../platform/node/child-report.ts";
 import { type Round, type RoundRequest, measureRound } from "./measure-round.ts";
 
-await answerParent((request: RoundRequest): Promise<Round> =>
-  measureRound(request).catch((error: unknown) => {
+await answerParent((request): Promise<Round> =>
+  measureRound(request as RoundRequest).catch((error: unknown) => {
     throw wrapError(error, "RUN_FAILED", "measuring failed");
   }),
 );

@@ -11,14 +11,8 @@ import { ModelLoader } from "./residency/model-loader.ts";
 import type { AnswerCheck } from "./loading/verification.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { parseDuration } from "./options/duration.ts";
-import {
-  checkLoadSettings,
-  checkRuntimeSettings,
-  modelOptionNames,
-  parseLoadLimits,
-  refuseUnknown,
-  refuseUnlisted,
-} from "./options/options.ts";
+import { refuseUnlisted } from "./options/option.ts";
+import { checkLoadSettings, checkRuntimeSettings, modelOptionNames, parseLoadLimits, refuseUnknown } from "./options/options.ts";
 import { runtimeDefaults } from "./options/runtime-options.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";

@@ -61,7 +61,7 @@ const table: readonly (readonly [
   [
     "a first vector of builtin",
     program('await (await (await import("inferyard")).createRuntime()).embed("hello")'),
-    19,
+    20,
     800,
     ["pbf"],
   ],
@@ -72,7 +72,7 @@ const table: readonly (readonly [
   ["inferyard --help", command("--help"), 16, 260, cli],
   ["inferyard version", command("version"), 17, 260, cli],
   ["inferyard embed hello", command("embed", "hello"), 37, 990, runtime],
-  ["inferyard tokenize hello", command("tokenize", "hello"), 26, 945, runtime],
+  ["inferyard tokenize hello", command("tokenize", "hello"), 27, 945, runtime],
   ["inferyard explain builtin", command("explain", "builtin"), 24, 815, runtime],
   ["inferyard list", command("list"), 23, 815, runtime],
 ];

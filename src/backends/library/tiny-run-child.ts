@@ -10,7 +10,7 @@ export interface TinyRunRequest {
   readonly device: Device;
 }
 
-await answerParent(
-  async ({ source, device }: TinyRunRequest): Promise<string> =>
-    `a tiny model gives the right logits; ${await testLibrary(source, device)}`,
-);
+await answerParent(async (request): Promise<string> => {
+  const { source, device } = request as TinyRunRequest;
+  return `a tiny model gives the right logits; ${await testLibrary(source, device)}`;
+});

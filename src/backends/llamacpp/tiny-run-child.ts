@@ -15,7 +15,8 @@ export interface TinyRunRequest {
 }
 
 /** Runs the tiny model, unless a run passed before: then the package and the native code are loaded, and nothing is computed. GPUs are tried each time, since drivers change. */
-await answerParent(async ({ device, full }: TinyRunRequest): Promise<string> => {
+await answerParent(async (request): Promise<string> => {
+  const { device, full } = request as TinyRunRequest;
   const record =
     device.type === "cpu" ? openRunRecord("tiny model on llamacpp:cpu", import.meta.url, { forget: full }) : undefined;
   const [before] = record?.passed.names ?? [];

@@ -6,7 +6,8 @@ import { runTinyGraph } from "../onnxruntime/tiny-graph.ts";
 import { importLibrary } from "./package.ts";
 import { getProvider, sessionOptions } from "./providers.ts";
 
-await answerParent(async (device: Device): Promise<number> => {
+await answerParent(async (request): Promise<number> => {
+  const device = request as Device;
   const started = performance.now();
   const provider = getProvider(device);
   if (provider === undefined)

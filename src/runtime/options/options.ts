@@ -12,8 +12,6 @@ import { type OptionTable, boolean, checkOption, checkOptions, choice, positiveI
 import { constraintNames, runtimeOptions } from "./runtime-options.ts";
 import type { LimitSettings, ModelOptions, ProgramSettings, RuntimeSettings } from "./runtime-settings.ts";
 
-export { refuseUnlisted } from "./option.ts";
-
 /** Settings that only programs have. */
 const programOptions: OptionTable<ProgramSettings> = {
   models: { type: unchecked },

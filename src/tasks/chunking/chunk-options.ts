@@ -1,8 +1,8 @@
 /** Options of the task `chunking`: validation and defaults. */
 import type { ChunkSettings, ChunkStrategy, LateStructure } from "../text-threads/chunked-text.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
 import {
+  refuseUnlisted,
   type OptionTable,
   checkOptions,
   choice,

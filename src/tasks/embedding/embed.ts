@@ -3,7 +3,7 @@
  * sentence-transformers' `SentenceTransformer.encode`.
  */
 import { readCounts } from "../encoding/read-counts.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/option.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";

@@ -1,6 +1,6 @@
 /** The option `outputs` of the task `feature-extraction`. */
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/option.ts";
 import type { TextTaskOptions } from "../definition/task-options.ts";
 
 /** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */

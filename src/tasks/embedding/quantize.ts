@@ -5,7 +5,7 @@
  */
 import { at } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/option.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 

@@ -1,7 +1,8 @@
 /** Schema of the task `extraction`: the fields to find in a text, each by an entity type or by a question. */
 import { InferyardError } from "../../contract/errors.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
-import { refuseUnlisted, refuseUnknown } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/option.ts";
+import { refuseUnknown } from "../../runtime/options/options.ts";
 
 /** A field whose value is an entity of one of the given types, found by a token-classification model. */
 export interface EntityField {

@@ -6,7 +6,7 @@
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { refuseUnlisted, checkOptions } from "../../runtime/options/option.ts";
 import type { Manifest, SparseSettings } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
@@ -18,7 +18,6 @@ import { embedWithHeads, hasSparseHead } from "../embedding/heads.ts";
 import { loadModules } from "../embedding/pool-encodings.ts";
 import { logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
 import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";

@@ -5,7 +5,8 @@ import { getDeviceType, openAnyClient, openClient } from "../open-client.ts";
 import type { PluginFacts, ProbeRequest } from "./probe-plugin.ts";
 import { testDevice } from "../self-test.ts";
 
-await answerParent(async ({ path, device }: ProbeRequest): Promise<PluginFacts> => {
+await answerParent(async (request): Promise<PluginFacts> => {
+  const { path, device } = request as ProbeRequest;
   const { plugin, client } = await (device === undefined ? openAnyClient(path) : openClient(path, device, {}));
   const deviceType = getDeviceType(client.platform);
   if (deviceType === undefined) throw new InferyardError("BACKEND_UNAVAILABLE", `its platform "${client.platform}" is not known`);

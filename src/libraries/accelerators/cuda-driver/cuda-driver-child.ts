@@ -3,4 +3,4 @@ import { answerParent } from "../../../platform/node/child-report.ts";
 import { ForeignFunctions } from "../../ffi/index.ts";
 import { readCudaDevices } from "./cuda-driver.ts";
 
-await answerParent(async (path: string) => readCudaDevices(await ForeignFunctions.load(), path));
+await answerParent(async (path) => readCudaDevices(await ForeignFunctions.load(), path as string));

@@ -16,6 +16,7 @@ export interface TextsCall {
   readonly isStreamed: boolean | undefined;
   /** Number of texts for each prompt. */
   readonly n: number;
+  /** Options of generation. Throws INPUT_INVALID for what is not built. */
   readonly readOptions: () => GenerationOptions;
   /** Tokens of a prompt that are read at most: the last ones. */
   readonly truncate: number | undefined;

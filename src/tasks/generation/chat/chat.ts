@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
-import { refuseUnlisted } from "../../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../../runtime/options/option.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
 import { getTurnEnd } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
