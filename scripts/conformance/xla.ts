@@ -1,6 +1,6 @@
 /** Cases as StableHLO programs on XLA, through the PJRT plugin that PJRT_PLUGIN_LIBRARY_PATH names. */
 import { at, required } from "../../src/contract/checked.ts";
-import type { ClientOptions } from "../../src/backends/xla/pjrt/client-options.ts";
+import type { PjrtClientOptions } from "../../src/backends/xla/pjrt/client-options.ts";
 import { PjrtClient } from "../../src/backends/xla/pjrt/client.ts";
 import { PjrtPlugin } from "../../src/backends/xla/pjrt/plugin.ts";
 import { DataDependencyError } from "../../src/engine/build/data-dependency-error.ts";
@@ -15,10 +15,10 @@ import type { TensorMap } from "../../src/contract/tensor.ts";
 import type { CaseValue } from "./values.ts";
 
 /** Options for the client of a CPU plugin: one device. */
-const onCpu: ClientOptions = { cpu_device_count: { integer: 1 } };
+const onCpu: PjrtClientOptions = { cpu_device_count: { integer: 1 } };
 
 /** Opens cases on one client of the plugin at `path`. Throws where the plugin cannot be used. */
-export async function openerOnXla(path: string | undefined, options: ClientOptions = onCpu): Promise<OpenCase> {
+export async function openerOnXla(path: string | undefined, options: PjrtClientOptions = onCpu): Promise<OpenCase> {
   if (path === undefined) throw new Error("set PJRT_PLUGIN_LIBRARY_PATH to the absolute path of a PJRT plugin");
   process.env["TF_CPP_MIN_LOG_LEVEL"] ??= "3"; // plugins write what they do to standard error
   const plugin = PjrtPlugin.open(await ForeignFunctions.load(), path);

@@ -16,7 +16,7 @@ import {
 } from "../../src/formats/answers/bitnet-answers.ts";
 import { encodedDigest, encodedValues } from "../../src/formats/answers/encoder-answers.ts";
 import { getLayout } from "../../src/formats/answers/decoder-answers.ts";
-import { computeDigest, patternBytes } from "../../src/formats/answers/pattern.ts";
+import { computePatternDigest, patternBytes } from "../../src/formats/answers/pattern.ts";
 import { blockFormats, decodeTensor } from "../../src/formats/gguf/blocks/index.ts";
 import type { I2SLayout } from "../../src/formats/gguf/blocks/i2s.ts";
 import { readGguf } from "../../src/formats/gguf/read-gguf.ts";
@@ -54,7 +54,7 @@ async function blockAnswers(): Promise<readonly string[]> {
     const blocks = bytes.subarray(start, start + (elements / format.elements) * format.bytes);
     const values = floatsOf(Buffer.from(dequantized, "base64")).subarray(row * rowElements, row * rowElements + elements);
     return [
-      `    ${type}: { blocks: ${base64(blocks)}, digest: ${computeDigest(values)}, layout: ${JSON.stringify(getLayout(format))} },`,
+      `    ${type}: { blocks: ${base64(blocks)}, digest: ${computePatternDigest(values)}, layout: ${JSON.stringify(getLayout(format))} },`,
     ];
   });
   return [...lines, iq1mAnswer()];
@@ -72,7 +72,7 @@ function iq1mAnswer(): string {
   });
   if (first === undefined) throw new Error("IQ1_M: no two blocks with ordinary values");
   const blocks = bytes.subarray(first * 56, first * 56 + 112);
-  return `    IQ1_M: { blocks: ${base64(blocks)}, digest: ${computeDigest(values.subarray(first * 256, first * 256 + 512))}, layout: ${JSON.stringify(getLayout(blockFormats["IQ1_M"]!))} },`;
+  return `    IQ1_M: { blocks: ${base64(blocks)}, digest: ${computePatternDigest(values.subarray(first * 256, first * 256 + 512))}, layout: ${JSON.stringify(getLayout(blockFormats["IQ1_M"]!))} },`;
 }
 
 /** A matrix in I2_S, and the digests of its values in each layout, by the definition of the layouts in ggml-bitnet-mad.cpp. */
@@ -115,7 +115,7 @@ async function i2sAnswer(): Promise<readonly string[]> {
   bytes.set(codes);
   new DataView(bytes.buffer).setFloat32(codes.length, scale, true);
   const digests = (["x86", "x86-interleaved", "arm"] as const).map(
-    (layout) => `"${layout}": ${computeDigest(valuesOf(layout, bytes, rows, columns, scale))}`,
+    (layout) => `"${layout}": ${computePatternDigest(valuesOf(layout, bytes, rows, columns, scale))}`,
   );
   return [`    bytes: ${base64(bytes)},`, `    digests: { ${digests.join(", ")} },`];
 }
@@ -133,7 +133,7 @@ function tableAnswers(): readonly string[] {
         for (const [index, value] of multiplyTables(type, bytes, unit, shape).entries())
           weights[index * columns + column] = value;
       }
-      return computeDigest(weights);
+      return computePatternDigest(weights);
     });
     return `    ${type}: [${digests.join(", ")}],`;
   });
@@ -156,7 +156,7 @@ function packingAnswers(): readonly string[] {
       if (!(Math.abs((decoded[index] ?? Number.NaN) - value) <= allowed))
         throw new Error(`${type}: ${value} became ${decoded[index]}`);
     }
-    return `    ${type}: ${computeDigest(packed)},`;
+    return `    ${type}: ${computePatternDigest(packed)},`;
   });
 }
 

@@ -21,7 +21,7 @@ import {
   traceModel,
 } from "../../src/engine/index.ts";
 import { findDifference, interpretedNames } from "../../src/engine/execute/interpreter-checks/known-answers.ts";
-import { type ConstantFolder, evaluate } from "../../src/engine/interpret/evaluate.ts";
+import { type ConstantFolder, evaluateNode } from "../../src/engine/interpret/evaluate.ts";
 import { type Graph, getType, type Value } from "../../src/engine/ir/graph.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Operation } from "../../src/engine/ir/operations.ts";
@@ -77,7 +77,7 @@ console.log(`${chosen.size} of ${answers.length} operations, ${added.length} cas
 /** A case with what the interpreter computes where it has no outputs. Throws if the interpreter computes something else than the outputs that it has. */
 function withOutputs({ operation, inputs, outputs }: InterpreterCase): Answer {
   if (outputs?.length === 0) return { operation, inputs, outputs };
-  const computed = evaluate(operation, inputs);
+  const computed = evaluateNode(operation, inputs);
   const problem = outputs === undefined ? undefined : findDifference(computed, outputs);
   if (problem !== undefined) throw new Error(`${JSON.stringify(operation)}: ${problem}`);
   return { operation, inputs, outputs: outputs ?? computed };
@@ -99,7 +99,7 @@ function answersOf(each: ConformanceCase): readonly Answer[] {
   return [evaluated, evaluatedOptimized].flatMap((compute) => {
     const found: Answer[] = [];
     const record: ConstantFolder = (operation, operands) => {
-      const results = evaluate(operation, operands);
+      const results = evaluateNode(operation, operands);
       found.push({ operation, inputs: operands, outputs: results });
       return results;
     };

@@ -10,7 +10,7 @@ import { languageModel } from "./language-model.ts";
 import type { EmbeddingModelV3, LanguageModelV3, RerankingModelV3 } from "./model-types.ts";
 
 export type {
-  CallOptions,
+  ModelCallOptions,
   Content,
   EmbeddingModelV3,
   FinishReason,
@@ -19,7 +19,7 @@ export type {
   PromptPart,
   RerankingModelV3,
   StreamPart,
-  Usage,
+  ModelUsage,
 } from "./model-types.ts";
 
 /** Makes models of the AI SDK. Calling it gives a language model. A model is loaded at its first call, and stays for the runtime's `keepAlive`. */

@@ -10,7 +10,7 @@ import type { ChatMessage, Tool, ToolCall } from "../tasks/generation/chat/messa
 import type { TextConstraint } from "../tasks/generation/constraints/text-constraint.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type {
-  CallOptions,
+  ModelCallOptions,
   Content,
   FinishReason,
   LanguageModelV3,
@@ -18,7 +18,7 @@ import type {
   PromptPart,
   StreamPart,
   ToolCallContent,
-  Usage,
+  ModelUsage,
 } from "./model-types.ts";
 
 /** A language model. `modelId`: a reference. */
@@ -152,7 +152,7 @@ function notRead(type: string): InferyardError {
   });
 }
 
-function toOptions(options: CallOptions): Omit<ChatRequest, "model"> {
+function toOptions(options: ModelCallOptions): Omit<ChatRequest, "model"> {
   const { responseFormat, toolChoice, tools = [], topP, stopSequences = [] } = options;
   const given = tools.map(({ type, name, description, inputSchema }): Tool => {
     if (type !== "function")
@@ -183,7 +183,7 @@ function toOptions(options: CallOptions): Omit<ChatRequest, "model"> {
   };
 }
 
-function choiceOf(choice: NonNullable<CallOptions["toolChoice"]>): ToolChoice {
+function choiceOf(choice: NonNullable<ModelCallOptions["toolChoice"]>): ToolChoice {
   return choice.type === "tool" ? { name: choice.toolName } : choice.type;
 }
 
@@ -195,7 +195,7 @@ function toFinishReason({ finishReason }: ChatAnswer): FinishReason {
   return { unified: finishReason === "toolCalls" ? "tool-calls" : finishReason, raw: finishReason };
 }
 
-function toUsage({ promptTokens: total, cachedTokens: cacheRead, tokens }: ChatAnswer): Usage {
+function toUsage({ promptTokens: total, cachedTokens: cacheRead, tokens }: ChatAnswer): ModelUsage {
   return {
     inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
     outputTokens: { total: tokens.length, text: undefined, reasoning: undefined },

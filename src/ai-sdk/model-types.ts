@@ -23,7 +23,7 @@ export type PromptMessage =
   | { readonly role: "user" | "assistant" | "tool"; readonly content: readonly PromptPart[] };
 
 /** Options of a call of a language model. */
-export interface CallOptions {
+export interface ModelCallOptions {
   readonly prompt: readonly PromptMessage[];
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
@@ -46,7 +46,7 @@ export interface CallOptions {
 }
 
 /** Numbers of tokens. */
-export interface Usage {
+export interface ModelUsage {
   readonly inputTokens: { total: number; noCache: number; cacheRead: number; cacheWrite: undefined };
   readonly outputTokens: { total: number; text: undefined; reasoning: undefined };
 }
@@ -78,7 +78,7 @@ export type StreamPart =
   | { type: "tool-input-delta"; id: string; delta: string }
   | { type: "tool-input-end"; id: string }
   | ToolCallContent
-  | { type: "finish"; finishReason: FinishReason; usage: Usage }
+  | { type: "finish"; finishReason: FinishReason; usage: ModelUsage }
   | { type: "error"; error: unknown };
 
 /** A language model of the AI SDK. */
@@ -87,8 +87,10 @@ export interface LanguageModelV3 {
   readonly provider: string;
   readonly modelId: string;
   readonly supportedUrls: Record<string, RegExp[]>;
-  doGenerate(options: CallOptions): Promise<{ content: Content[]; finishReason: FinishReason; usage: Usage; warnings: never[] }>;
-  doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }>;
+  doGenerate(
+    options: ModelCallOptions,
+  ): Promise<{ content: Content[]; finishReason: FinishReason; usage: ModelUsage; warnings: never[] }>;
+  doStream(options: ModelCallOptions): Promise<{ stream: ReadableStream<StreamPart> }>;
 }
 
 /** An embedding model of the AI SDK. */

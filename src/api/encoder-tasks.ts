@@ -12,7 +12,7 @@ import type { Task, TokenizerOnly } from "../tasks/definition/task.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
-import { type ModelCall, holdModel, refuseUnknownOptions, runTimed } from "./model-call.ts";
+import { type HeldModelCall, holdModel, refuseUnknownOptions, runTimed } from "./model-call.ts";
 import { type ModelRequest, modelOptions, refuseLoadOptions, refusePlacementOptions } from "./request-options.ts";
 import type { TaskRun } from "./task-requests.ts";
 
@@ -83,7 +83,7 @@ export class EncoderTasks {
   }
 
   /** Runs work on the model of a call. The time until its tokenizer was read is not counted. */
-  async runOnModel<Result>(call: ModelCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
+  async runOnModel<Result>(call: HeldModelCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
     const { handle, release } = await holdModel(this.#runtime, call, {
       requireModel: (manifest, variants) => requireServed(manifest, variants, work),
       whileLoading: ({ text }) => {

@@ -17,7 +17,7 @@ import type { GeneratedText, GenerationEvent } from "../tasks/generation/generat
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { type ConstraintCompiler, Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
-import { prepareRewrite, requireEncoder } from "../tasks/generation/rewrite/rewrite.ts";
+import { prepareRewrite, requireRewriteEncoder } from "../tasks/generation/rewrite/rewrite.ts";
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
@@ -33,7 +33,7 @@ import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { OptionTable } from "../runtime/options/option.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
-import { type ModelCall, holdModel, runTimed } from "./model-call.ts";
+import { type HeldModelCall, holdModel, runTimed } from "./model-call.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
 import type {
   ChatPrompt,
@@ -48,7 +48,7 @@ import type {
 } from "./task-requests.ts";
 
 /** How language models are called in one runtime. */
-export interface GenerationSettings {
+export interface GenerationParts {
   /** How texts of several clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
@@ -89,7 +89,7 @@ export class Generation {
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
   readonly #templatesByText = new LruMap<ChatTemplate>(maxKeptTemplates);
 
-  constructor(runtime: Pick<ModelRuntime, "hold">, tokenizers: Pick<TokenizerCache, "get">, settings: GenerationSettings) {
+  constructor(runtime: Pick<ModelRuntime, "hold">, tokenizers: Pick<TokenizerCache, "get">, settings: GenerationParts) {
     this.#runtime = runtime;
     this.#tokenizers = tokenizers;
     this.#templateWorkers = settings.templates;
@@ -125,7 +125,7 @@ export class Generation {
     const list = toList(texts);
     if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
     return this.#start(
-      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireEncoder },
+      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireRewriteEncoder },
       async (generator, { manifest }, forCall) => {
         const rewriting = { texts: list, options: toOptions(rewriteOptions, request), call: forCall };
         return openTexts(generator, await prepareRewrite(generator, manifest, rewriting));
@@ -233,7 +233,7 @@ export class Generation {
   }
 
   /** Holds the model of a call, which the functions that are added to `releases` give back, and makes its generator. */
-  async #hold(call: ModelCall, releases: Release[], loadHooks?: LoadHooks): Promise<HeldGenerator> {
+  async #hold(call: HeldModelCall, releases: Release[], loadHooks?: LoadHooks): Promise<HeldGenerator> {
     const { handle, release } = await holdModel(this.#runtime, call, loadHooks);
     releases.push(release);
     const started = performance.now();
@@ -267,14 +267,14 @@ interface HeldGenerator extends Pick<HeldLanguage, "target" | "decision"> {
 }
 
 /** A call of a language model before `#start` begins it. */
-interface StartedCall extends ModelCall {
+interface StartedCall extends HeldModelCall {
   readonly request: ModelRequest & { readonly draftModel?: string | ModelHandle };
   /** Throws for a model that cannot serve the call, judged by its files before it is loaded. Default: no check. */
   readonly requireModel?: (manifest: Manifest) => void;
 }
 
 /** The call that holds a draft model. */
-function draftCall(verb: string, model: string | ModelHandle, signal: AbortSignal | undefined): ModelCall {
+function draftCall(verb: string, model: string | ModelHandle, signal: AbortSignal | undefined): HeldModelCall {
   const kind = model instanceof ModelHandle ? undefined : ("language" as const);
   return { verb, optionNames: [], request: { model, ...omitUndefined({ kind, signal }) } };
 }

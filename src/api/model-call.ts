@@ -8,7 +8,7 @@ import { type ModelRequest, modelOptions, refuseLoadOptions } from "./request-op
 import type { TaskRun } from "./task-requests.ts";
 
 /** One call of a task, as the runtime sees it. */
-export interface ModelCall {
+export interface HeldModelCall {
   /** Name of the method, for errors. */
   readonly verb: string;
   /** Names of the task's own options. Options of loading are permitted as well. */
@@ -24,7 +24,7 @@ export interface CallLease {
 }
 
 /** Throws INPUT_INVALID for an option that belongs neither to the task nor to loading. */
-export function refuseUnknownOptions({ verb, optionNames, request }: ModelCall): void {
+export function refuseUnknownOptions({ verb, optionNames, request }: HeldModelCall): void {
   refuseUnknown(request, ["model", ...optionNames, ...modelOptionNames], verb);
 }
 
@@ -32,7 +32,11 @@ export function refuseUnknownOptions({ verb, optionNames, request }: ModelCall):
  * Holds the model that a request names, which is loaded if necessary; a handle of the caller is used as it is. Throws INPUT_INVALID for unknown options,
  * for a request without a model, and for options of loading beside a handle, and what loading throws.
  */
-export async function holdModel(runtime: Pick<ModelRuntime, "hold">, call: ModelCall, loadHooks?: LoadHooks): Promise<CallLease> {
+export async function holdModel(
+  runtime: Pick<ModelRuntime, "hold">,
+  call: HeldModelCall,
+  loadHooks?: LoadHooks,
+): Promise<CallLease> {
   refuseUnknownOptions(call);
   const { model, ...options } = call.request;
   if (model === undefined) {

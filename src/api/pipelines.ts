@@ -11,7 +11,7 @@ import type { Texts } from "./task-requests.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
-import type { Answer } from "../tasks/question-answering/answer.ts";
+import type { QuestionAnswer } from "../tasks/question-answering/answer.ts";
 import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
 import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
 import {
@@ -78,7 +78,7 @@ export interface PipelineCalls extends GenerationPipelineCalls {
 }
 
 /** Result of the question-answering pipeline for one question. */
-export type PipelineAnswer = Answer | readonly Answer[] | null;
+export type PipelineAnswer = QuestionAnswer | readonly QuestionAnswer[] | null;
 
 /** Options of the zero-shot-classification pipeline. */
 export type ZeroShotPipelineOptions = Omit<ClassifyOptions, "labels" | "activation">;

@@ -23,7 +23,7 @@ export type { MemoryAmounts } from "../runtime/selection/memory-budget.ts";
 export type { Policy, ConstraintOptions } from "../runtime/targets/constraints.ts";
 export type { HostedRunOptions } from "../hosts/host.ts";
 export type { HostName } from "../hosts/host-name.ts";
-export type { Reduction, TokenPosition } from "../hosts/output-reduction.ts";
+export type { OutputReduction, TokenPosition } from "../hosts/output-reduction.ts";
 export type { PullProgress } from "../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../models/manifest.ts";
 export { convertOffsets } from "../tokenizers/index.ts";

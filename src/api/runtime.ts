@@ -34,7 +34,7 @@ import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
-import type { Generation, GenerationSettings } from "./generation.ts";
+import type { Generation, GenerationParts } from "./generation.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList } from "./request-options.ts";
 import type {
@@ -87,7 +87,7 @@ export interface RuntimeWorkers {
  * threads and processes. The code of a task is imported at its first use, so that a browser page downloads only what it needs.
  */
 export class Runtime extends ModelRuntime {
-  readonly #generationSettings: GenerationSettings;
+  readonly #generationSettings: GenerationParts;
   readonly #workers: RuntimeWorkers;
   readonly #tokenizers: TokenizerCache;
   readonly #encoders: EncoderTasks;

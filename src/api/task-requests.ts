@@ -26,7 +26,7 @@ import type { Ranking } from "../tasks/reranking/cross-encoder.ts";
 import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
 import type { Similarities } from "../tasks/similarity/similarity.ts";
 import type { SimilarityOptions } from "../tasks/similarity/similarity-options.ts";
-import type { AnswerMessage, ChatAnswer } from "../tasks/generation/chat/chat.ts";
+import type { ChatAnswerMessage, ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
@@ -193,7 +193,7 @@ export type ChatRequest = DraftedRequest<ChatOptions>;
 /** Result of `chat`. */
 export interface ChatResult extends TaskRun {
   /** The answer, to be added to the conversation; the first of `n`. */
-  readonly message: AnswerMessage;
+  readonly message: ChatAnswerMessage;
   /** All `n` answers. */
   readonly results: readonly ChatAnswer[];
 }

@@ -13,7 +13,7 @@ import { addOptionFlags } from "./option-flags.ts";
 import { describeGeneration, generatedFields, showTexts } from "./output/generated.ts";
 import { withShortFloats } from "./output/units.ts";
 import { addLoadFlags, withNotice, withSession } from "./session.ts";
-import { type TaskFlags, type TaskRequest, configured, inputOption } from "./task-command.ts";
+import { type TaskFlags, type TaskCommandRequest, configured, inputOption } from "./task-command.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 
 /** Definition of one of the commands. */
@@ -40,7 +40,7 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
   start: (
     runtime: Runtime,
     texts: readonly string[],
-    request: Pick<TaskRequest, "model" | "variant" | "signal"> & Pick<GenerationOptions, "constraint">,
+    request: Pick<TaskCommandRequest, "model" | "variant" | "signal"> & Pick<GenerationOptions, "constraint">,
     flags: GenerationFlags,
   ) => Promise<GenerationStream<Result>>,
 ): void {

@@ -9,7 +9,7 @@ import {
   type OptionType,
   type Options,
   describeRange,
-  isInRange,
+  isInOptionRange,
   splitList,
 } from "../runtime/options/option.ts";
 
@@ -17,15 +17,15 @@ import {
 export const list = (text: string, before: string[] = []): string[] => [...before, ...splitList(text)];
 
 /** Parses an integer above 0. */
-export const positiveInteger: (text: string) => number = integerParser({ min: 1 });
+export const parsePositiveInteger: (text: string) => number = integerParser({ min: 1 });
 
 /** Parses an integer from 0. */
-export const zeroOrMore: (text: string) => number = integerParser({ min: 0 });
+export const parseZeroOrMore: (text: string) => number = integerParser({ min: 0 });
 
 function integerParser(range: { readonly min: number; readonly max?: number }): (text: string) => number {
   return (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (!isInRange(value, range)) throw new InvalidArgumentError(`It must be ${describeRange(range)}.`);
+    if (!isInOptionRange(value, range)) throw new InvalidArgumentError(`It must be ${describeRange(range)}.`);
     return value;
   };
 }

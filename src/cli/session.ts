@@ -70,7 +70,7 @@ export async function effectiveSettings(
 }
 
 /** A runtime created from the settings, and the resources of one command. */
-export interface Session {
+export interface CommandSession {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
   /** Settings of the runtime that were set by flags, environment or file; defaults are left out. */
@@ -98,7 +98,7 @@ export async function openSession(
   flags: Readonly<Record<string, unknown>>,
   model?: string,
   { isReport = false }: SessionOptions = {},
-): Promise<Session> {
+): Promise<CommandSession> {
   const { values, configured, ignoredVariables } = await effectiveSettings(terminal, flags);
   const { quiet } = flags as GlobalFlags;
   if (ignoredVariables.length > 0 && quiet !== true)
@@ -151,7 +151,7 @@ export async function withSession<Result>(
   terminal: Terminal,
   flags: object,
   model: string | undefined,
-  work: (session: Session) => Promise<Result>,
+  work: (session: CommandSession) => Promise<Result>,
 ): Promise<Result> {
   const session = await openSession(terminal, { ...flags }, model);
   try {

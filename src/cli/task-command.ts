@@ -5,7 +5,7 @@ import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { Options } from "../runtime/options/option.ts";
 import { addOptionFlags } from "./option-flags.ts";
-import { type Session, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
+import { type CommandSession, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
@@ -45,7 +45,7 @@ export interface TaskOutput {
 }
 
 /** Fields of the request of every task. */
-export interface TaskRequest {
+export interface TaskCommandRequest {
   readonly model: string;
   readonly variant?: string;
   readonly batchTokens?: number;
@@ -63,9 +63,9 @@ export function inputOption(): Option {
 }
 
 /** Runs a task over the texts of a command and prints its result. */
-export async function runTask<Options extends object, Result extends TaskRun>(
+export async function runTaskCommand<Options extends object, Result extends TaskRun>(
   { terminal, texts, flags, options }: TaskCall<Options>,
-  work: (runtime: Runtime, texts: readonly string[], request: Options & TaskRequest) => Promise<Result>,
+  work: (runtime: Runtime, texts: readonly string[], request: Options & TaskCommandRequest) => Promise<Result>,
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
   const { input, json, quiet } = flags;
@@ -92,7 +92,9 @@ export async function runTask<Options extends object, Result extends TaskRun>(
 }
 
 /** The settings that are options of a task's call. */
-export function configured({ settings: { variant, batchTokens } }: Session): Pick<TaskRequest, "variant" | "batchTokens"> {
+export function configured({
+  settings: { variant, batchTokens },
+}: CommandSession): Pick<TaskCommandRequest, "variant" | "batchTokens"> {
   return { ...omitUndefined({ variant, batchTokens }) };
 }
 

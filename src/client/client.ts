@@ -6,7 +6,7 @@ import type {
   DefaultMedia,
   MediaOf,
   Method,
-  Operation,
+  ClientOperation,
   PathOf,
 } from "./operations.ts";
 import { type ErrorBody, ServerError } from "./server-error.ts";
@@ -45,15 +45,21 @@ interface Accept<Media> {
  */
 export interface Client {
   /** Calls a GET route. */
-  get<Path extends PathOf<"get">, Media extends MediaOf<Operation<"get", Path>> = DefaultMedia<Operation<"get", Path>>>(
+  get<
+    Path extends PathOf<"get">,
+    Media extends MediaOf<ClientOperation<"get", Path>> = DefaultMedia<ClientOperation<"get", Path>>,
+  >(
     path: Path,
-    ...options: Arguments<CallOptions<Operation<"get", Path>>, Media>
-  ): Promise<ApiResponse<ResponseDataOf<Operation<"get", Path>, Media>>>;
+    ...options: Arguments<CallOptions<ClientOperation<"get", Path>>, Media>
+  ): Promise<ApiResponse<ResponseDataOf<ClientOperation<"get", Path>, Media>>>;
   /** Calls a POST route. */
-  post<Path extends PathOf<"post">, Media extends MediaOf<Operation<"post", Path>> = DefaultMedia<Operation<"post", Path>>>(
+  post<
+    Path extends PathOf<"post">,
+    Media extends MediaOf<ClientOperation<"post", Path>> = DefaultMedia<ClientOperation<"post", Path>>,
+  >(
     path: Path,
-    ...options: Arguments<CallOptions<Operation<"post", Path>>, Media>
-  ): Promise<ApiResponse<ResponseDataOf<Operation<"post", Path>, Media>>>;
+    ...options: Arguments<CallOptions<ClientOperation<"post", Path>>, Media>
+  ): Promise<ApiResponse<ResponseDataOf<ClientOperation<"post", Path>, Media>>>;
 }
 
 /** Creates a client of one server. */

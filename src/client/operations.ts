@@ -10,7 +10,7 @@ export type PathOf<Verb extends Method> = {
 }[keyof paths];
 
 /** The operation of one method of one path in the OpenAPI document. */
-export type Operation<Verb extends Method, Path extends PathOf<Verb>> = paths[Path][Verb];
+export type ClientOperation<Verb extends Method, Path extends PathOf<Verb>> = paths[Path][Verb];
 
 /** Options of every call. */
 export interface CommonOptions {

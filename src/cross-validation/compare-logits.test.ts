@@ -1,6 +1,6 @@
 import { array, assert, double, property, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareLogits, requireFinite, topToken } from "./compare-logits.ts";
+import { compareLogits, requireFiniteLogits, topToken } from "./compare-logits.ts";
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values);
 
@@ -46,12 +46,12 @@ describe("the comparison of logits", () => {
   });
 
   it("refuses what is not finite, with the position and the token", () => {
-    expect(() => requireFinite(floats(1, Number.NaN), 7, "m on native:cpu")).toThrow(
+    expect(() => requireFiniteLogits(floats(1, Number.NaN), 7, "m on native:cpu")).toThrow(
       expect.objectContaining({
         code: "VERIFICATION_FAILED",
         message: "m on native:cpu: the logit of token 1 at position 7 is NaN, and all must be finite",
       }),
     );
-    expect(() => requireFinite(floats(1, 2), 7, "m")).not.toThrow();
+    expect(() => requireFiniteLogits(floats(1, 2), 7, "m")).not.toThrow();
   });
 });

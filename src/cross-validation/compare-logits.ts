@@ -49,7 +49,7 @@ export function topToken(logits: Float32Array): TopToken {
 }
 
 /** Throws VERIFICATION_FAILED unless all logits are finite. `where`: the run, for the message. */
-export function requireFinite(logits: Float32Array, position: number, where: string): void {
+export function requireFiniteLogits(logits: Float32Array, position: number, where: string): void {
   const index = logits.findIndex((value) => !Number.isFinite(value));
   if (index < 0) return;
   throw new InferyardError(

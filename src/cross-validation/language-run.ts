@@ -2,7 +2,7 @@
 import type { DecodeStep, LanguageModel, SequenceId } from "../contract/language-model.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
-import { requireFinite, topToken } from "./compare-logits.ts";
+import { requireFiniteLogits, topToken } from "./compare-logits.ts";
 
 /** The part of a language model that is run. */
 export type TestedModel = Pick<LanguageModel, "limits" | "createSequence" | "decode" | "releaseSequence">;
@@ -52,7 +52,7 @@ export async function feedTokens(
       const rows = at(await decode([{ sequence, tokens, logits: tokens.length }]), 0);
       for (const [index, token] of tokens.entries()) {
         const row = rows.subarray(index * vocabulary, (index + 1) * vocabulary);
-        requireFinite(row, position, name);
+        requireFiniteLogits(row, position, name);
         onLogits(row, position, token);
         position += 1;
       }
@@ -66,7 +66,7 @@ export async function feedTokens(
 }
 
 /** When a run ends that chooses its own tokens. */
-export interface RunLimits {
+export interface LanguageRunLimits {
   readonly maxTokens: number;
   readonly endTokens: readonly number[];
   readonly signal?: AbortSignal | undefined;
@@ -84,7 +84,7 @@ export interface TokenChoice {
 export async function greedyTokens(
   model: TestedModel,
   prompt: PromptTokens,
-  { maxTokens, endTokens, signal }: RunLimits,
+  { maxTokens, endTokens, signal }: LanguageRunLimits,
   { candidates, choose = (logits) => topToken(logits).token }: TokenChoice = {},
 ): Promise<readonly number[]> {
   const chosen: number[] = [];

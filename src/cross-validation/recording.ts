@@ -3,11 +3,11 @@
  * encoder, `source` (int32). The metadata says which model and tokenizer they are of; docs/guide/cross-validation.md lists its fields.
  */
 import { InferyardError } from "../contract/errors.ts";
-import { readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor, type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../contract/tensor.ts";
 import { version } from "../version.ts";
-import { requireFinite } from "./compare-logits.ts";
+import { requireFiniteLogits } from "./compare-logits.ts";
 import type { ComparedRun } from "./cross-validation.ts";
 import type { PromptTokens, TokensPerSecond } from "./language-run.ts";
 
@@ -112,20 +112,20 @@ export async function readRecording(path: string, signal?: AbortSignal): Promise
 }
 
 async function readIds({ path, ...header }: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Int32Array> {
-  const { data, shape } = await readTensor({ path, ...header }, name, signal);
+  const { data, shape } = await readSafetensorsTensor({ path, ...header }, name, signal);
   if (data instanceof Int32Array && shape.length === 1 && data.length > 0 && data.every((id) => id >= 0)) return data;
   throw noRecording(path, `its tensor "${name}" is not a list of token ids`);
 }
 
 async function readLogits(header: SafetensorsHeader, positions: number, signal?: AbortSignal): Promise<Float32Array[]> {
-  const { data, shape } = await readTensor(header, "logits", signal);
+  const { data, shape } = await readSafetensorsTensor(header, "logits", signal);
   const [rows, vocabulary = 0] = shape;
   if (!(data instanceof Float32Array) || shape.length !== 2 || rows !== positions || vocabulary === 0) {
     throw noRecording(header.path, `its tensor "logits" has the shape [${shape.join(", ")}], and there are ${positions} tokens`);
   }
   return Array.from({ length: positions }, (_row, index) => {
     const row = data.subarray(index * vocabulary, (index + 1) * vocabulary);
-    requireFinite(row, index, header.path);
+    requireFiniteLogits(row, index, header.path);
     return row;
   });
 }

@@ -8,6 +8,6 @@ export {
   type MachineOptions,
   type MachineReader,
 } from "./machine.ts";
-export { nodeSources, type MachineSources, type Output, type SystemFigures } from "./sources.ts";
+export { nodeSources, type MachineSources, type CommandOutput, type SystemFigures } from "./sources.ts";
 export { threadsFor } from "./threads.ts";
 export { compareVersions, isInRange } from "./versions.ts";

@@ -5,7 +5,7 @@ import type { MachineSources } from "./sources.ts";
  * Path of a shared library as the dynamic loader finds it; undefined if it does not. `name` as a pattern must match a whole file
  * name, for libraries whose name ends in a version.
  */
-export async function findLibrary(sources: MachineSources, name: string | RegExp): Promise<string | undefined> {
+export async function findSystemLibrary(sources: MachineSources, name: string | RegExp): Promise<string | undefined> {
   if (sources.platform !== "linux") return findInDirectories(sources, loaderDirectories(sources), name);
   const chosen = await findInDirectories(sources, directoriesIn(sources, "LD_LIBRARY_PATH"), name);
   const cache = await sources.cachedLibraries();

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import type { MachineSources, Output } from "./sources.ts";
+import type { MachineSources, CommandOutput } from "./sources.ts";
 import { createMachineReader, readAvailableMemory, readMachine } from "./machine.ts";
 import { version1Container } from "../../test/devices/recorded/containers.ts";
 import { h200Server } from "../../test/devices/recorded/h200-server.ts";
@@ -16,7 +16,7 @@ function hanging(recording: Recording): MachineSources {
   return {
     ...recordedSources(recording),
     run: (_program, _programArguments, signal) =>
-      new Promise<Output>((resolve) => {
+      new Promise<CommandOutput>((resolve) => {
         signal?.addEventListener("abort", () => resolve({ ok: false, stdout: "", reason: (signal.reason as Error).message }));
       }),
   };

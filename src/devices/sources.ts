@@ -6,7 +6,7 @@ import { getMessage } from "../contract/errors.ts";
 import { readLoaderCache } from "./loader-cache.ts";
 
 /** Output of a program that device detection ran. After a failure it holds the text printed before, since some tools fail on one item and print the others. */
-export type Output =
+export type CommandOutput =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly stdout: string; readonly reason: string };
 
@@ -25,7 +25,7 @@ export interface MachineSources {
   /** Paths in the cache of the dynamic loader of Linux; undefined if it is missing or damaged. */
   cachedLibraries(): Promise<readonly string[] | undefined>;
   /** Runs a program to its end. If the signal is aborted, the program is killed and the call returns a failure at once. */
-  run(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output>;
+  run(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<CommandOutput>;
 }
 
 /** Figures that Node.js reads from the operating system. They are functions, since some take milliseconds. */
@@ -70,14 +70,14 @@ export function nodeSources(): MachineSources {
   };
 }
 
-async function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output> {
+async function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<CommandOutput> {
   const { spawn } = await import("node:child_process"); // most machines have none of these programs
   if (signal?.aborted) return { ok: false, stdout: "", reason: getMessage(signal.reason) };
-  const running = new Promise<Output>((resolve) => {
+  const running = new Promise<CommandOutput>((resolve) => {
     const child = spawn(program, programArguments, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     let stdout = "";
     let stderr = "";
-    const finish = (output: Output): void => {
+    const finish = (output: CommandOutput): void => {
       removeAbortListener(signal, stop);
       resolve(output);
     };

@@ -12,7 +12,7 @@ import { frequencyWeights } from "./frequency-weighting.ts";
 import { getRow, toUnitLength } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { principalComponents } from "./principal-components.ts";
-import { dequantizeRows, quantizeRows } from "./quantize.ts";
+import { dequantizeRows, quantizeTable } from "./quantize.ts";
 import { StageTimer } from "./stage-timer.ts";
 import type { Teacher } from "./teacher.ts";
 import { vocabularyVectors } from "./vocabulary-vectors.ts";
@@ -64,7 +64,7 @@ async function distillInto(staging: Staging, teacher: Teacher, settings: Distill
     inspect("fit", rows);
   }
 
-  const quantized = await stages.time("quantize", () => quantizeRows(rows, bits, signal));
+  const quantized = await stages.time("quantize", () => quantizeTable(rows, bits, signal));
   const exact = dequantizeRows(quantized);
   inspect("quantize", exact);
   await stages.time("write", () =>

@@ -21,7 +21,7 @@ export function getRow(matrix: Matrix, row: number): Float32Array {
 }
 
 /** Euclidean length of a vector. */
-export function getLength(vector: Float32Array | Float64Array): number {
+export function computeNorm(vector: Float32Array | Float64Array): number {
   let sum = 0;
   for (const value of vector) sum += value * value;
   return Math.sqrt(sum);
@@ -29,7 +29,7 @@ export function getLength(vector: Float32Array | Float64Array): number {
 
 /** A new vector of the same direction with Euclidean length 1. A vector of zeros stays zero. */
 export function toUnitLength(vector: Float32Array): Float32Array {
-  const length = getLength(vector);
+  const length = computeNorm(vector);
   return length === 0 ? vector.slice() : vector.map((value) => value / length);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { getRow, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { encodeFloat16 } from "../contract/float16.ts";
-import { dequantizeRows, packNibbles, quantizeRows } from "./quantize.ts";
+import { dequantizeRows, packNibbles, quantizeTable } from "./quantize.ts";
 import { randomIntegers } from "./random.ts";
 
 /** Rows like those of real models: bell-shaped values, each row of another size, one of zeros. */
@@ -34,7 +34,7 @@ describe("quantized rows", () => {
     [4, 0.13],
   ] as const)("of %i bits are within %f of the row's length, whatever its size", async (bits, allowed) => {
     const matrix = bellShaped(40, 64);
-    const quantized = await quantizeRows(matrix, bits);
+    const quantized = await quantizeTable(matrix, bits);
     const result = dequantizeRows(quantized);
     // In 4 bits the matrix as a whole may be rescaled; the largest value tells by how much.
     const largest = matrix.data.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
@@ -50,14 +50,14 @@ describe("quantized rows", () => {
     const row = zeroMatrix(1, 200);
     row.data.fill(1);
     row.data[3] = 9;
-    const scaled = dequantizeRows(await quantizeRows(row, 4));
+    const scaled = dequantizeRows(await quantizeTable(row, 4));
     const factor = 256 / 9;
     // Steps of 9 / 8 would lose an eighth on every 1: 0.106 of the row's length.
     expect(relativeError(row, scaled, 0, factor)).toBeLessThan(0.06);
   });
 
   it("have scales that float16 holds exactly", async () => {
-    const { scales } = await quantizeRows(bellShaped(20, 8), 4);
+    const { scales } = await quantizeTable(bellShaped(20, 8), 4);
     for (const scale of scales) expect(halfValueOf(encodeFloat16(scale))).toBe(scale);
     expect(Math.max(...scales.map(Math.abs))).toBeGreaterThan(1);
   });

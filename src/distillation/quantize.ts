@@ -29,7 +29,7 @@ const rowsPerSlice = 500;
  * Quantizes the rows of an embedding matrix. With 4 bits the whole matrix is rescaled first, which does not change cosines.
  * Throws ABORTED.
  */
-export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSignal): Promise<QuantizedRows> {
+export async function quantizeTable(rows: Matrix, bits: Bits, signal?: AbortSignal): Promise<QuantizedRows> {
   const { low, high } = codeRange[bits];
   const codes = new Int8Array(rows.data.length);
   const scales = new Float32Array(rows.rows);

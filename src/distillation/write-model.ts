@@ -16,7 +16,7 @@ import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
 
 /** Fields of inferyard.json and config.json that cannot be derived from the embedding matrix. */
-export interface ModelDescription {
+export interface StaticModelDescription {
   readonly name: string;
   /** Names of Hugging Face tasks. */
   readonly tasks: readonly string[];
@@ -74,7 +74,7 @@ export async function discardStaging(staging: Staging): Promise<void> {
  * Writes the distilled model to the temporary folder and renames it to its final path. Throws OUTPUT_FAILED, or TOKENIZER_INVALID
  * if the tokenizer of the teacher cannot be read.
  */
-export async function writeModel(staging: Staging, rows: QuantizedRows, description: ModelDescription): Promise<void> {
+export async function writeModel(staging: Staging, rows: QuantizedRows, description: StaticModelDescription): Promise<void> {
   const { directory, target } = staging;
   const weights = join(directory, "model.safetensors");
   const tokenizer = await bareTokenizer(description.tokenizerPath);
@@ -114,7 +114,7 @@ async function bareTokenizer(path: string): Promise<string> {
   }
 }
 
-function configJson({ dimensions }: QuantizedRows, description: ModelDescription): unknown {
+function configJson({ dimensions }: QuantizedRows, description: StaticModelDescription): unknown {
   return {
     model_type: "model2vec",
     architectures: ["StaticModel"],
@@ -133,7 +133,7 @@ const modulesJson = [
   { idx: 1, name: "1", path: "1_Normalize", type: "sentence_transformers.models.Normalize" },
 ];
 
-async function inferyardJson(weights: string, rows: QuantizedRows, description: ModelDescription): Promise<unknown> {
+async function inferyardJson(weights: string, rows: QuantizedRows, description: StaticModelDescription): Promise<unknown> {
   const bytes = await readFile(weights);
   const precision = `int${rows.bits}`;
   return {

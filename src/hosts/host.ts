@@ -11,7 +11,7 @@ import type {
 } from "../contract/backend.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { HostName, ModelKind } from "./host-name.ts";
-import type { Reduction } from "./output-reduction.ts";
+import type { OutputReduction } from "./output-reduction.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
@@ -22,7 +22,7 @@ export interface HostedRunOptions extends RunOptions {
    * Reductions by output name. The host applies them where the model lives, so that only the results are transferred. Default:
    * none.
    */
-  readonly reductions?: Readonly<Record<string, Reduction>>;
+  readonly reductions?: Readonly<Record<string, OutputReduction>>;
 }
 
 /** Options of `HostedModel.dispose`. */

@@ -8,7 +8,7 @@ import { type Tensor, type TensorMap } from "../contract/tensor.ts";
 import { toFloat32 } from "../contract/to-float32.ts";
 
 /** A reduction of an output of shape [batch, tokens, values]. */
-export type Reduction =
+export type OutputReduction =
   /** Gives [batch, values]: the maximum over the first `lengths[row]` tokens of each row, at least 0. */
   | { readonly kind: "highest"; readonly lengths: readonly number[] }
   /**
@@ -37,7 +37,7 @@ export interface TokenRange {
  * Replaces each output that has a reduction by the result. Throws INPUT_INVALID for a reduction that does not fit its output,
  * and CONTRACT_VIOLATION if the backend did not return the output.
  */
-export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
+export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, OutputReduction>> = {}): TensorMap {
   const reduced = Object.entries(reductions).map(([name, reduction]) => {
     const output = outputs[name];
     if (output === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${name}"`);
@@ -46,7 +46,7 @@ export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<st
   return reduced.length === 0 ? outputs : { ...outputs, ...Object.fromEntries(reduced) };
 }
 
-function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
+function reduce(name: string, output: Tensor, reduction: OutputReduction): Tensor {
   const [batch = 0, tokens = 0, values = 0] = output.shape;
   if (output.shape.length !== 3)
     throw reductionMismatch(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);

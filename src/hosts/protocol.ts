@@ -18,7 +18,7 @@ import type {
 import type { ModelKind } from "./host-name.ts";
 import type { SerializedError } from "../contract/errors.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../contract/replicas.ts";
-import type { Reduction } from "./output-reduction.ts";
+import type { OutputReduction } from "./output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 
 /** A call of a host to its peer. */
@@ -37,7 +37,7 @@ export type Call =
       readonly operation: "run";
       readonly inputs: TensorMap;
       readonly outputs?: readonly string[];
-      readonly reductions?: Readonly<Record<string, Reduction>>;
+      readonly reductions?: Readonly<Record<string, OutputReduction>>;
     }
   /** Calls a method of a language model. */
   | { readonly operation: "language"; readonly call: LanguageCall }

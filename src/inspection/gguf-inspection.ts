@@ -27,7 +27,7 @@ export interface GgufInspection {
   readonly parameters: number;
   readonly types: readonly TypeCount[];
   readonly quantization?: Quantization;
-  readonly tokenizer?: GgufTokenizer;
+  readonly tokenizer?: GgufTokenizerReport;
   /** Number of tokens that the model was trained for. */
   readonly contextLength?: number;
   readonly memory?: MemoryEstimate;
@@ -52,7 +52,7 @@ export interface Quantization {
 }
 
 /** The tokenizer in a GGUF file. */
-export interface GgufTokenizer {
+export interface GgufTokenizerReport {
   /** "llama" (SentencePiece), "gpt2" (byte-level BPE), "bert" (WordPiece), "t5" (Unigram), ... */
   readonly model: string;
   /** Name of the rule that splits text before tokenization: "llama-bpe", "qwen2", ... */
@@ -134,7 +134,7 @@ function getQuantization({ metadata, tensors }: GgufFile): Quantization | undefi
   };
 }
 
-function getTokenizer({ metadata }: GgufFile): GgufTokenizer | undefined {
+function getTokenizer({ metadata }: GgufFile): GgufTokenizerReport | undefined {
   const model = ggufText(metadata, "tokenizer.ggml.model");
   if (model === undefined) return undefined;
   const pretokenizer = ggufText(metadata, "tokenizer.ggml.pre");

@@ -19,7 +19,7 @@ import type { ChatRequest } from "../api/task-requests.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
-import { messageFrom, messageTo, toMetadata, toolChoiceFrom, toolFrom, toUsage } from "./messages.ts";
+import { messageFrom, messageTo, toMetadata, toolChoiceFrom, toolFrom, toUsageMetadata } from "./messages.ts";
 
 /** Options of `runtime.chat`, for all calls of a model or for one; LangChain's own fields cover the other options. */
 export type ChatInferyardOptions = Omit<ChatOptions, "tools" | "toolChoice" | "stream" | "stop" | "signal" | "n">;
@@ -153,7 +153,7 @@ export class ChatInferyard extends BaseChatModel<ChatInferyardCallOptions> {
     if (event.type === "finish") {
       const { result } = event;
       const message = new AIMessageChunk({ content: "", response_metadata: toMetadata(result, this.model) });
-      return Object.assign(message, { usage_metadata: toUsage(result) });
+      return Object.assign(message, { usage_metadata: toUsageMetadata(result) });
     }
     const { id, name, arguments: args } = event.call;
     return new AIMessageChunk({

@@ -95,7 +95,7 @@ export function messageTo(answer: ChatAnswer, model: string): AIMessage {
     },
     response_metadata: toMetadata(answer, model),
   });
-  return Object.assign(message, { usage_metadata: toUsage(answer) });
+  return Object.assign(message, { usage_metadata: toUsageMetadata(answer) });
 }
 
 function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
@@ -108,7 +108,7 @@ function writtenCall({ id, name, arguments: written }: ToolCall): OpenAIToolCall
 }
 
 /** Numbers of tokens. */
-export function toUsage({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
+export function toUsageMetadata({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
   return {
     input_tokens: promptTokens,
     output_tokens: tokens.length,

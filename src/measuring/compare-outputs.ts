@@ -1,7 +1,7 @@
 /** Compares the outputs of two runs of one model. */
 import type { Precision } from "../contract/model-files.ts";
 import { compareVectors } from "../cross-validation/compare-vectors.ts";
-import type { Output } from "./kinds/index.ts";
+import type { MeasuredOutput } from "./kinds/index.ts";
 
 /** Difference between the outputs of two runs, for the output that differs most. */
 export interface OutputDifference {
@@ -44,7 +44,7 @@ export function getTolerance(precision: Precision | undefined): Tolerance {
  * Compares two lists of outputs and returns the largest difference. Outputs are paired by position; if their number or sizes differ, the error is
  * Infinity.
  */
-export function compareOutputs(reference: readonly Output[], tested: readonly Output[]): OutputDifference {
+export function compareOutputs(reference: readonly MeasuredOutput[], tested: readonly MeasuredOutput[]): OutputDifference {
   const [first] = tested;
   if (reference.length !== tested.length || first === undefined)
     return { relativeError: Number.POSITIVE_INFINITY, cosine: 0, output: `${tested.length} outputs, and ${reference.length}` };
@@ -53,13 +53,13 @@ export function compareOutputs(reference: readonly Output[], tested: readonly Ou
     .reduce((worst, each) => (each.relativeError > worst.relativeError ? each : worst));
 }
 
-function compareValues({ name, values }: Output, reference: Float32Array): OutputDifference {
+function compareValues({ name, values }: MeasuredOutput, reference: Float32Array): OutputDifference {
   if (values.length !== reference.length) return { relativeError: Number.POSITIVE_INFINITY, cosine: 0, output: name };
   const { relativeError, cosine } = compareVectors(reference, values);
   return { relativeError, cosine, output: name };
 }
 
 /** The first output with a value that is not a finite number. */
-export function nonFiniteOutput(outputs: readonly Output[]): Output | undefined {
+export function nonFiniteOutput(outputs: readonly MeasuredOutput[]): MeasuredOutput | undefined {
   return outputs.find(({ values }) => !values.every(Number.isFinite));
 }

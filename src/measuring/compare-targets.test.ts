@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { compareOutputs } from "./compare-outputs.ts";
 import { compareTargets } from "./compare-targets.ts";
 import { unmetTargets } from "./target-report.ts";
-import type { Check, TestedTarget } from "./test-target.ts";
+import type { TargetCheck, TestedTarget } from "./test-target.ts";
 
 const outputsOf = (...values: number[]): TestedTarget["outputs"] => [{ name: "y", values: Float32Array.from(values) }];
-const check = (name: string, verdict: Check["verdict"]): Check => ({ name, verdict, detail: "" });
+const check = (name: string, verdict: TargetCheck["verdict"]): TargetCheck => ({ name, verdict, detail: "" });
 
 function tested(target: string, values: readonly number[], over: Partial<TestedTarget> = {}): TestedTarget {
   const outputs = outputsOf(...values);

@@ -1,13 +1,13 @@
 /** Compares the outputs of one model on several targets, and says which of them are wrong. */
 import { compareOutputs, type OutputDifference, getTolerance } from "./compare-outputs.ts";
-import { formatError, type Check, type TestedTarget } from "./test-target.ts";
+import { formatError, type TargetCheck, type TestedTarget } from "./test-target.ts";
 
 /**
  * All checks of each target, by target name: its own checks, and a check that it agrees with the other targets. Only targets with the same weights
  * are compared. The reference is a target that gives the known answers; otherwise, the result that most targets agree on. If no two targets agree,
  * the correct result is unknown, and all fail.
  */
-export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<string, readonly Check[]> {
+export function compareTargets(tested: readonly TestedTarget[]): ReadonlyMap<string, readonly TargetCheck[]> {
   return new Map(
     [...getGroups(tested).values()].flatMap((group) => {
       const judged = excuseModel(group);
@@ -47,7 +47,7 @@ function getGroups(tested: readonly TestedTarget[]): Map<string, TestedTarget[]>
 
 const name = "agrees with other targets";
 
-function checkIn(group: readonly TestedTarget[], tested: TestedTarget): Check {
+function checkIn(group: readonly TestedTarget[], tested: TestedTarget): TargetCheck {
   const candidates = group.filter(({ checks, unaffected }) => [...checks, unaffected].every((each) => each?.verdict !== "fail"));
   const others = candidates.filter(({ target }) => target !== tested.target);
   if (others.length === 0) return { name, verdict: "skipped", detail: "no other target ran these weights" };

@@ -5,7 +5,7 @@ export type { PlacementOptions } from "./on-targets.ts";
 export type { RoundProgress } from "./rounds.ts";
 export type { Gain, Knob, Point, Sample, SearchResult, Trial } from "./search.ts";
 export { type ModelReport, type TargetReport, unmetTargets } from "./target-report.ts";
-export type { Check } from "./test-target.ts";
+export type { TargetCheck } from "./test-target.ts";
 export { type TuneFigures, tuneModel, type TuneOptions } from "./tune-model.ts";
 export { type VerifyFigures, verifyModel, type VerifyOptions } from "./verify-model.ts";
 export type { Figures } from "../speed-records/index.ts";

@@ -1,12 +1,12 @@
 /** The checks of a model on one target: finite outputs, known answers, repeatability, and independence from the other inputs of a batch. */
 import type { Precision } from "../contract/model-files.ts";
-import type { KnownAnswer } from "../models/manifest.ts";
+import type { ManifestKnownAnswer } from "../models/manifest.ts";
 import { maxAbsDifference } from "../tasks/verification/known-answers.ts";
 import { compareOutputs, nonFiniteOutput, getTolerance } from "./compare-outputs.ts";
-import type { KindTest, Output, Subject } from "./kinds/index.ts";
+import type { KindTest, MeasuredOutput, Subject } from "./kinds/index.ts";
 
 /** One check of a target. */
-export interface Check {
+export interface TargetCheck {
   readonly name: string;
   /** "skipped": there was nothing to check. */
   readonly verdict: "pass" | "fail" | "skipped";
@@ -22,11 +22,11 @@ export interface TestedTarget {
   readonly weights: string;
   readonly precision: Precision | undefined;
   /** Outputs of the inputs computed one by one; `together`: computed in one call, if the kind supports batches. */
-  readonly outputs: readonly Output[];
-  readonly together: readonly Output[] | undefined;
-  readonly checks: readonly Check[];
+  readonly outputs: readonly MeasuredOutput[];
+  readonly together: readonly MeasuredOutput[] | undefined;
+  readonly checks: readonly TargetCheck[];
   /** Check that `together` equals `outputs`. */
-  readonly unaffected: Check | undefined;
+  readonly unaffected: TargetCheck | undefined;
   /** Whether the target was compared with known answers. */
   readonly hasAnswers: boolean;
   /** Evidence from loading the model: see `Selected.evidence`. */
@@ -34,7 +34,7 @@ export interface TestedTarget {
 }
 
 /** Runs the checks of one target. Throws the errors of loading and running. */
-export async function testTarget(subject: Subject, test: KindTest, given: readonly KnownAnswer[]): Promise<TestedTarget> {
+export async function testTarget(subject: Subject, test: KindTest, given: readonly ManifestKnownAnswer[]): Promise<TestedTarget> {
   const { target, decision, manifest } = subject.handle;
   const { variant = "", packedFrom, digest = "" } = decision.model;
   const precision = packedFrom === undefined ? manifest.variants.find(({ name }) => name === variant)?.precision : "int4";
@@ -42,7 +42,7 @@ export async function testTarget(subject: Subject, test: KindTest, given: readon
   const answers = [...own, ...given];
   const outputs = await test.alone(subject);
   const wrong = nonFiniteOutput(outputs);
-  const finite: Check = {
+  const finite: TargetCheck = {
     name: "finite outputs",
     verdict: wrong === undefined ? "pass" : "fail",
     detail:
@@ -72,7 +72,7 @@ export async function testTarget(subject: Subject, test: KindTest, given: readon
   };
 }
 
-async function knownAnswers({ runtime, handle }: Subject, answers: readonly KnownAnswer[]): Promise<Check> {
+async function knownAnswers({ runtime, handle }: Subject, answers: readonly ManifestKnownAnswer[]): Promise<TargetCheck> {
   const failures: string[] = [];
   let worst = 0;
   for (const { text, embedding, tolerance } of answers) {
@@ -92,7 +92,12 @@ async function knownAnswers({ runtime, handle }: Subject, answers: readonly Know
 /** Largest relative error between two runs of the same inputs on one target. */
 const repeatTolerance = 1e-4;
 
-function errorCheck(name: string, reference: readonly Output[], tested: readonly Output[], tolerance: number): Check {
+function errorCheck(
+  name: string,
+  reference: readonly MeasuredOutput[],
+  tested: readonly MeasuredOutput[],
+  tolerance: number,
+): TargetCheck {
   const { relativeError, output } = compareOutputs(reference, tested);
   const passed = relativeError <= tolerance;
   const where = passed ? "" : ` in ${output}, and the tolerance is ${tolerance}`;

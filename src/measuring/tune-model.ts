@@ -7,7 +7,7 @@ import { refuseUnlisted } from "../runtime/options/option.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { defaultBatchTokens } from "../tasks/batching/plan-batches.ts";
 import { checkMeasuring, defaultRounds, type MeasuringOptions, measuringOptionNames } from "./benchmark-model.ts";
-import { kindOfFiles, type ModelKind } from "./kinds/index.ts";
+import { kindOfFiles, type MeasuredKind } from "./kinds/index.ts";
 import { getTargets } from "./on-targets.ts";
 import { runRounds } from "./rounds.ts";
 import { type Knob, knobs, type Point, search, type SearchPlan, type SearchResult } from "./search.ts";
@@ -88,7 +88,7 @@ async function tuneTarget(
 }
 
 /** Plan of a search that starts from the defaults: as many threads as the CPU quota, automatic replicas, batches of 512 tokens. */
-function planFor(cores: number, rounds: number, only: readonly Knob[], kind: ModelKind): SearchPlan {
+function planFor(cores: number, rounds: number, only: readonly Knob[], kind: MeasuredKind): SearchPlan {
   const powers = [1, 2, 4, 8, 16, 32, 64].filter((number) => number < cores);
   const tried = (knob: Knob): boolean => only.includes(knob) && kind.knobs.includes(knob);
   return {
@@ -120,7 +120,7 @@ function checkTuning(options: TuneOptions): void {
   checkMeasuring(options, 2);
 }
 
-function refuseWithoutEffect(kind: ModelKind, only: readonly Knob[] | undefined, model: string): void {
+function refuseWithoutEffect(kind: MeasuredKind, only: readonly Knob[] | undefined, model: string): void {
   const other = only?.find((knob) => !kind.knobs.includes(knob));
   if (other === undefined) return;
   throw new InferyardError("INPUT_INVALID", `${other} changes nothing for ${model}, a model of the kind ${kind.name}`, {

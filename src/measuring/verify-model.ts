@@ -1,18 +1,18 @@
 /** Verifies a model on each target: known answers, repeatability, and agreement with the other targets. */
 import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../contract/errors.ts";
-import type { KnownAnswer } from "../models/manifest.ts";
+import type { ManifestKnownAnswer } from "../models/manifest.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { compareTargets } from "./compare-targets.ts";
-import { kindOfFiles, kindOfLoaded, type KindTest, type ModelKind } from "./kinds/index.ts";
+import { kindOfFiles, kindOfLoaded, type KindTest, type MeasuredKind } from "./kinds/index.ts";
 import { type PlacementOptions, reportFailure, getTargets } from "./on-targets.ts";
 import type { ModelReport, TargetReport } from "./target-report.ts";
-import { type Check, testTarget, type TestedTarget } from "./test-target.ts";
+import { type TargetCheck, testTarget, type TestedTarget } from "./test-target.ts";
 
 /** Options of `verifyModel`. */
 export interface VerifyOptions extends PlacementOptions {
   /** Known answers for an embedding model (texts and expected vectors), in addition to the known answers in its manifest. Default: none. */
-  readonly answers?: readonly KnownAnswer[] | undefined;
+  readonly answers?: readonly ManifestKnownAnswer[] | undefined;
   /** Called before each target is tested. Default: no callback. */
   readonly onTarget?: ((target: string) => void) | undefined;
 }
@@ -20,7 +20,7 @@ export interface VerifyOptions extends PlacementOptions {
 /** Result of verifying one target. */
 export interface VerifyFigures {
   readonly variant: string;
-  readonly checks: readonly Check[];
+  readonly checks: readonly TargetCheck[];
   /** Evidence from loading the model: see `Selected.evidence`. */
   readonly evidence: readonly string[];
   /** Time of loading and testing in milliseconds. */
@@ -48,7 +48,7 @@ export async function verifyModel(runtime: Runtime, options: VerifyOptions): Pro
   }
   const failed = new Map<string, TargetReport<never>>();
   const tested = new Map<string, TestedTarget & { readonly milliseconds: number }>();
-  let kind: ModelKind | undefined;
+  let kind: MeasuredKind | undefined;
   let test: KindTest | undefined;
   for (const target of able) {
     onTarget?.(target);

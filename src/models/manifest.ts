@@ -168,8 +168,8 @@ export interface EmbeddingHeads {
 
 /** How a late-interaction model encodes text, from PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
 export interface LateInteraction {
-  readonly query: LateInteractionRole;
-  readonly document: LateInteractionRole;
+  readonly query: LateInteractionSettings;
+  readonly document: LateInteractionSettings;
   /** How queries are padded with a token whose vectors take part in the score (query augmentation). Absent: they are not. */
   readonly expansion?: QueryExpansion;
   /** Tokens that the score (MaxSim) ignores: usually punctuation. */
@@ -196,7 +196,7 @@ export interface QueryExpansion {
 }
 
 /** How a late-interaction model encodes one kind of text: queries or documents. */
-export interface LateInteractionRole {
+export interface LateInteractionSettings {
   /** A token that is inserted after the first special token and marks the kind of text ("[Q] "). */
   readonly marker?: string;
   /** Longest text in tokens, special tokens and marker included. */
@@ -255,7 +255,7 @@ export interface ModuleWeights {
  * must be finite.
  */
 export type ModelProbe =
-  | { readonly kind: "text"; readonly answers: readonly KnownAnswer[] }
+  | { readonly kind: "text"; readonly answers: readonly ManifestKnownAnswer[] }
   | { readonly kind: "tensors"; readonly inputs: TensorMap }
   | { readonly kind: "tokens"; readonly answers: readonly KnownContinuation[] };
 
@@ -268,7 +268,7 @@ export interface KnownContinuation {
 }
 
 /** A text and the vector that the model must give for it. */
-export interface KnownAnswer {
+export interface ManifestKnownAnswer {
   readonly text: string;
   readonly embedding: Float32Array;
   /** Largest absolute difference allowed in any component. */

@@ -1,7 +1,7 @@
 /** The store of models on this machine: listing, fetching, removing and checking models. */
 import type { PullOptions } from "./hub/pull.ts";
 import type { PullReport } from "./hub/pull-session.ts";
-import type { Environment } from "./hub/hub-config.ts";
+import type { HubEnvironment } from "./hub/hub-config.ts";
 import type { RetryTiming } from "./hub/retry.ts";
 import type { CheckOptions, CheckReport } from "./store/check.ts";
 import { storeLayout } from "./store/layout.ts";
@@ -23,7 +23,7 @@ export interface StoreOptions {
   /** Path of the data folder. Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
   readonly folder?: string;
   /** Environment variables (HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY, ...). Default: the variables of the process. */
-  readonly environment?: Environment;
+  readonly environment?: HubEnvironment;
 }
 
 /**

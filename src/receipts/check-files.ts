@@ -6,7 +6,7 @@ import { languageVariants } from "../models/manifest/language-variants.ts";
 import { readManifest, refuseUnreadable } from "../models/index.ts";
 import type { Variant } from "../models/manifest.ts";
 import { fileStatus } from "../platform/node/files.ts";
-import { type ModelFacts, readModelFacts } from "./model-facts.ts";
+import { type ReceiptModelFacts, readModelFacts } from "./model-facts.ts";
 import type { Receipt, ReceiptModel } from "./receipt.ts";
 import type { Finding, Refusal } from "./verification.ts";
 
@@ -53,7 +53,7 @@ async function compareModel(receipt: Receipt, reference: string): Promise<readon
 function* differencesOfFiles(
   { model, decision }: Receipt,
   reference: string,
-  facts: ModelFacts & Pick<Variant, "format">,
+  facts: ReceiptModelFacts & Pick<Variant, "format">,
 ): Generator<Refusal> {
   const refuse = (reason: string): Refusal => ({ code: "model-digest", reason });
   for (const file of facts.files) {

@@ -1,7 +1,7 @@
 /** Records a real run of a language model. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { type PromptTokens, requireRoom, type RunLimits, type TestedModel } from "../cross-validation/language-run.ts";
+import { type PromptTokens, requireRoom, type LanguageRunLimits, type TestedModel } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
 import { InferyardError, quoteOption } from "../contract/errors.ts";
 import { measuredMachine } from "../speed-records/machine.ts";
@@ -16,7 +16,7 @@ import { getComputePath, countsBetween } from "./kernel-class.ts";
 import { toSha256 } from "../storage/sha256.ts";
 import { computeDeterminism, greedyRun, measuredRun, testRuns } from "./measured-run.ts";
 import { measureBandwidth } from "./memory-bandwidth.ts";
-import { type ModelFacts, readModelFacts } from "./model-facts.ts";
+import { type ReceiptModelFacts, readModelFacts } from "./model-facts.ts";
 import { type PeakMemory, type Receipt, type ReceiptMachine, receiptFormat, receiptVersion } from "./receipt.ts";
 import { signReceipt } from "./signature.ts";
 
@@ -104,7 +104,7 @@ async function machineFacts(runtime: Runtime): Promise<ReceiptMachine> {
 async function recordRuns(
   handle: ModelHandle,
   prompt: PromptTokens,
-  limits: RunLimits,
+  limits: LanguageRunLimits,
 ): Promise<
   Pick<Receipt, "kernels" | "tests" | "determinism"> & {
     readonly measured: Awaited<ReturnType<typeof measuredRun>>;
@@ -137,7 +137,7 @@ function getPeakMemory({ memory: { bytes, measure } }: ModelHandle): PeakMemory 
   return { bytes: process.resourceUsage().maxRSS * 1024, of: "process" };
 }
 
-async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Promise<ModelFacts> {
+async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Promise<ReceiptModelFacts> {
   const { variant: name } = decision.model;
   const variant = languageVariants(variants).find((each) => each.name === name);
   if (variant !== undefined) return readModelFacts(variant);

@@ -4,7 +4,7 @@ import { compareLogits, topToken } from "../cross-validation/compare-logits.ts";
 import {
   greedyTokens,
   type PromptTokens,
-  type RunLimits,
+  type LanguageRunLimits,
   type TestedModel,
   withSequences,
 } from "../cross-validation/language-run.ts";
@@ -22,7 +22,7 @@ export interface GreedyRun {
 }
 
 /** Chooses the most likely token each time, until an end token, which is the last. */
-export async function greedyRun(model: TestedModel, prompt: PromptTokens, limits: RunLimits): Promise<GreedyRun> {
+export async function greedyRun(model: TestedModel, prompt: PromptTokens, limits: LanguageRunLimits): Promise<GreedyRun> {
   const wrongPositions: number[] = [];
   let first = new Float32Array();
   let last = new Float32Array();
@@ -53,7 +53,7 @@ export interface MeasuredRun {
 }
 
 /** A measured greedy run that requests only the highest logits, as greedy generation does. */
-export async function measuredRun(model: TestedModel, prompt: PromptTokens, limits: RunLimits): Promise<MeasuredRun> {
+export async function measuredRun(model: TestedModel, prompt: PromptTokens, limits: LanguageRunLimits): Promise<MeasuredRun> {
   const started = performance.now();
   let prefilled = started;
   let firstToken = started;

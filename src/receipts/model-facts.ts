@@ -12,10 +12,10 @@ import type { Variant } from "../models/manifest.ts";
 import type { ReceiptFile, ReceiptModel } from "./receipt.ts";
 
 /** Facts about a model's files in a receipt. */
-export type ModelFacts = Pick<ReceiptModel, "files" | "weightTypes" | "weightBytesPerToken">;
+export type ReceiptModelFacts = Pick<ReceiptModel, "files" | "weightTypes" | "weightBytesPerToken">;
 
 /** Reads the files of a variant and computes their digests. Throws MODEL_INVALID for files that cannot be read. */
-export async function readModelFacts(variant: Variant & LanguageModelFiles): Promise<ModelFacts> {
+export async function readModelFacts(variant: Variant & LanguageModelFiles): Promise<ReceiptModelFacts> {
   const weights = await getWeights(variant);
   const cache = createDigestCache();
   const files: ReceiptFile[] = [];

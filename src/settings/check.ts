@@ -5,10 +5,17 @@ import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
 import { foreignName } from "../runtime/options/foreign-names.ts";
-import { type OptionType, type Options, readText } from "../runtime/options/option.ts";
+import { type OptionType, type Options, readOptionText } from "../runtime/options/option.ts";
 import { settingsSchema } from "./schema.ts";
 import { serverOptions } from "./server-options.ts";
-import { type SectionName, type Settings, environmentName, sectionNames, sectionVariable, settingOptions } from "./settings.ts";
+import {
+  type SectionName,
+  type Settings,
+  environmentName,
+  settingsSectionNames,
+  sectionVariable,
+  settingOptions,
+} from "./settings.ts";
 import { xlaOptions } from "./xla-schema.ts";
 
 /** Settings from the text of a YAML file. `path` is for messages. Throws CONFIG_INVALID. */
@@ -30,7 +37,7 @@ export function checkVariables(variables: readonly (readonly [name: string, text
     const setting = settingVariables.get(variable);
     if (setting === undefined) throw invalid("the environment", [unknownVariable(variable, [...settingVariables.keys()])]);
     const { path, type } = setting;
-    setAt(path.length === 1 ? values : sections, path, readText(type, text));
+    setAt(path.length === 1 ? values : sections, path, readOptionText(type, text));
   }
   return checkSettings({ ...sections, ...values }, "the environment");
 }
@@ -46,7 +53,7 @@ const sectionOptions: Readonly<Record<SectionName, Options>> = { server: serverO
 /** All settings by the name of their variable. */
 const settingVariables: ReadonlyMap<string, VariableSetting> = new Map<string, VariableSetting>([
   ...Object.entries(settingOptions).map(([name, { type }]) => [environmentName(name), { path: [name], type }] as const),
-  ...sectionNames.flatMap((section) =>
+  ...settingsSectionNames.flatMap((section) =>
     Object.entries(sectionOptions[section]).map(
       ([name, { type }]) => [sectionVariable(section, name), { path: [section, ...name.split(".")], type }] as const,
     ),

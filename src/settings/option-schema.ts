@@ -3,13 +3,13 @@ import * as z from "zod";
 import type { DescribedOption, OptionType } from "../runtime/options/option.ts";
 
 /** A duration such as "30s", or a number of milliseconds. */
-export const duration: z.ZodType<string | number> = z.union([
+export const durationSchema: z.ZodType<string | number> = z.union([
   z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|0)$/, 'must be a duration such as "30s", "5m" or "1h", or 0'),
   z.number().nonnegative(),
 ]);
 
 /** An amount of memory such as "2GB", or a number of bytes. */
-export const size: z.ZodType<string | number> = z.union([
+export const sizeSchema: z.ZodType<string | number> = z.union([
   z.string().regex(/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i, 'must be an amount of memory such as "500MB", "2GB" or "1.5GiB"'),
   z.int().positive(),
 ]);
@@ -56,9 +56,9 @@ function schemaOf(type: OptionType): z.ZodType {
     case "integers":
       return z.array(count);
     case "duration":
-      return duration;
+      return durationSchema;
     case "size":
-      return size;
+      return sizeSchema;
     case "targets":
       return z.union([z.string(), z.array(z.string())]);
     case "adapters":

@@ -9,7 +9,7 @@ import {
   type Settings,
   environmentName,
   flagName,
-  sectionNames,
+  settingsSectionNames,
   settingDefaults,
   settingNames,
 } from "./settings.ts";
@@ -67,7 +67,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
 }
 
 function isSection(name: string): name is SectionName {
-  return sectionNames.some((section) => section === name);
+  return settingsSectionNames.some((section) => section === name);
 }
 
 /** The settings of a section, a later source over an earlier one. `depth`: levels of maps within it whose members are joined too. */

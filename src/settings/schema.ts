@@ -7,7 +7,7 @@ import { getMessage } from "../contract/errors.ts";
 import { loadSettings } from "../runtime/options/load-options.ts";
 import { constraintOptions } from "../runtime/options/runtime-options.ts";
 import { findUnknownName } from "../runtime/targets/known-names.ts";
-import { optionSchemas, size } from "./option-schema.ts";
+import { optionSchemas, sizeSchema } from "./option-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import { type SettingName, type Settings, settingOptions } from "./settings.ts";
 import { xlaSchema } from "./xla-schema.ts";
@@ -43,7 +43,7 @@ export const settingsSchema: z.ZodType<Settings> = z
     optionSchemas<SettingName>(settingOptions, {
       ...constraintSchemas,
       models: z.record(z.string(), modelSettings),
-      maxDeviceMemory: z.record(z.string(), size),
+      maxDeviceMemory: z.record(z.string(), sizeSchema),
       xla: xlaSchema,
       server: serverSchema,
     }),

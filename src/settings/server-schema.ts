@@ -1,7 +1,7 @@
 /** Schema of the section `server`; loaded like `schema.ts`. */
 import * as z from "zod";
 import type { ServerSection } from "./generated-server-settings.ts";
-import { count, duration, optionSchemas } from "./option-schema.ts";
+import { count, durationSchema, optionSchemas } from "./option-schema.ts";
 import type { ServerKey } from "./server-maps.ts";
 import { serverOptions } from "./server-options.ts";
 
@@ -28,7 +28,7 @@ const model = z.union([
       .nonnegative()
       .optional()
       .describe("Maximum number of requests of this model that wait, besides the limit of the server."),
-    requestTimeout: duration.optional().describe("Request timeout in place of the server's."),
+    requestTimeout: durationSchema.optional().describe("Request timeout in place of the server's."),
   }),
 ]);
 

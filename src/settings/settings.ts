@@ -106,7 +106,7 @@ export function environmentName(name: string): string {
 export type SectionName = "xla" | "server";
 
 /** Names of all sections. */
-export const sectionNames: readonly SectionName[] = ["xla", "server"];
+export const settingsSectionNames: readonly SectionName[] = ["xla", "server"];
 
 /** The environment variable of a setting of a section: maxQueue of `server` is INFERYARD_SERVER_MAX_QUEUE, buckets.batch of `xla` INFERYARD_XLA_BUCKETS_BATCH. */
 export function sectionVariable(section: SectionName, name: string): string {

@@ -96,7 +96,7 @@ export const embeddingTask: Task<
   files: tokenizerFiles,
   pipeline: true,
   load: async () => {
-    const [{ embed }, { embedOptions, isQuantized }, { checkOutputs, hasOutputs }] = await Promise.all([
+    const [{ embed }, { embedOptions, isQuantized }, { checkEmbeddingOutputs, hasOutputs }] = await Promise.all([
       import("./embedding/embed.ts"),
       import("./embedding/embed-options.ts"),
       import("./embedding/output-options.ts"),
@@ -106,7 +106,7 @@ export const embeddingTask: Task<
     return {
       options: embedOptions,
       check: async (options) => {
-        if (hasOutputs(options)) checkOutputs(options);
+        if (hasOutputs(options)) checkEmbeddingOutputs(options);
         else if (isQuantized(options)) (await quantizing()).checkPrecision(options);
       },
       run: async (encoder, texts, options) => {

@@ -1,5 +1,5 @@
 /** Public types and functions of the tasks, re-exported by the entry points for Node.js and browsers. */
-export type { Answer, Answers } from "./question-answering/answer.ts";
+export type { QuestionAnswer, Answers } from "./question-answering/answer.ts";
 export type { AnswerOptions } from "./question-answering/answer-options.ts";
 export type { Chunk, ChunkedText } from "./text-threads/chunked-text.ts";
 export type { ChunkOptions } from "./chunking/chunk-options.ts";
@@ -24,7 +24,7 @@ export type { ExtractOptions } from "./extraction/extract-options.ts";
 export type { FillTarget, MaskFill, MaskFills } from "./fill-mask/fill-mask.ts";
 export type { FillMaskOptions } from "./fill-mask/fill-mask-options.ts";
 export type { HuggingFaceEntity, HuggingFaceFill } from "./hugging-face-results.ts";
-export type { Activation, Classifications, LabelScore } from "./encoding/label-head.ts";
+export type { HeadActivation, Classifications, LabelScore } from "./encoding/label-head.ts";
 export { type TokenVectors, maxSim } from "./embedding/max-sim.ts";
 export type { RecognizeOptions } from "./token-classification/recognize-options.ts";
 export type { RankedDocument, Ranking } from "./reranking/cross-encoder.ts";
@@ -46,7 +46,7 @@ export type { GenerationStream } from "./generation/generation-stream.ts";
 export type { TokenLogprob } from "./generation/sampling/log-probabilities.ts";
 export type { GenerationOptions } from "./generation/sampling/generation-options.ts";
 export type { Prompt } from "./generation/text/prompt-tokens.ts";
-export type { AnswerMessage, ChatAnswer, ChatEvent } from "./generation/chat/chat.ts";
+export type { ChatAnswerMessage, ChatAnswer, ChatEvent } from "./generation/chat/chat.ts";
 export type { ChatOptions } from "./generation/chat/chat-options.ts";
 export type { ToolChoice } from "./generation/chat/constrained-answer.ts";
 export type { TextConstraint } from "./generation/constraints/text-constraint.ts";

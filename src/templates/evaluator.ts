@@ -1,7 +1,7 @@
 /** Evaluates expressions. */
 import { noArguments } from "./builtins/arguments.ts";
 import { Slice, getAttribute, getItem } from "./builtins/attributes.ts";
-import type { Environment } from "./builtins/environment.ts";
+import type { TemplateEnvironment } from "./builtins/environment.ts";
 import { filters, missingFilters } from "./builtins/filters.ts";
 import { globalFunctions } from "./builtins/functions.ts";
 import { arithmetic, comparisons, joined, signed } from "./builtins/operators.ts";
@@ -9,7 +9,7 @@ import { tests } from "./builtins/tests.ts";
 import type { Budget } from "./budget.ts";
 import { TemplateFailure, TemplateUnsupported } from "./errors.ts";
 import type { Scope } from "./scope.ts";
-import type { CallArguments, CallNode, Expression } from "./syntax/nodes.ts";
+import type { CallArguments, CallNode, TemplateExpression } from "./syntax/nodes.ts";
 import { computeHash, isTrue } from "./values/comparison.ts";
 import type { Lookup } from "./values/formatting.ts";
 import { getItems } from "./values/iteration.ts";
@@ -22,13 +22,13 @@ import {
   ObjectValue,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   getText,
   typeName,
 } from "./values/values.ts";
 
 /** Evaluates the expressions of one rendering. */
-export class Evaluator implements Environment {
+export class Evaluator implements TemplateEnvironment {
   readonly budget: Budget;
   readonly now: Date;
   readonly lookup: Lookup = {
@@ -37,7 +37,7 @@ export class Evaluator implements Environment {
   };
   /** Line of the statement that runs. */
   protected line = 1;
-  protected readonly globals: ReadonlyMap<string, Value>;
+  protected readonly globals: ReadonlyMap<string, TemplateValue>;
 
   constructor(budget: Budget, now: Date) {
     this.budget = budget;
@@ -49,28 +49,28 @@ export class Evaluator implements Environment {
     return this.line;
   }
 
-  callFilter(name: string, value: Value, given: Arguments): Value {
+  callFilter(name: string, value: TemplateValue, given: Arguments): TemplateValue {
     const filter = filters.get(name);
     if (filter === undefined && missingFilters.has(name)) throw new TemplateUnsupported(`the filter '${name}' is not supported`);
     if (filter === undefined) throw new TemplateFailure(`No filter named '${name}'.`);
     return filter(value, given, this);
   }
 
-  callTest(name: string, value: Value, given: Arguments): boolean {
+  callTest(name: string, value: TemplateValue, given: Arguments): boolean {
     const test = tests.get(name);
     if (test === undefined) throw new TemplateFailure(`No test named '${name}'.`);
     return test(value, given, this);
   }
 
   /** Calls a function, a macro or an object. */
-  call(callee: Value, given: Arguments): Value {
+  call(callee: TemplateValue, given: Arguments): TemplateValue {
     if (callee instanceof Callable) return callee.call(given);
     if (callee instanceof ObjectValue && callee.call !== undefined) return callee.call(given);
     if (callee instanceof Undefined) throw new TemplateFailure(callee.message);
     throw new TemplateFailure(`'${typeName(callee)}' object is not callable`);
   }
 
-  evaluate(node: Expression, scope: Scope): Value {
+  evaluate(node: TemplateExpression, scope: Scope): TemplateValue {
     if (node.kind === "constant") {
       this.budget.step();
       return node.value;
@@ -86,20 +86,21 @@ export class Evaluator implements Environment {
   }
 
   /** A variable that has the value None, a global one, or one that is not there. */
-  #global(name: string, scope: Scope): Value {
+  #global(name: string, scope: Scope): TemplateValue {
     const value = scope.get(name);
     if (value !== undefined) return value;
     return this.globals.get(name) ?? new Undefined(`'${name}' is undefined`);
   }
 
-  #evaluateNested(node: Exclude<Expression, { readonly kind: "constant" | "name" }>, scope: Scope): Value {
+  #evaluateNested(node: Exclude<TemplateExpression, { readonly kind: "constant" | "name" }>, scope: Scope): TemplateValue {
     switch (node.kind) {
       case "attribute":
         return getAttribute(this.evaluate(node.of, scope), node.name, this);
       case "item":
         return getItem(this.evaluate(node.of, scope), this.evaluate(node.index, scope), this);
       case "slice": {
-        const part = (each: Expression | undefined): Value => (each === undefined ? null : this.evaluate(each, scope));
+        const part = (each: TemplateExpression | undefined): TemplateValue =>
+          each === undefined ? null : this.evaluate(each, scope);
         return new Slice(part(node.start), part(node.stop), part(node.step));
       }
       case "call":
@@ -134,7 +135,7 @@ export class Evaluator implements Environment {
         return this.#comparison(node, scope);
       case "and":
       case "or": {
-        let value: Value = null;
+        let value: TemplateValue = null;
         for (const item of node.items) {
           value = this.evaluate(item, scope);
           if (isTrue(value) === (node.kind === "or")) break;
@@ -151,12 +152,12 @@ export class Evaluator implements Environment {
     }
   }
 
-  #items(nodes: readonly Expression[], scope: Scope): Value[] {
+  #items(nodes: readonly TemplateExpression[], scope: Scope): TemplateValue[] {
     this.budget.items(nodes.length);
     return nodes.map((each) => this.evaluate(each, scope));
   }
 
-  #dict(pairs: readonly (readonly [Expression, Expression])[], scope: Scope): Dict {
+  #dict(pairs: readonly (readonly [TemplateExpression, TemplateExpression])[], scope: Scope): Dict {
     const dict = new Dict();
     this.budget.items(4 * pairs.length);
     for (const [keyNode, valueNode] of pairs) {
@@ -166,7 +167,7 @@ export class Evaluator implements Environment {
     return dict;
   }
 
-  #comparison({ first, rest }: Extract<Expression, { readonly kind: "comparison" }>, scope: Scope): boolean {
+  #comparison({ first, rest }: Extract<TemplateExpression, { readonly kind: "comparison" }>, scope: Scope): boolean {
     let left = this.evaluate(first, scope);
     for (const [operator, operand] of rest) {
       const right = this.evaluate(operand, scope);
@@ -177,7 +178,7 @@ export class Evaluator implements Environment {
   }
 
   /** `extra`: a further named argument, `caller` of a call block. */
-  protected evaluateCall({ callee, args }: CallNode, scope: Scope, extra?: readonly [string, Value]): Value {
+  protected evaluateCall({ callee, args }: CallNode, scope: Scope, extra?: readonly [string, TemplateValue]): TemplateValue {
     const called = this.evaluate(callee, scope);
     return this.call(called, this.evaluateArguments(args, scope, extra));
   }
@@ -185,7 +186,7 @@ export class Evaluator implements Environment {
   protected evaluateArguments(
     { positional, named, list, dict }: CallArguments,
     scope: Scope,
-    extra?: readonly [string, Value],
+    extra?: readonly [string, TemplateValue],
   ): Arguments {
     if (positional.length === 0 && named.length === 0 && list === undefined && dict === undefined && extra === undefined)
       return noArguments;
@@ -195,14 +196,14 @@ export class Evaluator implements Environment {
       this.budget.items(more.length);
       for (const item of more) values.push(item);
     }
-    const byName = new Map<string, Value>();
+    const byName = new Map<string, TemplateValue>();
     for (const [name, node] of named) this.#name(byName, name, this.evaluate(node, scope));
     if (extra !== undefined) this.#name(byName, ...extra);
     if (dict !== undefined) this.#addAll(byName, this.evaluate(dict, scope));
     return { positional: values, named: byName };
   }
 
-  #addAll(byName: Map<string, Value>, value: Value): void {
+  #addAll(byName: Map<string, TemplateValue>, value: TemplateValue): void {
     if (!(value instanceof Dict)) throw new TemplateFailure(`argument after ** must be a mapping, not ${typeName(value)}`);
     this.budget.items(4 * value.size);
     for (const [key, each] of value.entries()) {
@@ -212,7 +213,7 @@ export class Evaluator implements Environment {
     }
   }
 
-  #name(byName: Map<string, Value>, name: string, value: Value): void {
+  #name(byName: Map<string, TemplateValue>, name: string, value: TemplateValue): void {
     if (byName.has(name)) throw new TemplateFailure(`got multiple values for keyword argument '${name}'`);
     byName.set(name, value);
   }

@@ -1,31 +1,31 @@
 /** The variable `loop`. */
-import type { Environment } from "./builtins/environment.ts";
+import type { TemplateEnvironment } from "./builtins/environment.ts";
 import { TemplateFailure } from "./errors.ts";
 import { areEqual } from "./values/comparison.ts";
 import { getItems, iterate, getLength } from "./values/iteration.ts";
-import { type Arguments, Callable, ObjectValue, Stream, Tuple, Undefined, type Value } from "./values/values.ts";
+import { type Arguments, Callable, ObjectValue, Stream, Tuple, Undefined, type TemplateValue } from "./values/values.ts";
 
 /** One run of a loop: its items, and the values of `loop` for the current one. */
 export class Loop {
   /** The variable `loop`. */
   readonly value: ObjectValue;
-  readonly #environment: Environment;
+  readonly #environment: TemplateEnvironment;
   readonly #depth: number;
-  readonly #over: Value;
-  #next: () => Value | undefined;
+  readonly #over: TemplateValue;
+  #next: () => TemplateValue | undefined;
   #length: number | undefined;
   #index = -1;
-  #before: Value | undefined;
-  #current: Value | undefined;
-  #peeked: { readonly item: Value | undefined } | undefined;
+  #before: TemplateValue | undefined;
+  #current: TemplateValue | undefined;
+  #peeked: { readonly item: TemplateValue | undefined } | undefined;
   #changed: Tuple | undefined;
 
   /** `recurse`: renders the loop over other items, one level deeper; undefined if the loop is not recursive. */
   constructor(
-    over: Value,
+    over: TemplateValue,
     depth: number,
-    environment: Environment,
-    recurse: ((over: Value, depth: number) => string) | undefined,
+    environment: TemplateEnvironment,
+    recurse: ((over: TemplateValue, depth: number) => string) | undefined,
   ) {
     this.#over = over;
     this.#depth = depth;
@@ -44,7 +44,7 @@ export class Loop {
   }
 
   /** Goes to the next item, and returns it; undefined at the end. */
-  advance(): Value | undefined {
+  advance(): TemplateValue | undefined {
     this.#environment.budget.step(3); // with the scope that is made for it
     const item = this.#peeked === undefined ? this.#next() : this.#peeked.item;
     this.#peeked = undefined;
@@ -55,12 +55,12 @@ export class Loop {
     return item;
   }
 
-  #peek(): Value | undefined {
+  #peek(): TemplateValue | undefined {
     this.#peeked ??= { item: this.#next() };
     return this.#peeked.item;
   }
 
-  #attribute(name: string): Value | undefined {
+  #attribute(name: string): TemplateValue | undefined {
     const index = this.#index;
     switch (name) {
       case "index":
@@ -109,7 +109,7 @@ export class Loop {
     return this.#length;
   }
 
-  #cycle(items: readonly Value[]): Value {
+  #cycle(items: readonly TemplateValue[]): TemplateValue {
     if (items.length === 0) throw new TemplateFailure("no items for cycling given");
     return items[this.#index % items.length] ?? null;
   }

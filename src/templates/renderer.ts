@@ -3,11 +3,21 @@ import { TemplateFailure } from "./errors.ts";
 import { Evaluator } from "./evaluator.ts";
 import { Loop } from "./loop.ts";
 import { Scope } from "./scope.ts";
-import type { FilterChain, LoopNode, MacroNode, Statement, Target } from "./syntax/nodes.ts";
+import type { FilterChain, LoopNode, MacroNode, TemplateStatement, AssignmentTarget } from "./syntax/nodes.ts";
 import { isTrue } from "./values/comparison.ts";
 import { isIterable, getItems, iterate } from "./values/iteration.ts";
 import { toText } from "./values/text.ts";
-import { type Arguments, Callable, Dict, Namespace, Stream, Tuple, Undefined, type Value, typeName } from "./values/values.ts";
+import {
+  type Arguments,
+  Callable,
+  Dict,
+  Namespace,
+  Stream,
+  Tuple,
+  Undefined,
+  type TemplateValue,
+  typeName,
+} from "./values/values.ts";
 
 /** How a body ended: by itself (undefined), or by a control of the loop around it. */
 type Ending = "break" | "continue" | undefined;
@@ -15,13 +25,13 @@ type Ending = "break" | "continue" | undefined;
 /** Renders one template once. */
 export class Renderer extends Evaluator {
   /** The text that statements make of variables. */
-  render(body: readonly Statement[], variables: Map<string, Value>): string {
+  render(body: readonly TemplateStatement[], variables: Map<string, TemplateValue>): string {
     const parts: string[] = [];
     this.#run(body, new Scope(undefined, variables), parts);
     return parts.join("");
   }
 
-  #run(body: readonly Statement[], scope: Scope, into: string[]): Ending {
+  #run(body: readonly TemplateStatement[], scope: Scope, into: string[]): Ending {
     this.budget.enter();
     for (const statement of body) {
       this.budget.step();
@@ -35,7 +45,7 @@ export class Renderer extends Evaluator {
     return undefined;
   }
 
-  #runStatement(statement: Statement, scope: Scope, into: string[]): Ending {
+  #runStatement(statement: TemplateStatement, scope: Scope, into: string[]): Ending {
     if ("line" in statement) this.line = statement.line;
     switch (statement.kind) {
       case "text":
@@ -92,28 +102,30 @@ export class Renderer extends Evaluator {
     into.push(text);
   }
 
-  #capture(body: readonly Statement[], scope: Scope): string {
+  #capture(body: readonly TemplateStatement[], scope: Scope): string {
     const parts: string[] = [];
     this.#run(body, scope, parts);
     return parts.length === 1 ? (parts[0] ?? "") : parts.join("");
   }
 
-  #filtered(text: string, filters: FilterChain, scope: Scope): Value {
-    let value: Value = text;
+  #filtered(text: string, filters: FilterChain, scope: Scope): TemplateValue {
+    let value: TemplateValue = text;
     for (const { name, args } of filters) value = this.callFilter(name, value, this.evaluateArguments(args, scope));
     return value;
   }
 
-  #with({ bindings, body }: Extract<Statement, { readonly kind: "with" }>, scope: Scope, into: string[]): Ending {
+  #with({ bindings, body }: Extract<TemplateStatement, { readonly kind: "with" }>, scope: Scope, into: string[]): Ending {
     const inner = new Scope(scope);
     const values = bindings.map(([, value]) => this.evaluate(value, scope));
     for (const [index, [target]] of bindings.entries()) this.#assign(target, values[index] ?? null, inner);
     return this.#run(body, inner, into);
   }
 
-  #loop(node: LoopNode, over: Value, scope: Scope, depth: number): string {
+  #loop(node: LoopNode, over: TemplateValue, scope: Scope, depth: number): string {
     if (!isIterable(over)) throw new TemplateFailure(`'${typeName(over)}' object is not iterable`);
-    const recurse = node.recursive ? (items: Value, deeper: number): string => this.#loop(node, items, scope, deeper) : undefined;
+    const recurse = node.recursive
+      ? (items: TemplateValue, deeper: number): string => this.#loop(node, items, scope, deeper)
+      : undefined;
     this.budget.enter();
     const loop = new Loop(node.test === undefined ? over : this.#tested(node, over, scope), depth, this, recurse);
     const parts: string[] = [];
@@ -132,7 +144,7 @@ export class Renderer extends Evaluator {
   }
 
   /** The items for which the loop's test holds, tested when they are read. */
-  #tested({ target, test }: LoopNode, over: Value, scope: Scope): Value {
+  #tested({ target, test }: LoopNode, over: TemplateValue, scope: Scope): TemplateValue {
     const next = iterate(over, this.budget);
     return new Stream("generator", () => {
       for (let item = next(); item !== undefined; item = next()) {
@@ -145,7 +157,7 @@ export class Renderer extends Evaluator {
     });
   }
 
-  #assign(target: Target, value: Value, scope: Scope): void {
+  #assign(target: AssignmentTarget, value: TemplateValue, scope: Scope): void {
     if (target.kind === "variable") scope.set(target.name, value);
     else if (target.kind === "member") {
       const namespace = scope.get(target.namespace);
@@ -205,7 +217,7 @@ export class Renderer extends Evaluator {
   }
 }
 
-function toDict(named: ReadonlyMap<string, Value>): Dict {
+function toDict(named: ReadonlyMap<string, TemplateValue>): Dict {
   const dict = new Dict();
   for (const [name, value] of named) dict.set(name, name, value);
   return dict;

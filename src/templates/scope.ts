@@ -1,18 +1,18 @@
 /** Variables of a block, within the variables of the enclosing block. */
-import type { Value } from "./values/values.ts";
+import type { TemplateValue } from "./values/values.ts";
 
 /** A scope of variables. Assignments in it are not visible outside. */
 export class Scope {
   readonly #parent: Scope | undefined;
-  #variables: Map<string, Value> | undefined;
+  #variables: Map<string, TemplateValue> | undefined;
 
-  constructor(parent: Scope | undefined, variables?: Map<string, Value>) {
+  constructor(parent: Scope | undefined, variables?: Map<string, TemplateValue>) {
     this.#parent = parent;
     this.#variables = variables;
   }
 
   /** The value of a variable in this scope or an enclosing one; undefined if there is none. */
-  get(name: string): Value | undefined {
+  get(name: string): TemplateValue | undefined {
     // oxlint-disable-next-line typescript/no-this-alias -- walks outwards
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#parent) {
       const value = scope.#variables?.get(name);
@@ -21,7 +21,7 @@ export class Scope {
     return undefined;
   }
 
-  set(name: string, value: Value): void {
-    (this.#variables ??= new Map<string, Value>()).set(name, value);
+  set(name: string, value: TemplateValue): void {
+    (this.#variables ??= new Map<string, TemplateValue>()).set(name, value);
   }
 }

@@ -6,13 +6,13 @@ import { Budget, maxBytes, maxDepth, maxTemplateCharacters, type TemplateLimits,
 import { TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
 import { Renderer } from "./renderer.ts";
 import { parseStatements } from "./syntax/template-parser.ts";
-import type { Statement } from "./syntax/nodes.ts";
-import { parseJson } from "./values/json.ts";
-import { Dict, type Value } from "./values/values.ts";
+import type { TemplateStatement } from "./syntax/nodes.ts";
+import { parseTemplateJson } from "./values/json.ts";
+import { Dict, type TemplateValue } from "./values/values.ts";
 
 /** A parsed template. */
 export interface Template {
-  readonly body: readonly Statement[];
+  readonly body: readonly TemplateStatement[];
 }
 
 /** Further settings of a rendering. */
@@ -48,7 +48,7 @@ export function renderTemplate(
   const renderer = new Renderer(new Budget(limits), now);
   return guarded(() => {
     try {
-      return renderer.render(body, getVariables(parseJson(variables)));
+      return renderer.render(body, getVariables(parseTemplateJson(variables)));
     } catch (error) {
       if (error instanceof TemplateFailure) error.line ??= renderer.currentLine;
       throw error;
@@ -56,8 +56,8 @@ export function renderTemplate(
   });
 }
 
-function getVariables(value: Value): Map<string, Value> {
-  const variables = new Map<string, Value>();
+function getVariables(value: TemplateValue): Map<string, TemplateValue> {
+  const variables = new Map<string, TemplateValue>();
   if (value instanceof Dict) for (const [name, each] of value.entries()) if (typeof name === "string") variables.set(name, each);
   return variables;
 }

@@ -4,7 +4,7 @@ import type { Backend, Device, TensorModel, MachineFacts, ModelFiles, ModelForma
 import { errorKinds } from "../contract/errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../contract/tensor.ts";
 import { checkedCounts, checkGrowth } from "./kernel-counts.ts";
-import { getCode, hasErrorCode, refused } from "./refusals.ts";
+import { getErrorCode, hasErrorCode, refused } from "./refusals.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
 import { tolerances, maxDifference } from "./tolerances.ts";
 
@@ -221,7 +221,7 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
           controller.abort();
           const settled = await Promise.allSettled(runs);
           assert.equal(settled[0]?.status, "fulfilled");
-          if (settled[1]?.status === "rejected") assert.equal(getCode(settled[1].reason), "ABORTED");
+          if (settled[1]?.status === "rejected") assert.equal(getErrorCode(settled[1].reason), "ABORTED");
           close(await loaded.run(inputs), expected, tolerance);
         }),
     },

@@ -16,7 +16,7 @@ export async function refused(call: () => Promise<unknown>, allowed: (code: Erro
 }
 
 /** The code of a typed error; undefined for anything else. */
-export function getCode(thrown: unknown): ErrorCode | undefined {
+export function getErrorCode(thrown: unknown): ErrorCode | undefined {
   return thrown instanceof InferyardError ? thrown.code : undefined;
 }
 

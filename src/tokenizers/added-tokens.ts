@@ -6,7 +6,7 @@ import { characterStart } from "./alignment/rewriter.ts";
 import type { AddedToken } from "./config/tokenizer-json.ts";
 
 /** A range [start, end) of a text in UTF-16 code units: a match of an added token, or the text between matches. */
-export interface Section {
+export interface TextSection {
   readonly start: number;
   readonly end: number;
   readonly token?: AddedToken;
@@ -30,8 +30,8 @@ export class AddedTokenFinder {
   }
 
   /** Splits a text into sections that cover it, in order. An empty text has none. */
-  sections(text: string): Section[] {
-    const sections: Section[] = [];
+  sections(text: string): TextSection[] {
+    const sections: TextSection[] = [];
     let done = 0;
     /** End of the white space that was scanned last, so that it is scanned once. */
     let spaceEnd = 0;

@@ -1,16 +1,16 @@
 /** Implementation of `Encoding`: a view of the tokens of its texts. Ids are computed at once, the other columns on access. */
-import type { Template, OffsetTrimming } from "./post-processors/index.ts";
+import type { PostProcessorTemplate, OffsetTrimming } from "./post-processors/index.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
 import { trimOffsets } from "./post-processors/trim-offsets.ts";
-import type { Window } from "./truncation.ts";
+import type { TokenWindow } from "./truncation.ts";
 
 /** Source of all windows of one text or pair for `createEncoding`: its tokens, and how special tokens are added. */
 export interface EncodingSource {
   /** The tokens of the first and, of a pair, the second text. */
   readonly rows: readonly TokenColumns[];
   /** The order of texts and special tokens. */
-  readonly template: Template;
+  readonly template: PostProcessorTemplate;
   readonly addSpecialTokens: boolean;
   /** Offset trims to apply, in order. */
   readonly trimming: readonly OffsetTrimming[];
@@ -23,18 +23,22 @@ export interface EncodingSource {
  * Creates the encoding of the first window of each text; its field `overflowing` holds the others. `windows` is the result of
  * `truncationWindows`; `promptTokens` is the number of tokens of the prompt.
  */
-export function createEncoding(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
+export function createEncoding(
+  source: EncodingSource,
+  windows: readonly (readonly TokenWindow[])[],
+  promptTokens: number,
+): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
   return new WindowEncoding(source, kept, promptTokens, () =>
     overflow(windows).map((cut) => new WindowEncoding(source, cut, 0, none)),
   );
 }
 
-const nothing: Window = { from: 0, to: 0 };
+const nothing: TokenWindow = { from: 0, to: 0 };
 const none = (): readonly Encoding[] => [];
 
 /** All combinations of windows of the two texts except that of the first windows, in the order of the Rust library. */
-function overflow([first = [], second]: readonly (readonly Window[])[]): Window[][] {
+function overflow([first = [], second]: readonly (readonly TokenWindow[])[]): TokenWindow[][] {
   if (second === undefined) return first.slice(1).map((window) => [window]);
   const pairs = [...first.slice(1), ...first.slice(0, 1)].flatMap((window) => second.map((other) => [window, other]));
   return pairs.filter(([window, other]) => window !== first[0] || other !== second[0]);
@@ -46,7 +50,7 @@ class WindowEncoding implements Encoding {
   readonly wholeLength: number;
   readonly promptTokens: number;
   readonly #source: EncodingSource;
-  readonly #windows: readonly Window[];
+  readonly #windows: readonly TokenWindow[];
   readonly #makeOverflowing: () => readonly Encoding[];
   #tokens: readonly string[] | undefined;
   #offsets: Int32Array | undefined;
@@ -54,7 +58,7 @@ class WindowEncoding implements Encoding {
 
   constructor(
     source: EncodingSource,
-    windows: readonly Window[],
+    windows: readonly TokenWindow[],
     promptTokens: number,
     makeOverflowing: () => readonly Encoding[],
   ) {
@@ -133,7 +137,7 @@ class WindowEncoding implements Encoding {
 
   /** Assembles one column in the order of the template. */
   #column<Value>(
-    ofText: (row: TokenColumns, window: Window, sequence: 0 | 1, typeId: number) => Value[],
+    ofText: (row: TokenColumns, window: TokenWindow, sequence: 0 | 1, typeId: number) => Value[],
     ofSpecial: (ids: readonly number[], tokens: readonly string[], typeId: number) => Value[],
   ): Value[] {
     const { template, rows, addSpecialTokens } = this.#source;
@@ -150,7 +154,7 @@ class WindowEncoding implements Encoding {
   }
 }
 
-function repeated<Value>(value: Value, { from, to }: Window): Value[] {
+function repeated<Value>(value: Value, { from, to }: TokenWindow): Value[] {
   return Array.from({ length: to - from }, () => value);
 }
 

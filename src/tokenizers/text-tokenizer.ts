@@ -6,11 +6,11 @@ import { at } from "../contract/checked.ts";
 import { InferyardError, getMessage } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { createDecoder } from "./decoders/index.ts";
-import type { Decoder } from "./decoders/decoder.ts";
+import type { TokenDecoder } from "./decoders/decoder.ts";
 import { createEncoding } from "./encoding.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
-import { type PostProcessor, type Template, createPostProcessor } from "./post-processors/index.ts";
+import { type PostProcessor, type PostProcessorTemplate, createPostProcessor } from "./post-processors/index.ts";
 import { type TokenizerThreads, maxInlineUnits, requireMaxLength, fromTransferable } from "./tokenizer-threads.ts";
 import { TokenColumns } from "./token-columns.ts";
 import { TokenTable } from "./token-table.ts";
@@ -26,7 +26,7 @@ import type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizer.ts";
-import { type Window, truncationWindows } from "./truncation.ts";
+import { type TokenWindow, truncationWindows } from "./truncation.ts";
 
 /** The tokenizer that a tokenizer.json describes: encodes texts to token ids with offsets, and decodes ids to text. */
 export class TextTokenizer implements Tokenizer {
@@ -44,7 +44,7 @@ export class TextTokenizer implements Tokenizer {
   #inlineUnits = maxInlineUnits;
   readonly #pipeline: TokenPipeline;
   readonly #postProcessor: PostProcessor;
-  readonly #decode: Decoder | undefined;
+  readonly #decode: TokenDecoder | undefined;
   readonly #tokens: TokenTable;
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #specialIds: ReadonlySet<number>;
@@ -208,7 +208,7 @@ export class TextTokenizer implements Tokenizer {
     this.#promptLengths.set(prompt, length);
   }
 
-  #templateFor(isPair: boolean): Template {
+  #templateFor(isPair: boolean): PostProcessorTemplate {
     const { single, pair } = this.#postProcessor;
     if (isPair && pair.length === 0)
       throw new InferyardError("INPUT_INVALID", `${this.#settings.tokenizerShown} has no template for a pair of texts`);
@@ -230,7 +230,7 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /** Removes unknown tokens; `moved` maps a window over the original tokens to the remaining ones. */
-  #withoutUnknown(row: TokenColumns): { readonly row: TokenColumns; readonly moved: (window: Window) => Window } {
+  #withoutUnknown(row: TokenColumns): { readonly row: TokenColumns; readonly moved: (window: TokenWindow) => TokenWindow } {
     const known = new TokenColumns();
     const places: number[] = [];
     for (const [index, id] of row.ids.entries()) {
@@ -283,7 +283,7 @@ interface Asked {
   /** Prompt + text, and the pair. */
   readonly whole: readonly string[];
   readonly read: readonly string[];
-  readonly template: Template;
+  readonly template: PostProcessorTemplate;
   readonly addSpecialTokens: boolean;
   /** Number of special tokens, and number of tokens left for content. */
   readonly special: number;
@@ -321,21 +321,21 @@ function checkSpecialTokens({ single, pair }: PostProcessor, vocabularySize: num
   }
 }
 
-function getFrame(single: Template): Frame {
+function getFrame(single: PostProcessorTemplate): Frame {
   const at = textPlace(single);
   return { prefix: getIds(single.slice(0, at)), suffix: getIds(single.slice(at + 1)) };
 }
 
 /** Index of the first text in a template. */
-function textPlace(template: Template): number {
+function textPlace(template: PostProcessorTemplate): number {
   return template.findIndex((part) => "sequence" in part && part.sequence === 0);
 }
 
-function getIds(template: Template): number[] {
+function getIds(template: PostProcessorTemplate): number[] {
   return template.flatMap((part) => ("sequence" in part ? [] : part.ids));
 }
 
-function specialLength(template: Template): number {
+function specialLength(template: PostProcessorTemplate): number {
   return getIds(template).length;
 }
 

@@ -2,9 +2,9 @@
  * The pipeline of `TokenizerImpl` in the Rust library: added tokens, normalizer, pre-tokenizer, model. Every token keeps its offsets in the
  * original text.
  */
-import { AddedTokenFinder, type Section } from "./added-tokens.ts";
+import { AddedTokenFinder, type TextSection } from "./added-tokens.ts";
 import { AlignedText } from "./alignment/aligned-text.ts";
-import { GrowthLimit } from "./alignment/growth-limit.ts";
+import { TextGrowthLimit } from "./alignment/growth-limit.ts";
 import { type Model, modelType, createModel } from "./models/index.ts";
 import { createNormalizer } from "./normalizers/index.ts";
 import type { Normalizer, Pieces, PreTokenizer } from "./alignment/pieces.ts";
@@ -40,7 +40,7 @@ export class TokenPipeline {
       ({ content }) => content,
     );
     const found = this.addedTokens.filter(({ normalized }) => normalized);
-    const growth = new GrowthLimit(found.reduce((sum, { content }) => sum + content.length, 0));
+    const growth = new TextGrowthLimit(found.reduce((sum, { content }) => sum + content.length, 0));
     this.#normalized = new AddedTokenFinder(
       found,
       ({ content }) => this.#normalize(new AlignedText(content, 0, undefined, growth)).text,
@@ -51,7 +51,7 @@ export class TokenPipeline {
   tokenize(text: string): TokenColumns {
     const row = new TokenColumns();
     let word = 0;
-    const addToken = (source: AlignedText, { start, end }: Section, token: AddedToken): void => {
+    const addToken = (source: AlignedText, { start, end }: TextSection, token: AddedToken): void => {
       const shown = source.text.slice(start, end);
       if (shown !== token.content) row.textOverrides.set(row.length, shown);
       row.push(token.id, source.startAt(start), source.endAt(end - 1), word++);

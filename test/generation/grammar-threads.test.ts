@@ -5,7 +5,7 @@ import { type GrammarHost, LocalGrammarHost } from "../../src/tasks/generation/c
 import { type TextConstraint, constraintSource } from "../../src/tasks/generation/constraints/text-constraint.ts";
 import { GrammarThreads } from "../../src/tasks/generation/constraints/threads/grammar-threads.ts";
 import { TokenConstraint } from "../../src/tasks/generation/constraints/token-constraint.ts";
-import type { TokenSource } from "../../src/tasks/generation/constraints/token-vocabulary.ts";
+import type { VocabularySource } from "../../src/tasks/generation/constraints/token-vocabulary.ts";
 
 const program = new URL("fixtures/mortal-grammar-thread.mjs", import.meta.url);
 const pools: GrammarThreads[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** A token for each character from a space to a tilde, and some longer ones. */
 const words = [...Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index)), '{"', '":', '","', "abc", "12"];
-const tokenizer: TokenSource = {
+const tokenizer: VocabularySource = {
   vocabularySize: words.length + 1,
   tokenToId: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
   idToToken: (id) => words[id],

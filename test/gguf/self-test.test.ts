@@ -12,8 +12,8 @@ import {
   type SelfTestKind,
   getKind,
   makeModel,
-  sizes,
-  usualKind,
+  selfTestSizes,
+  usualSelfTestKind,
 } from "../../src/backends/gguf/self-test-model.ts";
 import { isSelfTestType, randomNumbers, randomTensor } from "../../src/backends/gguf/self-test-weights.ts";
 import { proveEngine, runSelfTest } from "../../src/backends/gguf/self-test.ts";
@@ -22,7 +22,7 @@ import { readManifest } from "../../src/models/index.ts";
 
 function kindIn(architecture: SelfTestArchitecture, type = "F32"): SelfTestKind {
   const types = Object.fromEntries(
-    Object.keys(usualKind.types).map((name) => [name, [type]]),
+    Object.keys(usualSelfTestKind.types).map((name) => [name, [type]]),
   ) as unknown as SelfTestKind["types"];
   return { architecture, types };
 }
@@ -67,7 +67,7 @@ const setting =
   };
 
 function swapHeads(values: Float32Array): void {
-  const head = sizes.headSize * sizes.width;
+  const head = selfTestSizes.headSize * selfTestSizes.width;
   const first = values.slice(0, head);
   values.copyWithin(0, head, 2 * head);
   values.set(first, head);
@@ -83,7 +83,7 @@ describe("the self-test of engines for GGUF files", () => {
   });
 
   it("has a reference for weights in blocks that agrees with native", async () => {
-    const { difference } = await runSelfTest(usualKind, open(undefined, usualKind));
+    const { difference } = await runSelfTest(usualSelfTestKind, open(undefined, usualSelfTestKind));
     expect(difference).toBeLessThan(1e-3);
   });
 

@@ -7,7 +7,7 @@ import { inspectModel } from "inferyard/inspect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tensor } from "../../src/contract/tensor.ts";
 import { readManifest } from "../../src/models/index.ts";
-import { readSafetensorsHeader, readTensor } from "../../src/formats/safetensors/read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor } from "../../src/formats/safetensors/read-safetensors.ts";
 import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -25,7 +25,7 @@ async function split(name: string): Promise<string> {
   const fileOf = (part: number): string => `model-0000${part + 1}-of-00003.safetensors`;
   for (const [index, tensor] of [...header.tensors.keys()].entries()) {
     const part = Math.floor((index * parts.length) / header.tensors.size);
-    parts[part]![tensor] = await readTensor(header, tensor);
+    parts[part]![tensor] = await readSafetensorsTensor(header, tensor);
     weightMap[tensor] = fileOf(part);
   }
   for (const [part, tensors] of parts.entries()) await writeSafetensors(join(folder, fileOf(part)), tensors, { format: "pt" });

@@ -1,6 +1,6 @@
 /** Safetensors files: read, inspected, and written again: the same tensors must come back. */
 import { writeFileSync } from "node:fs";
-import { readSafetensorsHeader, readTensor } from "../../../src/formats/safetensors/read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor } from "../../../src/formats/safetensors/read-safetensors.ts";
 import type { Tensor } from "../../../src/contract/tensor.ts";
 import { writeSafetensors } from "../../../src/formats/safetensors/write-safetensors.ts";
 import { InferyardError } from "../../../src/contract/errors.ts";
@@ -47,7 +47,7 @@ async function roundTrip(path: string): Promise<void> {
   const tensors: [string, Tensor][] = [];
   for (const name of header.tensors.keys()) {
     try {
-      tensors.push([name, await readTensor(header, name)]);
+      tensors.push([name, await readSafetensorsTensor(header, name)]);
     } catch (error) {
       // Types below a byte and complex numbers are known and not read.
       if (!(error instanceof InferyardError) || error.code !== "MODEL_UNSUPPORTED") throw error;
@@ -64,7 +64,7 @@ async function roundTrip(path: string): Promise<void> {
     () => `the copy has the tensors ${names.join()}, not ${before.join()}`,
   );
   for (const [name, tensor] of tensors) {
-    const { dataType, shape, data } = await readTensor(again, name);
+    const { dataType, shape, data } = await readSafetensorsTensor(again, name);
     const isSame = dataType === tensor.dataType && shape.join() === tensor.shape.join() && equalBytes(data, tensor.data);
     mustHold(isSame, () => `the tensor ${JSON.stringify(name)} is ${dataType} [${shape.join()}] in the copy`);
   }

@@ -27,7 +27,7 @@ export interface SelfTestKind {
 }
 
 /** Dimensions of the test model. Rows of all matrices consist of whole blocks of 256 elements. */
-export const sizes = {
+export const selfTestSizes = {
   width: 256,
   inner: 256,
   heads: 4,
@@ -50,7 +50,7 @@ export interface SelfTestModel {
 }
 
 /** Specification for tests without a user's model: all ggml types that every release of llama.cpp since 2023 supports. */
-export const usualKind: SelfTestKind = {
+export const usualSelfTestKind: SelfTestKind = {
   architecture: "llama",
   types: {
     attn_q: ["Q4_K", "Q8_0"],
@@ -126,7 +126,7 @@ export function typesText({ types }: SelfTestKind): string {
 
 /** Generates the test model. Deterministic: equal specifications give equal models. */
 export function makeModel(kind: SelfTestKind): SelfTestModel {
-  const { width, inner, heads, cachedHeads, headSize, vocabulary } = sizes;
+  const { width, inner, heads, cachedHeads, headSize, vocabulary } = selfTestSizes;
   const { architecture, types } = kind;
   const layers = Math.min(maxLayers, Math.max(...layerMatrices.map((name) => types[name].length)));
   const random = randomNumbers(12_345);
@@ -176,22 +176,22 @@ const text = (value: string): GgufValue => ({ type: "string", value, bytes: valu
 const list = (of: string, items: readonly (number | string)[]): GgufValue => ({ type: "array", of, length: items.length, items });
 
 function metadata(architecture: SelfTestArchitecture, layers: number): ReadonlyMap<string, GgufValue> {
-  const ids = Array.from({ length: sizes.vocabulary }, (_, id) => id);
+  const ids = Array.from({ length: selfTestSizes.vocabulary }, (_, id) => id);
   const control = ["<unk>", "<s>", "</s>"];
   const getToken = (id: number): string =>
     control[id] ?? (id < 259 ? `<0x${(id - 3).toString(16).toUpperCase().padStart(2, "0")}>` : `\u2581w${id}`);
   const settings: readonly (readonly [string, GgufValue])[] = [
-    ["context_length", uint32(sizes.context)],
-    ["embedding_length", uint32(sizes.width)],
+    ["context_length", uint32(selfTestSizes.context)],
+    ["embedding_length", uint32(selfTestSizes.width)],
     ["block_count", uint32(layers)],
-    ["feed_forward_length", uint32(sizes.inner)],
-    ["attention.head_count", uint32(sizes.heads)],
-    ["attention.head_count_kv", uint32(sizes.cachedHeads)],
-    ["attention.key_length", uint32(sizes.headSize)],
-    ["attention.value_length", uint32(sizes.headSize)],
-    ["attention.layer_norm_rms_epsilon", float32(sizes.epsilon)],
-    ["rope.dimension_count", uint32(sizes.headSize)],
-    ["rope.freq_base", float32(sizes.frequencyBase)],
+    ["feed_forward_length", uint32(selfTestSizes.inner)],
+    ["attention.head_count", uint32(selfTestSizes.heads)],
+    ["attention.head_count_kv", uint32(selfTestSizes.cachedHeads)],
+    ["attention.key_length", uint32(selfTestSizes.headSize)],
+    ["attention.value_length", uint32(selfTestSizes.headSize)],
+    ["attention.layer_norm_rms_epsilon", float32(selfTestSizes.epsilon)],
+    ["rope.dimension_count", uint32(selfTestSizes.headSize)],
+    ["rope.freq_base", float32(selfTestSizes.frequencyBase)],
   ];
   return new Map([
     ["general.architecture", text(architecture)],

@@ -4,7 +4,7 @@
  * 2020).
  */
 import { required } from "../../contract/checked.ts";
-import { type SelfTestModel, sizes } from "./self-test-model.ts";
+import { type SelfTestModel, selfTestSizes } from "./self-test-model.ts";
 
 type Vector = Float64Array<ArrayBuffer>;
 
@@ -14,7 +14,7 @@ interface Cached {
   readonly values: Vector;
 }
 
-const { width, inner, heads, cachedHeads, headSize, vocabulary, epsilon, frequencyBase } = sizes;
+const { width, inner, heads, cachedHeads, headSize, vocabulary, epsilon, frequencyBase } = selfTestSizes;
 
 /** A sequence of the reference implementation: the tokens appended so far, with their keys and values. */
 export class ReferenceSequence {

@@ -11,7 +11,7 @@ import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { relativeDifference } from "../../platform/statistics.ts";
 import type { PassedTests } from "../../storage/passed-tests.ts";
-import { type SelfTestKind, getKind, kindText, makeModel, sizes, typesText } from "./self-test-model.ts";
+import { type SelfTestKind, getKind, kindText, makeModel, selfTestSizes, typesText } from "./self-test-model.ts";
 import { ReferenceSequence } from "./self-test-reference.ts";
 
 /** Length of the prompt in tokens. Engines use different kernels for long prompts than for a few tokens, and both must be tested. */
@@ -87,7 +87,7 @@ const faults: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 async function compareWithReference(model: LanguageModel, kind: SelfTestKind, reference: ReferenceSequence): Promise<number> {
-  const prompt = Array.from({ length: promptTokens }, (_, index) => 3 + ((index * 97 + 31) % (sizes.vocabulary - 3)));
+  const prompt = Array.from({ length: promptTokens }, (_, index) => 3 + ((index * 97 + 31) % (selfTestSizes.vocabulary - 3)));
   const [one, other] = [101, 260];
   const parent = await model.createSequence();
   const [afterPrompt] = await model.decode([{ sequence: parent, tokens: prompt }]);

@@ -20,6 +20,6 @@ export function isGraph({ format, architecture = "" }: ModelFiles): boolean {
 }
 
 /** Whether tokens can be decoded with the graph of a model. */
-export function isDecodable(model: ModelFiles): boolean {
+export function isDecodableFormat(model: ModelFiles): boolean {
   return isGraph(model) || encoderDecoderNames.includes(model.architecture ?? "");
 }

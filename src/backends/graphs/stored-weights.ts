@@ -7,7 +7,7 @@ import { chooseI2SLayout } from "../../formats/gguf/models/i2s-layout.ts";
 import { type GgufModelTensor, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { tableMatrices } from "../../formats/gguf/models/table-weights.ts";
 import { ggufBlockFormat, ggufWeights, readGgufBlocks, readGgufWeight } from "../../formats/gguf/models/weights.ts";
-import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
+import { readSafetensorsTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
 import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { openBlocking } from "../../platform/node/files.ts";
@@ -77,7 +77,7 @@ async function openAll(files: OpenModelFiles, paths: readonly string[]): Promise
 /** Reads tensors ahead, on platforms without blocking file access. */
 function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): StoredWeights["read"] {
   return async (name) => {
-    const { data } = await readTensor(header, name, signal);
+    const { data } = await readSafetensorsTensor(header, name, signal);
     return [() => data];
   };
 }

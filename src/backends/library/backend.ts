@@ -18,10 +18,10 @@ import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import { estimateLlamaMemory } from "../gguf/memory.ts";
-import { getDeviceType } from "./device-types.ts";
+import { getLibraryDeviceType } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 import type { LibrarySource } from "./open-library.ts";
-import type { TinyRunRequest } from "./tiny-run-child.ts";
+import type { LibraryTinyRunRequest } from "./tiny-run-child.ts";
 
 /** Options of the backend. */
 export interface LibraryOptions {
@@ -111,7 +111,7 @@ class LibraryBackend implements ReloadableBackend {
       throwIfAborted(signal);
       const problem = await (validation ??= getProblem(file.path, signal));
       if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
-      const request: TinyRunRequest = { source: this.#getSource(file), device };
+      const request: LibraryTinyRunRequest = { source: this.#getSource(file), device };
       const outcome = await runReportingChild<string>(new URL("./tiny-run-child.ts", import.meta.url), request, { signal });
       const reason = outcome.ok
         ? outcome.value
@@ -122,7 +122,7 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   capabilities(device: Device): Capabilities {
-    const isKnown = getDeviceType(device) !== undefined;
+    const isKnown = getLibraryDeviceType(device) !== undefined;
     return {
       // A library of the user's own may do anything to its process.
       models: isKnown ? [{ kind: "language", format: "gguf", architectures: "any", runsIn: "process" }] : [],
@@ -145,8 +145,8 @@ class LibraryBackend implements ReloadableBackend {
     const file = await this.libraryFile();
     if (file === undefined)
       throw new InferyardError("BACKEND_UNAVAILABLE", "no llama.cpp library is configured", { remedy: libraryRemedy });
-    const { openLanguageModel } = await import("./open-language-model.ts");
-    return openLanguageModel(this.#getSource(file), model, device, options);
+    const { openLibraryLanguageModel } = await import("./open-language-model.ts");
+    return openLibraryLanguageModel(this.#getSource(file), model, device, options);
   }
 
   #getSource({ path }: LibraryFile): LibrarySource {

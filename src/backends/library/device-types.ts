@@ -18,6 +18,6 @@ export const deviceTypes: readonly LibraryDeviceType[] = [
 ];
 
 /** The kind of a device; undefined for one that no llama library computes on. A model is spread over all devices of a kind, which are therefore one. */
-export function getDeviceType({ type, index }: Device): LibraryDeviceType | undefined {
+export function getLibraryDeviceType({ type, index }: Device): LibraryDeviceType | undefined {
   return index === 0 ? deviceTypes.find(({ name }) => name === type) : undefined;
 }

@@ -5,7 +5,7 @@ import { at } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { ForeignFunctions } from "../../libraries/ffi/index.ts";
 import type { SlotEngine, SlotState, SlotStep } from "../gguf/slotted-language-model.ts";
-import type { LlamaContext } from "./llama-context.ts";
+import type { LibraryContext } from "./llama-context.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 import type { NativeLog } from "./native-log.ts";
 import type { BatchToken, TokenBatch } from "./token-batch.ts";
@@ -14,7 +14,7 @@ import type { BatchToken, TokenBatch } from "./token-batch.ts";
 export interface LibrarySlotParts {
   readonly ffi: ForeignFunctions;
   readonly functions: LlamaFunctions;
-  readonly context: LlamaContext;
+  readonly context: LibraryContext;
   readonly batch: TokenBatch;
   readonly log: NativeLog;
   /** Number of logits of each position. */
@@ -39,7 +39,7 @@ interface PendingToken {
 export class LibrarySlots implements SlotEngine<number> {
   readonly memory: ModelBase["memory"];
   readonly #parts: LibrarySlotParts;
-  readonly #context: LlamaContext;
+  readonly #context: LibraryContext;
 
   constructor(parts: LibrarySlotParts) {
     this.#parts = parts;

@@ -18,7 +18,7 @@ export interface ContextSettings {
 }
 
 /** The context of a model. */
-export class LlamaContext {
+export class LibraryContext {
   readonly #settings: ContextSettings;
   /** By slot the number of cells that its sequence occupies, those that it shares with others included. */
   readonly #used = new Map<number, number>();
@@ -33,8 +33,8 @@ export class LlamaContext {
     this.#cells = settings.minCells;
   }
 
-  static async create(settings: ContextSettings): Promise<LlamaContext> {
-    return new LlamaContext(settings, await settings.create(settings.minCells));
+  static async create(settings: ContextSettings): Promise<LibraryContext> {
+    return new LibraryContext(settings, await settings.create(settings.minCells));
   }
 
   get address(): bigint {

@@ -6,7 +6,7 @@ import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { batchTokens, getCachePrecision, getPrecision, unknownBytesPerToken } from "../gguf/memory.ts";
-import { usualKind } from "../gguf/self-test-model.ts";
+import { usualSelfTestKind } from "../gguf/self-test-model.ts";
 import { SlottedLanguageModel } from "../gguf/slotted-language-model.ts";
 import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
 import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
@@ -14,10 +14,10 @@ import { median } from "../../platform/statistics.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
-import { type LibraryDeviceType, getDeviceType } from "./device-types.ts";
+import { type LibraryDeviceType, getLibraryDeviceType } from "./device-types.ts";
 import { LibrarySlots } from "./library-slots.ts";
-import { LlamaContext } from "./llama-context.ts";
-import { type LibrarySource, type OpenedLibrary, getName, openLibrary } from "./open-library.ts";
+import { LibraryContext } from "./llama-context.ts";
+import { type LibrarySource, type OpenedLibrary, getLibraryName, openLibrary } from "./open-library.ts";
 import { TokenBatch } from "./token-batch.ts";
 
 /** Sequences of a context, and cells that it begins with. */
@@ -42,7 +42,7 @@ const timedTokens = 4;
  * that the library does not implement, BACKEND_UNAVAILABLE for a device that it does not have, LOAD_FAILED with the library's message, and VERIFICATION_FAILED
  * for a library that computes wrongly.
  */
-export async function openLanguageModel(
+export async function openLibraryLanguageModel(
   source: LibrarySource,
   files: LanguageModelFiles,
   device: Device,
@@ -70,7 +70,7 @@ function getRecord({ file }: OpenedLibrary): SelfTestSubject {
 export async function testLibrary(source: LibrarySource, device: Device): Promise<string> {
   const opened = await openLibrary(source);
   try {
-    const { evidence } = await runSelfTest(usualKind, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
+    const { evidence } = await runSelfTest(usualSelfTestKind, (tiny) => openModelIn(opened, tiny, device, { threads: 1 }));
     return evidence[1] ?? "";
   } finally {
     opened.close();
@@ -108,7 +108,7 @@ async function openModelIn(
       createContext(opened, model, { cells, threads, cachePrecision, isOnGpu: type.name !== "cpu" });
     const maxCells = Math.min(slots * contextLength, Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)));
     const minCells = Math.min(maxCells, firstCells, contextLength); // one text of the self-test's model, whose context then grows
-    const context = await LlamaContext.create({ functions, create, minCells, maxCells, slots });
+    const context = await LibraryContext.create({ functions, create, minCells, maxCells, slots });
     cleanups.push(() => context.free());
     const batch = new TokenBatch(opened.ffi, opened.structs.batch, batchTokens);
     const calibration = await calibrateThreads(maxThreads, (threads) => timeTokens(opened, context, batch, threads));
@@ -132,7 +132,7 @@ async function openModelIn(
           closeLibrary();
         },
       }),
-      library: getName(opened.file),
+      library: getLibraryName(opened.file),
       device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       evidence: [
@@ -151,7 +151,7 @@ async function openModelIn(
 
 /** The kind of a device. Throws BACKEND_UNAVAILABLE if the library has none of it. */
 function deviceTypeFor({ devices, file }: OpenedLibrary, device: Device): LibraryDeviceType {
-  const type = getDeviceType(device);
+  const type = getLibraryDeviceType(device);
   const isThere = type !== undefined && (type.name === "cpu" || devices.some(({ name }) => name.startsWith(type.prefix)));
   if (isThere) return type;
   const known = devices.map(({ name }) => name).join(", ") || "no device";
@@ -263,7 +263,7 @@ function getPlacement({ devices, functions, log, file }: OpenedLibrary, { name }
 /** Median milliseconds of decoding one token with this many threads. */
 async function timeTokens(
   { functions }: OpenedLibrary,
-  context: LlamaContext,
+  context: LibraryContext,
   batch: TokenBatch,
   threads: number,
 ): Promise<number> {

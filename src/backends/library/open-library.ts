@@ -36,7 +36,7 @@ export interface OpenedLibrary {
 }
 
 /** Name, version and files of the library, as recorded in a decision. */
-export const getName = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
+export const getLibraryName = ({ name, version, files }: LibraryFile): Library => ({ name, version, files });
 
 /**
  * Opens the library, after a child process has opened it without crashing: see `proveLoads`. Throws BACKEND_UNAVAILABLE if a file is not the one that

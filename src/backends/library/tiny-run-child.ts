@@ -5,12 +5,12 @@ import { testLibrary } from "./open-language-model.ts";
 import type { LibrarySource } from "./open-library.ts";
 
 /** Request to the child process. */
-export interface TinyRunRequest {
+export interface LibraryTinyRunRequest {
   readonly source: LibrarySource;
   readonly device: Device;
 }
 
 await answerParent(async (request): Promise<string> => {
-  const { source, device } = request as TinyRunRequest;
+  const { source, device } = request as LibraryTinyRunRequest;
   return `a tiny model gives the right logits; ${await testLibrary(source, device)}`;
 });

@@ -13,7 +13,7 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
-import { deviceTypes, getGpu } from "./devices.ts";
+import { llamaDeviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
 import { estimateLlamaMemory } from "../gguf/memory.ts";
 import type { TinyRunRequest } from "./tiny-run-child.ts";
@@ -58,7 +58,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   const version = installedVersion();
   if (version === undefined) return { present: false, reason: "node-llama-cpp is not installed", remedy: requirement.install };
   const library = { name: "node-llama-cpp", version };
-  const offered = deviceTypes.filter(({ platforms }) => platforms.includes(platform));
+  const offered = llamaDeviceTypes.filter(({ platforms }) => platforms.includes(platform));
   const reports = offered.flatMap((type) => type.devices(options.machine).map((device) => ({ type, device })));
   const devices = await Promise.all(
     reports.map(async ({ type, device }): Promise<DeviceAvailability> => {

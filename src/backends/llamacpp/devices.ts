@@ -3,7 +3,7 @@ import type { Device, MachineFacts } from "../../contract/backend.ts";
 import type { LlamaGpu } from "./library.ts";
 
 /** One kind of device. */
-export interface DeviceType {
+export interface LlamaDeviceType {
   /** Type of the device in targets. */
   readonly name: string;
   readonly gpu: LlamaGpu;
@@ -24,7 +24,7 @@ const absence =
     accelerators.some(({ device }) => device.type === type) ? undefined : absent[type];
 
 /** Device types in order of preference. */
-export const deviceTypes: readonly DeviceType[] = [
+export const llamaDeviceTypes: readonly LlamaDeviceType[] = [
   {
     name: "cuda",
     gpu: "cuda",
@@ -45,5 +45,5 @@ export const deviceTypes: readonly DeviceType[] = [
 
 /** The kind of GPU of a device; undefined for a device that llama.cpp does not compute on. */
 export function getGpu({ type, index }: Device): LlamaGpu | undefined {
-  return index === 0 ? deviceTypes.find(({ name }) => name === type)?.gpu : undefined;
+  return index === 0 ? llamaDeviceTypes.find(({ name }) => name === type)?.gpu : undefined;
 }

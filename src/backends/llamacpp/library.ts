@@ -31,12 +31,12 @@ export interface Llama {
   readonly systemInfo: string;
   readonly llamaCppRelease: { readonly repo: string; readonly release: string };
   getGpuDeviceNames(): Promise<string[]>;
-  loadModel(options: ModelOptions): Promise<LlamaModel>;
+  loadModel(options: LlamaModelOptions): Promise<LlamaModel>;
   dispose(): Promise<void>;
 }
 
 /** Options of a model. */
-export interface ModelOptions {
+export interface LlamaModelOptions {
   readonly modelPath: string;
   /** Layers that the GPU computes: a number, all ("max"), or as many as fit into its memory ("auto"), beside the cache of a sequence. */
   readonly gpuLayers: number | "max" | "auto" | { readonly fitContext: { readonly contextSize: number } };

@@ -4,7 +4,7 @@ import type { Device, Library, LoadOptions } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import { getGpu } from "./devices.ts";
-import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
+import type { LlamaGpu, LlamaModel, LlamaModelOptions } from "./library.ts";
 import type { LlamaBuilds, OpenLlama } from "./package.ts";
 
 /** A model in the memory of llama.cpp. */
@@ -59,7 +59,11 @@ export async function openModel<Loaded>(
 }
 
 /** Layers on the GPU: all of them, unless the CPU may compute some; then as many as fit beside the cache of one sequence. */
-function layersOn(gpu: LlamaGpu, cpuNodes: "refuse" | "allow", contextLength: number | undefined): ModelOptions["gpuLayers"] {
+function layersOn(
+  gpu: LlamaGpu,
+  cpuNodes: "refuse" | "allow",
+  contextLength: number | undefined,
+): LlamaModelOptions["gpuLayers"] {
   if (gpu === false) return 0;
   if (cpuNodes === "refuse") return "max";
   return contextLength === undefined ? "auto" : { fitContext: { contextSize: contextLength } };
@@ -68,7 +72,7 @@ function layersOn(gpu: LlamaGpu, cpuNodes: "refuse" | "allow", contextLength: nu
 async function loadModel(
   { llama, takeErrors }: OpenLlama,
   path: string,
-  gpuLayers: ModelOptions["gpuLayers"],
+  gpuLayers: LlamaModelOptions["gpuLayers"],
   signal: AbortSignal | undefined,
 ): Promise<LlamaModel> {
   try {

@@ -24,7 +24,7 @@ export interface Slot {
 }
 
 /** The state of a sequence, and the number of sequences of the context that it is from. */
-export interface GroupState extends SlotState {
+export interface SlotGroupState extends SlotState {
   readonly group: number;
 }
 
@@ -56,7 +56,7 @@ const singlePrecision = {
 } as const;
 
 /** The contexts of one model. */
-export class SequenceSlots implements SlotEngine<Slot, GroupState> {
+export class SequenceSlots implements SlotEngine<Slot, SlotGroupState> {
   readonly #model: LlamaModel;
   readonly #limits: SlotLimits;
   readonly #contexts: LlamaContext[] = [];
@@ -106,14 +106,14 @@ export class SequenceSlots implements SlotEngine<Slot, GroupState> {
     });
   }
 
-  async read({ sequence, group }: Slot): Promise<GroupState> {
+  async read({ sequence, group }: Slot): Promise<SlotGroupState> {
     return await withFile(async (path) => {
       await sequence.saveStateToFile(path);
       return { bytes: await readFile(path), length: sequence.nextTokenIndex, group };
     });
   }
 
-  async write({ sequence, group }: Slot, state: GroupState): Promise<void> {
+  async write({ sequence, group }: Slot, state: SlotGroupState): Promise<void> {
     if (group !== state.group) return;
     await withFile(async (path) => {
       await writeFile(path, state.bytes);

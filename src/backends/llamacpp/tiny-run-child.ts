@@ -4,7 +4,7 @@ import { answerParent } from "../../platform/node/child-report.ts";
 import { openUntested } from "./open-language-model.ts";
 import { LlamaBuilds, loadNativeCode } from "./package.ts";
 import { openRunRecord } from "./run-record.ts";
-import { usualKind } from "../gguf/self-test-model.ts";
+import { usualSelfTestKind } from "../gguf/self-test-model.ts";
 import { runSelfTest } from "../gguf/self-test.ts";
 
 /** Request to the child process. */
@@ -26,7 +26,9 @@ await answerParent(async (request): Promise<string> => {
     return `a tiny model gives the right logits (remembered from ${day}; the libraries load); ${before}`;
   }
   if (full) record?.passed.add([]); // replaces the record, even if the run ends this process
-  const { evidence } = await runSelfTest(usualKind, (files) => openUntested(files, device, { threads: 1 }, new LlamaBuilds()));
+  const { evidence } = await runSelfTest(usualSelfTestKind, (files) =>
+    openUntested(files, device, { threads: 1 }, new LlamaBuilds()),
+  );
   const [sentence = ""] = evidence;
   record?.passed.add([sentence]);
   return `a tiny model gives the right logits; ${sentence}`;

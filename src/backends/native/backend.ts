@@ -13,7 +13,7 @@ import type {
   ProbeOptions,
 } from "../../contract/backend.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
-import { graphModels, isDecodable, isGraph } from "../graphs/graph-formats.ts";
+import { graphModels, isDecodableFormat, isGraph } from "../graphs/graph-formats.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import type { NativeState } from "./check-generated-code.ts";
@@ -140,7 +140,7 @@ async function loadLanguage(
       `native keeps caches of ONNX models with an encoder in fp32, not in ${cachePrecision}`,
     );
   if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
-  if (!isDecodable(model))
+  if (!isDecodableFormat(model))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   await prepareKernels(options, state);
   const { GraphLanguageModel } = await import("../graphs/graph-language-model.ts");

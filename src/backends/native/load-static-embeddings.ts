@@ -13,7 +13,7 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { ModelFiles } from "../../contract/backend.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
-import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { decodeFloat16 } from "../../contract/float16.ts";
 import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
@@ -61,7 +61,7 @@ async function readMatrix(header: SafetensorsHeader, name: string, signal?: Abor
   if ((entry.type === "U8") !== (name === packedName) || (name === packedName && bits !== "4")) {
     throw unsupported(header, `"${name}" is ${entry.type}, and 4-bit rows are U8 in "${packedName}" with metadata bits = 4`);
   }
-  const tensor = await readTensor(header, name, signal);
+  const tensor = await readSafetensorsTensor(header, name, signal);
   const { data } = tensor;
   if (data instanceof Int8Array) return int8Matrix(data, width);
   if (data instanceof Uint8Array) return int4Matrix(data, 2 * width);
@@ -99,7 +99,7 @@ async function readVector(
   types: readonly DataType[],
   signal?: AbortSignal,
 ): Promise<Tensor> {
-  const tensor = await readTensor(header, name, signal);
+  const tensor = await readSafetensorsTensor(header, name, signal);
   if (tensor.shape.length !== 1) throw invalid(header, `"${name}" is not a vector`);
   if (!types.includes(tensor.dataType)) throw unsupported(header, `"${name}" is ${tensor.dataType}`);
   return tensor;

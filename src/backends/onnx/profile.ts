@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import type { Session } from "../onnxruntime/library.ts";
+import type { InferenceSession } from "../onnxruntime/library.ts";
 import { type Provider, getProvider } from "./providers.ts";
 
 /** Prefix of profile folders. All threads of a process share it. */
@@ -59,7 +59,7 @@ export function profilingOptions(folder: ProfileFolder): Record<string, unknown>
  * PLACEMENT_UNPROVEN if there is no profile, or it cannot be read or names no provider.
  */
 export async function readEvidence(
-  session: Pick<Session, "endProfiling">,
+  session: Pick<InferenceSession, "endProfiling">,
   folder: ProfileFolder,
   provider: Provider,
   cpuNodes: LoadSettings["cpuNodes"],
@@ -87,7 +87,7 @@ interface ProfileEvent {
  * PLACEMENT_UNPROVEN.
  */
 async function countNodes(
-  session: Pick<Session, "endProfiling">,
+  session: Pick<InferenceSession, "endProfiling">,
   folder: ProfileFolder,
   mayBeEmpty: boolean,
 ): Promise<Map<string, number>> {

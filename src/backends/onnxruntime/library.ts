@@ -2,7 +2,9 @@
 
 /** The module of onnxruntime. */
 export interface OnnxRuntime {
-  readonly InferenceSession: { create(model: string | Uint8Array, options: Readonly<Record<string, unknown>>): Promise<Session> };
+  readonly InferenceSession: {
+    create(model: string | Uint8Array, options: Readonly<Record<string, unknown>>): Promise<InferenceSession>;
+  };
   readonly Tensor: new (type: string, data: unknown, shape: readonly number[]) => OnnxTensor;
   readonly env: OnnxEnvironment;
 }
@@ -16,7 +18,7 @@ export interface OnnxEnvironment {
 }
 
 /** An inference session. */
-export interface Session {
+export interface InferenceSession {
   readonly inputMetadata: readonly ValueMetadata[];
   readonly outputMetadata: readonly ValueMetadata[];
   /** Runs the graph; blocks the thread meanwhile. */

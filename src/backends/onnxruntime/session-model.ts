@@ -12,12 +12,12 @@ import {
 } from "../../contract/tensor.ts";
 import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts";
 import { runFailure } from "./failures.ts";
-import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
+import type { OnnxRuntime, OnnxTensor, InferenceSession, ValueMetadata } from "./library.ts";
 
 /** Constructor arguments of a `SessionModel`. */
 export interface SessionModelParts {
   readonly runtime: OnnxRuntime;
-  readonly session: Session;
+  readonly session: InferenceSession;
   readonly library: Library;
   /** Bytes of the weights; onnxruntime does not report its memory. */
   readonly weightBytes: number;

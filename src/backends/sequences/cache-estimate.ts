@@ -8,13 +8,13 @@ type Config = ModelFiles["config"];
 const elementBytes = { fp32: 4, fp16: 2 } as const;
 
 /** Maximum number of tokens of a sequence, as config.json states it. Undefined for models without a limit, such as T5. */
-export function getContextLength(config: Config): number | undefined {
+export function getConfigContextLength(config: Config): number | undefined {
   return getNumber(config, configNames.context);
 }
 
 /** Maximum number of tokens of a sequence: the limit of the model, or a lower one from the settings. */
 export function contextLengthFor(config: Config, { contextLength }: Pick<LoadSettings, "contextLength">): number | undefined {
-  const lengths = [getContextLength(config), contextLength].filter((length) => length !== undefined);
+  const lengths = [getConfigContextLength(config), contextLength].filter((length) => length !== undefined);
   return lengths.length === 0 ? undefined : Math.min(...lengths);
 }
 
@@ -34,7 +34,7 @@ export function estimateCache(
   const keyValueHeads = getNumber(config, ["num_key_value_heads"]) ?? heads;
   const headSize = getNumber(config, ["head_dim"]) ?? width / heads;
   const bytesPerToken = 2 * layers * keyValueHeads * headSize * elementBytes[precision];
-  return { contextLength: getContextLength(config), bytesPerToken, computeBytes };
+  return { contextLength: getConfigContextLength(config), bytesPerToken, computeBytes };
 }
 
 /** The first of these fields that holds a positive integer, in the section of the language model if there is one. */

@@ -5,7 +5,7 @@ import type { Tensor } from "../../contract/tensor.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { checkTokens } from "./check-steps.ts";
 import type { DecoderGraph } from "./decoder-graph.ts";
-import { encoderInputs } from "./run-inputs.ts";
+import { encoderRunInputs } from "./run-inputs.ts";
 
 /** Throws INPUT_INVALID for ids outside of the vocabulary, and INPUT_TOO_LONG for more tokens than the graph takes. */
 export function checkSource(
@@ -22,7 +22,7 @@ export function checkSource(
 
 /** The encoder's output [1, source, hidden]. */
 export async function encode(encoder: TensorModel, source: readonly number[], signal: AbortSignal | undefined): Promise<Tensor> {
-  const results = await encoder.run(encoderInputs(encoder.inputs, source), omitUndefined({ signal }));
+  const results = await encoder.run(encoderRunInputs(encoder.inputs, source), omitUndefined({ signal }));
   const { last_hidden_state: states = Object.values(results)[0] } = results;
   if (states?.shape.length === 3) {
     const [, , hidden = 0] = states.shape; // the first row without the end that was padded

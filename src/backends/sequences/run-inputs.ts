@@ -58,7 +58,7 @@ export function runInputs(graph: DecoderGraph, block: CacheBlock, rows: readonly
 }
 
 /** The inputs of an encoder for one source: the first row, whose masked end a graph with a fixed number of tokens needs, and as many others as it takes. */
-export function encoderInputs(inputs: readonly TensorInfo[], tokens: readonly number[]): TensorMap {
+export function encoderRunInputs(inputs: readonly TensorInfo[], tokens: readonly number[]): TensorMap {
   return Object.fromEntries(
     inputs.map((info) => {
       const [rows, width] = [fixed(info.shape[0]) ?? 1, fixed(info.shape[1]) ?? tokens.length];

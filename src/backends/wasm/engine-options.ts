@@ -15,7 +15,7 @@ export interface EngineOptions extends WasmOptions {
 }
 
 /** Source of a session. */
-export interface GraphSource {
+export interface WasmGraphSource {
   /** Path of the file, or its bytes. */
   readonly graph: string | Uint8Array;
   /** Files with external data: the path by which the graph names each, and its bytes or its location on disk. */

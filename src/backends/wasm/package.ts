@@ -7,7 +7,7 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { getExternalFiles } from "../../formats/onnx/external-files.ts";
-import type { EngineOptions, GraphSource } from "./engine-options.ts";
+import type { EngineOptions, WasmGraphSource } from "./engine-options.ts";
 
 /** The package that the backend `wasm` needs, with its version range and the command that installs it. */
 export const requirement: Requirement = {
@@ -53,7 +53,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
 /**
  * Source of a session: the path, which the library reads itself, and the files with external data that the graph names, which the library does not look for.
  */
-export async function graphSource(path: string): Promise<GraphSource> {
+export async function graphSource(path: string): Promise<WasmGraphSource> {
   const files = getExternalFiles(await readOnnxOutline(path, basename(path)));
   const externalData = [...files.keys()].map((file) => ({ path: file, data: join(dirname(path), file) }));
   return { graph: path, ...(externalData.length === 0 ? {} : { externalData }) };

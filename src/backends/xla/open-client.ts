@@ -2,7 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { Device } from "../../contract/backend.ts";
 import { cLibraryPath, ForeignFunctions } from "../../libraries/ffi/index.ts";
-import type { ClientOptions } from "./pjrt/client-options.ts";
+import type { PjrtClientOptions } from "./pjrt/client-options.ts";
 import { PjrtClient } from "./pjrt/client.ts";
 import { PjrtPlugin } from "./pjrt/plugin.ts";
 
@@ -24,7 +24,7 @@ export interface OpenClient {
 const deviceTypes: Readonly<Record<string, string>> = { cpu: "cpu", cuda: "cuda", rocm: "rocm", tpu: "tpu" };
 
 /** The type of device of a platform, as targets name it; undefined for platforms that are not known. */
-export function getDeviceType(platform: string): string | undefined {
+export function getXlaDeviceType(platform: string): string | undefined {
   return deviceTypes[platform.toLowerCase()];
 }
 
@@ -35,7 +35,7 @@ export async function openClient(path: string, device: Device, settings: ClientS
     const opened = PjrtPlugin.open(ffi, path);
     return { plugin: opened, client: new PjrtClient(opened, toOptions(device, settings)) };
   });
-  const type = getDeviceType(client.platform);
+  const type = getXlaDeviceType(client.platform);
   if (type === device.type) return { plugin, client };
   client.dispose();
   throw new InferyardError("BACKEND_UNAVAILABLE", `the plugin computes on ${client.platform}, not on ${device.type}`, {
@@ -64,7 +64,7 @@ function firstClient(plugin: PjrtPlugin): OpenClient {
   throw refusal;
 }
 
-function toOptions({ type, index }: Device, { memoryFraction }: ClientSettings): ClientOptions {
+function toOptions({ type, index }: Device, { memoryFraction }: ClientSettings): PjrtClientOptions {
   if (type === "cpu") return { cpu_device_count: { integer: 1 } };
   if (type !== "cuda" && type !== "rocm") return {};
   return {

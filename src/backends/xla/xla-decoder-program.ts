@@ -8,7 +8,7 @@ import type { AppendedRows, AppendOptions, DecoderProgram, StepCounts } from "..
 import type { DeviceTensor } from "./pjrt/device-tensor.ts";
 import { XlaCache } from "./xla-cache.ts";
 import type { XlaServices } from "./xla-services.ts";
-import { LazyProgram, readTensor, uploadTensor } from "./xla-graph.ts";
+import { LazyProgram, readXlaTensor, uploadTensor } from "./xla-graph.ts";
 
 /** What a program needs of its model. */
 interface ProgramSettings {
@@ -61,7 +61,7 @@ export class XlaDecoderProgram implements DecoderProgram {
         const { source } = at(rows, Math.min(sequence, rows.length - 1));
         return sourceOn(required(source, "a source"), argument.name, type);
       });
-      return readTensor(use(this.#giveAway(caches, run)));
+      return readXlaTensor(use(this.#giveAway(caches, run)));
     } finally {
       for (const tensor of own) tensor.dispose();
     }

@@ -117,7 +117,7 @@ export class XlaGraph implements CompiledGraph {
       });
       for (const tensor of results) used.add(tensor);
       const named = this.#program.text.results.flatMap(({ name }, index): [string, Tensor][] =>
-        wanted?.has(name) === false ? [] : [[name, readTensor(at(results, index))]],
+        wanted?.has(name) === false ? [] : [[name, readXlaTensor(at(results, index))]],
       );
       return Object.fromEntries(named);
     } finally {
@@ -136,7 +136,7 @@ export function uploadTensor({ client }: XlaServices, { data }: Tensor, type: Te
 }
 
 /** Copies a result to JavaScript memory. */
-export function readTensor(tensor: DeviceTensor): Tensor {
+export function readXlaTensor(tensor: DeviceTensor): Tensor {
   const { type, data } = tensor.read();
   return { dataType: type.dataType, shape: type.shape, data } as Tensor;
 }

@@ -1,7 +1,7 @@
 /** The commands of a conversation at the terminal: lines that begin with a slash. */
 import { writeFile } from "node:fs/promises";
 import { InferyardError } from "../../contract/errors.ts";
-import { type ChatMessage, getText } from "../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, getMessageText } from "../../tasks/generation/chat/messages.ts";
 import type { ChatRequest } from "../../api/task-requests.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 
@@ -69,7 +69,7 @@ export async function runChatCommand(line: string, state: ChatState): Promise<Co
     case "retry":
       return retry(state);
     case "history":
-      return { shown: state.messages.map((message) => `${message.role}: ${getText(message)}`).join("\n") };
+      return { shown: state.messages.map((message) => `${message.role}: ${getMessageText(message)}`).join("\n") };
     case "save":
       return save(rest, state);
     case "speed":

@@ -12,7 +12,7 @@ import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { type ChatState, runChatCommand } from "./chat-commands.ts";
 
 /** Resources of a conversation. */
-export interface Conversation {
+export interface ChatSession {
   readonly runtime: Runtime;
   readonly model: ModelHandle;
   readonly terminal: Terminal;
@@ -21,7 +21,7 @@ export interface Conversation {
 
 /** Answers one message, which is added to the conversation. Shows the answer while it is generated if `isShown`. Throws ABORTED. */
 export async function answerOnce(
-  { runtime, model, terminal, state }: Conversation,
+  { runtime, model, terminal, state }: ChatSession,
   content: string | undefined,
   isShown: boolean,
   signal: AbortSignal,
@@ -44,7 +44,7 @@ export async function answerOnce(
 }
 
 /** Reads messages and commands from the terminal, and answers them, until the user leaves. */
-export async function converse(conversation: Conversation): Promise<void> {
+export async function converse(conversation: ChatSession): Promise<void> {
   const { terminal, state } = conversation;
   const lines = createInterface({ input: terminal.stdin, output: terminal.stdout, terminal: true, prompt: "> " });
   let answering: AbortController | undefined;

@@ -14,7 +14,7 @@ export function existingFolder(): ProgramFolder {
 /** The list for --json. */
 export function programsAsJson(folder: ProgramFolder, maxBytes: number): object {
   const programs = folder.list();
-  return { folder: folder.path, bytes: getBytes(programs), maxBytes, programs: programs.map(programAsJson) };
+  return { folder: folder.path, bytes: getProgramBytes(programs), maxBytes, programs: programs.map(programAsJson) };
 }
 
 /** One program for --json. */
@@ -36,7 +36,7 @@ export function formatPrograms(folder: ProgramFolder, maxBytes: number, localTim
     return [...head, ...names.map((name) => printable(name, 44)), used, printable(inputs.join(", "), 80)];
   });
   const table = formatTable(rows, ["key", "size", "device", "plugin", "model", "last used", "inputs"]);
-  const sum = `${plural(programs.length, "program")}, ${formatBytes(getBytes(programs))} of at most ${formatBytes(maxBytes)} in ${folder.path}`;
+  const sum = `${plural(programs.length, "program")}, ${formatBytes(getProgramBytes(programs))} of at most ${formatBytes(maxBytes)} in ${folder.path}`;
   return `${table}\n${sum}`;
 }
 
@@ -85,6 +85,6 @@ function removed(folder: ProgramFolder, programs: readonly ListedProgram[]): rea
 }
 
 /** Bytes of programs together. */
-export function getBytes(programs: readonly { readonly bytes: number }[]): number {
+export function getProgramBytes(programs: readonly { readonly bytes: number }[]): number {
   return programs.reduce((sum, { bytes }) => sum + bytes, 0);
 }

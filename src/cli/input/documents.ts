@@ -7,7 +7,7 @@ import { readTexts } from "./texts.ts";
 import { readGivenFile } from "./given-file.ts";
 
 /** An input document. */
-export interface Document {
+export interface DocumentInput {
   /** Its path as given; undefined for a text argument. */
   readonly path?: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface DocumentSource {
 }
 
 /** Reads all documents in order. Stdin is read if nothing else is given and it is not a terminal. Throws INPUT_INVALID. */
-export async function readDocuments({ args, input }: DocumentSource, terminal: Terminal): Promise<Document[]> {
+export async function readDocuments({ args, input }: DocumentSource, terminal: Terminal): Promise<DocumentInput[]> {
   if (args.length > 0 && input !== undefined) {
     throw new InferyardError("INPUT_INVALID", "documents were given both as arguments and with --input", {
       remedy: "leave one of the two out",
@@ -37,7 +37,7 @@ export async function readDocuments({ args, input }: DocumentSource, terminal: T
       remedy: "inferyard chunk FILE, or pipe a document in",
     });
   }
-  const documents: Document[] = [];
+  const documents: DocumentInput[] = [];
   for (const argument of given.length === 0 ? ["-"] : given) {
     documents.push(await readDocument(argument, input !== undefined, terminal));
   }
@@ -47,7 +47,7 @@ export async function readDocuments({ args, input }: DocumentSource, terminal: T
 /**
  * An argument that names a file is that file; any other is a text if it contains white space, since a single word may be a mistyped file name.
  */
-async function readDocument(argument: string, isFile: boolean, terminal: Terminal): Promise<Document> {
+async function readDocument(argument: string, isFile: boolean, terminal: Terminal): Promise<DocumentInput> {
   if (argument === "-") return { path: "stdin", text: decode(await readAll(terminal.stdin), "stdin") };
   const path = resolve(terminal.directory, argument);
   if (!isFile && /\s/.test(argument) && !(await isThere(path))) return { text: argument };

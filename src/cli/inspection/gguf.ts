@@ -2,7 +2,7 @@
 import { printable } from "../output/table.ts";
 import type { GgufInspection } from "../../inspection/index.ts";
 import { formatBytes, shortFloat } from "../output/units.ts";
-import { backendsSection, getCount, formatCount, section, typesSection } from "./sections.ts";
+import { backendsSection, formatAmount, formatCount, section, typesSection } from "./sections.ts";
 
 /** The parts of the first line that `inferyard inspect` prints for a GGUF file: architecture, size, parameters. */
 export function ggufHeadline(inspection: GgufInspection): string[] {
@@ -12,7 +12,7 @@ export function ggufHeadline(inspection: GgufInspection): string[] {
     ...(architecture === undefined ? [] : [printable(architecture)]),
     ...(quantization === undefined ? [] : [quantization.stated ?? quantization.majority]),
     formatBytes(bytes),
-    getCount(parameters, "parameter"),
+    formatAmount(parameters, "parameter"),
   ];
 }
 
@@ -33,11 +33,11 @@ function facts(inspection: GgufInspection): string[][] {
   const { version, byteOrder, alignment, name, split, quantization, contextLength, tensors } = inspection;
   const rows: [string, string | undefined][] = [
     ["name", name === undefined ? undefined : printable(name)],
-    ["file", `GGUF version ${version}, ${byteOrder}, aligned to ${alignment} bytes, ${getCount(tensors.length, "tensor")}`],
+    ["file", `GGUF version ${version}, ${byteOrder}, aligned to ${alignment} bytes, ${formatAmount(tensors.length, "tensor")}`],
     ["part", split === undefined ? undefined : `${split.part} of ${split.of}: the figures are of this part alone`],
     ["quantization", quantization === undefined ? undefined : quantizationWords(quantization)],
     ["tokenizer", tokenizerWords(inspection)],
-    ["context", contextLength === undefined ? undefined : getCount(contextLength, "token")],
+    ["context", contextLength === undefined ? undefined : formatAmount(contextLength, "token")],
     ...memoryRows(inspection),
   ];
   return rows.flatMap(([label, words]) => (words === undefined ? [] : [[label, words]]));
@@ -54,7 +54,7 @@ function tokenizerWords({ tokenizer }: GgufInspection): string {
   return [
     printable(model, 30),
     ...(pretokenizer === undefined ? [] : [`split as ${printable(pretokenizer, 30)}`]),
-    ...(vocabulary === undefined ? [] : [getCount(vocabulary, "token")]),
+    ...(vocabulary === undefined ? [] : [formatAmount(vocabulary, "token")]),
     hasChatTemplate ? "with a chat template" : "no chat template",
   ].join(", ");
 }
@@ -62,7 +62,7 @@ function tokenizerWords({ tokenizer }: GgufInspection): string {
 function memoryRows({ memory, memoryUnknown }: GgufInspection): [string, string][] {
   if (memory === undefined) return memoryUnknown === undefined ? [] : [["memory", `not estimated: ${memoryUnknown}`]];
   const { context, weightBytes, cacheBytes, totalBytes, formula, note } = memory;
-  const words = `${formatBytes(totalBytes)} for ${getCount(context, "token")}`;
+  const words = `${formatBytes(totalBytes)} for ${formatAmount(context, "token")}`;
   return [
     [
       "memory",

@@ -2,7 +2,7 @@
 import { printable } from "../output/table.ts";
 import type { OnnxInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../output/units.ts";
-import { backendsSection, getCount, formatCount, formatShape, section, typesSection } from "./sections.ts";
+import { backendsSection, formatAmount, formatCount, formatShape, section, typesSection } from "./sections.ts";
 
 /** The parts of the first line that `inferyard inspect` prints for an ONNX file: producer, size, parameters. */
 export function onnxHeadline({ bytes, externalFiles, parameters, producer }: OnnxInspection): string[] {
@@ -10,7 +10,7 @@ export function onnxHeadline({ bytes, externalFiles, parameters, producer }: Onn
   return [
     "onnx",
     beside > 0 ? `${formatBytes(bytes)} and ${formatBytes(beside)} beside it` : formatBytes(bytes),
-    getCount(parameters, "parameter"),
+    formatAmount(parameters, "parameter"),
     ...(producer === undefined ? [] : [printable(producer)]),
   ];
 }
@@ -40,7 +40,7 @@ export function onnxSections(inspection: OnnxInspection): string[] {
     ...typesSection("weights", types),
     ...typesSection("constants in nodes", constants),
     ...section("files beside it", beside),
-    ...section(`${getCount(nodes, "node")}   ${sets.join(", ")}   IR version ${irVersion}`, used, ["operator", "nodes"]),
+    ...section(`${formatAmount(nodes, "node")}   ${sets.join(", ")}   IR version ${irVersion}`, used, ["operator", "nodes"]),
     ...section(
       "metadata",
       Object.entries(metadata).map(([key, text]) => [printable(key), printable(text.value, 80)]),

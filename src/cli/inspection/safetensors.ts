@@ -2,12 +2,12 @@
 import { printable } from "../output/table.ts";
 import type { SafetensorsInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../output/units.ts";
-import { backendsSection, getCount, section, typesSection } from "./sections.ts";
+import { backendsSection, formatAmount, section, typesSection } from "./sections.ts";
 
 /** The parts of the first line that `inferyard inspect` prints for a safetensors file. */
 export function safetensorsHeadline({ architecture, bytes, parameters }: SafetensorsInspection): string[] {
   const name = architecture === undefined ? [] : [printable(architecture)];
-  return ["safetensors", ...name, formatBytes(bytes), getCount(parameters, "parameter")];
+  return ["safetensors", ...name, formatBytes(bytes), formatAmount(parameters, "parameter")];
 }
 
 /** The tables that `inferyard inspect` prints below the first line for a safetensors file; one text per table. */

@@ -14,7 +14,7 @@ export function formatCount(count: number): string {
 }
 
 /** A count with its noun: "1 node", "1,289 nodes". */
-export function getCount(count: number, noun: string): string {
+export function formatAmount(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 

@@ -2,8 +2,8 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { MeasuringOptions, RoundProgress } from "../../measuring/index.ts";
-import { positiveInteger } from "../option-flags.ts";
-import { addBulkLoadFlags, type Session, withNotice } from "../session.ts";
+import { parsePositiveInteger } from "../option-flags.ts";
+import { addBulkLoadFlags, type CommandSession, withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Flags of commands that measure. */
@@ -17,17 +17,17 @@ export interface MeasuringFlags {
 /** Adds the flags shared by `bench` and `tune` to a command. */
 export function addMeasuringFlags(command: Command): Command {
   return addBulkLoadFlags(command)
-    .addOption(new Option("--rounds <number>", "times every target is measured (default: 3)").argParser(positiveInteger))
+    .addOption(new Option("--rounds <number>", "times every target is measured (default: 3)").argParser(parsePositiveInteger))
     .addOption(
-      new Option("--count <number>", "inputs of the call with many (default: 96; 4 generations)").argParser(positiveInteger),
+      new Option("--count <number>", "inputs of the call with many (default: 96; 4 generations)").argParser(parsePositiveInteger),
     )
-    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
+    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(parsePositiveInteger));
 }
 
 /** Runs a measurement and shows its progress in the terminal. Downloads the model first if it is not on this machine. */
 export async function measureWithNotice<Result>(
   terminal: Terminal,
-  { runtime, model, settings: { variant }, config, notice }: Session,
+  { runtime, model, settings: { variant }, config, notice }: CommandSession,
   { rounds, count }: MeasuringFlags,
   measure: (options: MeasuringOptions) => Promise<Result>,
 ): Promise<Result> {

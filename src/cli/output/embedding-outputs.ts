@@ -1,9 +1,9 @@
 /** `inferyard embed --outputs`: runs the command and prints embeddings in several forms. */
 import type { EmbedOutputsRequest, EmbedOutputsResult } from "../../api/task-requests.ts";
 import { embedOptions } from "../../tasks/embedding/embed-options.ts";
-import { type EmbedOutputsOptions, checkOutputs } from "../../tasks/embedding/output-options.ts";
+import { type EmbedOutputsOptions, checkEmbeddingOutputs } from "../../tasks/embedding/output-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
-import { type GlobalFlags, type Session, withNotice } from "../session.ts";
+import { type GlobalFlags, type CommandSession, withNotice } from "../session.ts";
 import { configured, noteTruncated } from "../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { formatTable, printable } from "./table.ts";
@@ -19,12 +19,12 @@ export interface OutputFlags extends GlobalFlags {
 export async function embedInForms(
   texts: readonly string[],
   flags: OutputFlags,
-  { runtime, model, notice, ...session }: Session,
+  { runtime, model, notice, ...session }: CommandSession,
   terminal: Terminal,
 ): Promise<void> {
   const outputs = flags.outputs.split(",").map((form) => form.trim()) as EmbedOutputsOptions["outputs"]; // checked next
   const options: EmbedOutputsOptions = { ...optionsFromFlags(embedOptions, flags), outputs };
-  checkOutputs(options);
+  checkEmbeddingOutputs(options);
   const request: EmbedOutputsRequest = {
     ...options,
     ...configured({ runtime, model, notice, ...session }),

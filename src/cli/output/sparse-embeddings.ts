@@ -4,7 +4,7 @@ import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { SparseEmbedding } from "../../tasks/sparse-embedding/sparse-vectors.ts";
 import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
-import { type GlobalFlags, type Session, withNotice } from "../session.ts";
+import { type GlobalFlags, type CommandSession, withNotice } from "../session.ts";
 import { formatTable, printable } from "./table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { configured, noteTruncated } from "../task-command.ts";
@@ -16,7 +16,7 @@ type TokenOf = (id: number) => string;
 export async function embedSparsely(
   texts: readonly string[],
   flags: GlobalFlags,
-  session: Session,
+  session: CommandSession,
   terminal: Terminal,
 ): Promise<void> {
   const { runtime, model, notice } = session;

@@ -3,7 +3,7 @@
  * contain them. Replaces src/backends/wasm/package.ts.
  */
 import type { Requirement } from "../../contract/backend.ts";
-import type { EngineOptions, GraphSource } from "../../backends/wasm/engine-options.ts";
+import type { EngineOptions, WasmGraphSource } from "../../backends/wasm/engine-options.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../../backends/onnxruntime/library.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { listCachedFiles } from "../../platform/browser/model-cache.ts";
@@ -46,7 +46,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
 }
 
 /** The bytes of an ONNX graph, and of the cached files whose names begin with its name, where exporters put external weights. */
-export async function graphSource(path: string): Promise<GraphSource> {
+export async function graphSource(path: string): Promise<WasmGraphSource> {
   const name = basename(path);
   const beside = (await listCachedFiles(dirname(path))).filter(({ url }) => url !== path && basename(url).startsWith(name));
   const externalData = await Promise.all(beside.map(async ({ url }) => ({ path: basename(url), data: await readBytes(url) })));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Recording } from "../../../test/devices/recorded/recording.ts";
-import type { Output } from "../sources.ts";
+import type { CommandOutput } from "../sources.ts";
 import { probeCuda } from "./cuda.ts";
 import { a100Instances } from "../../../test/devices/recorded/a100-instances.ts";
 import { h200Banner, h200Query, h200Server } from "../../../test/devices/recorded/h200-server.ts";
@@ -17,7 +17,7 @@ const withVisible = (recording: Recording, list: string): Recording => ({
   ...recording,
   environment: { ...recording.environment, CUDA_VISIBLE_DEVICES: list },
 });
-const failing = (reason: string): Output => ({ ok: false, stdout: "", reason });
+const failing = (reason: string): CommandOutput => ({ ok: false, stdout: "", reason });
 
 async function sourceOfFirst(environment: Record<string, string>): Promise<string | undefined> {
   const finding = await probe({ ...twoGpuBox, environment: { PATH: "/usr/bin", ...environment } });

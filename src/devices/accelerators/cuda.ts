@@ -3,9 +3,9 @@ import type { Accelerator } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
-import type { MachineSources, Output } from "../sources.ts";
+import type { MachineSources, CommandOutput } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
-import { findLibrary, findProgram } from "../libraries.ts";
+import { findSystemLibrary, findProgram } from "../libraries.ts";
 import { gpuQueries, parseCudaVersion, parseGpuRows, parseInstances } from "./nvidia-smi.ts";
 import { byUniqueUuid, visibleDevices } from "./visible-devices.ts";
 
@@ -81,7 +81,7 @@ async function kernelDriverRow(sources: MachineSources, path: string): Promise<G
 
 /** Path of NVIDIA's driver library as the loader finds it. Undefined without one. */
 export function findCudaDriver(sources: MachineSources): Promise<string | undefined> {
-  return findLibrary(sources, cudaDriverName(sources));
+  return findSystemLibrary(sources, cudaDriverName(sources));
 }
 
 function cudaDriverName({ platform }: MachineSources): string {
@@ -96,8 +96,11 @@ async function noDriverReason(sources: MachineSources): Promise<string> {
     : `no NVIDIA driver on this machine (${libraryName} not found)`;
 }
 
-async function queryGpus(sources: MachineSources, program: string): Promise<Output & { readonly rows: readonly GpuRow[] }> {
-  let output: Output = { ok: false, stdout: "", reason: "it was not asked" };
+async function queryGpus(
+  sources: MachineSources,
+  program: string,
+): Promise<CommandOutput & { readonly rows: readonly GpuRow[] }> {
+  let output: CommandOutput = { ok: false, stdout: "", reason: "it was not asked" };
   for (const fields of gpuQueries) {
     output = await sources.run(program, [`--query-gpu=${fields.join(",")}`, "--format=csv,noheader,nounits"]);
     if (output.ok) return { ...output, rows: parseGpuRows(output.stdout, fields) };

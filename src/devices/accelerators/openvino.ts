@@ -2,7 +2,7 @@
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent } from "./probe-result.ts";
-import { findLibrary } from "../libraries.ts";
+import { findSystemLibrary } from "../libraries.ts";
 
 /** File names of the library. Since 2022 they end in the version, for example libopenvino.so.2541 or libopenvino.2541.dylib. */
 const libraryNames: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
@@ -13,7 +13,7 @@ const libraryNames: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
 /** Looks for the OpenVINO library, where the loader would find it or in INTEL_OPENVINO_DIR. */
 export async function probeOpenVino(sources: MachineSources): Promise<ProbeResult> {
   const library =
-    (await findLibrary(sources, libraryNames[sources.platform] ?? /^libopenvino\.so(?:\.\d+)*$/)) ??
+    (await findSystemLibrary(sources, libraryNames[sources.platform] ?? /^libopenvino\.so(?:\.\d+)*$/)) ??
     (await inInstallation(sources));
   if (library === undefined) return absent("no OpenVINO runtime on this machine (libopenvino not found)");
   return { devices: [{ device: { type: "openvino", index: 0 }, name: "OpenVINO runtime", source: library }] };

@@ -5,7 +5,7 @@
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
-import { findLibrary } from "../libraries.ts";
+import { findSystemLibrary } from "../libraries.ts";
 import { findWindowsNeuralProcessors } from "./windows.ts";
 
 /** Google's PCI vendor id. Network and disk controllers of its cloud have it too, so the device id decides. */
@@ -77,7 +77,7 @@ async function tpuChip(sources: MachineSources, address: string): Promise<{ name
 async function tpuLibrary(sources: MachineSources): Promise<string | undefined> {
   const chosen = sources.environment["TPU_LIBRARY_PATH"];
   if (chosen !== undefined && (await sources.exists(chosen))) return chosen;
-  return findLibrary(sources, "libtpu.so");
+  return findSystemLibrary(sources, "libtpu.so");
 }
 
 interface NeuralProcessor {

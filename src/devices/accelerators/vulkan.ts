@@ -8,7 +8,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
-import { directoriesIn, findLibrary, findProgram } from "../libraries.ts";
+import { directoriesIn, findSystemLibrary, findProgram } from "../libraries.ts";
 
 const loaderNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: "vulkan-1.dll", darwin: "libvulkan.1.dylib" };
 
@@ -28,7 +28,7 @@ const manifestVendors: readonly (readonly [RegExp, string])[] = [
  */
 export async function probeVulkan(sources: MachineSources): Promise<ProbeResult> {
   const loaderName = loaderNames[sources.platform] ?? "libvulkan.so.1";
-  const loader = await findLibrary(sources, loaderName);
+  const loader = await findSystemLibrary(sources, loaderName);
   if (loader === undefined) return absent(`no Vulkan loader on this machine (${loaderName} not found)`);
   const manifests = sources.platform === "linux" ? await driverManifests(sources) : undefined;
   if (manifests?.length === 0) return absent(`the Vulkan loader is here (${loader}), but no driver for it`);

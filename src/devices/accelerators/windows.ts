@@ -5,7 +5,7 @@
 import type { Accelerator } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ProbeResult } from "./probe-result.ts";
-import type { MachineSources, Output } from "../sources.ts";
+import type { MachineSources, CommandOutput } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 import { windowsSystemDirectory } from "../libraries.ts";
 
@@ -58,7 +58,7 @@ function neuralDevice(driver: RegistryKey, index: number): Accelerator {
 
 type RegistryKey = ReadonlyMap<string, string>;
 
-function query(sources: MachineSources, key: string): Promise<Output> {
+function query(sources: MachineSources, key: string): Promise<CommandOutput> {
   return sources.run(`${windowsSystemDirectory(sources)}\\reg.exe`, ["query", key, "/s"]);
 }
 

@@ -11,7 +11,7 @@ import { describeType, type TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
+import { evaluateNode, type ConstantFolder } from "../interpret/evaluate.ts";
 
 import { TraceLog } from "./trace-log.ts";
 import { isOptional, isSequence, type TracedValue } from "./traced-value.ts";
@@ -48,7 +48,7 @@ export class Builder {
   constructor(
     limits: Partial<TraceLimits> | TraceBudget = {},
     mode: BuildMode = "graph",
-    fold: ConstantFolder = evaluate,
+    fold: ConstantFolder = evaluateNode,
     log: TraceLog = new TraceLog(),
   ) {
     this.budget = limits instanceof TraceBudget ? limits : new TraceBudget(limits);

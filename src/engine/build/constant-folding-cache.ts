@@ -13,7 +13,7 @@ import { LazyStorage } from "../ir/lazy-storage.ts";
 import { withLazyStorage, storageIdentity, type Literal, literalWithStorage, reshaped } from "../ir/literal.ts";
 import { exactText, literalKey } from "../ir/literal-key.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
+import { evaluateNode, type ConstantFolder } from "../interpret/evaluate.ts";
 
 /** Constants of at most so many elements are identified by their elements, because exporters repeat them for each use. */
 const maxInlineElements = 8;
@@ -89,11 +89,11 @@ export class ConstantFoldingCache {
     const key = this.#foldKey(operation, inputs);
     const known = key === undefined ? undefined : (this.#results.get(key) ?? this.#importedResults(key, operation, inputs));
     if (known !== undefined) return known;
-    const results = evaluate(operation, inputs);
+    const results = evaluateNode(operation, inputs);
     if (key === undefined || !this.#isRecording) return results;
     const cached = results.map((literal, index): Literal => {
       if (this.isModelConstant(literal)) return literal; // a reshape, which shares the storage of its operand
-      return withLazyStorage(literal, { materialize: () => (evaluate(operation, inputs)[index] as Literal).data });
+      return withLazyStorage(literal, { materialize: () => (evaluateNode(operation, inputs)[index] as Literal).data });
     });
     for (const literal of cached) this.#register(literal);
     this.#results.set(key, cached);
@@ -137,7 +137,7 @@ export class ConstantFoldingCache {
     const results = this.#imported.results.get(key)?.map(({ id, dataType, shape, data }, index): Literal => {
       const same = this.#literals.get(id);
       if (same !== undefined) return reshaped(same, shape);
-      const materialize = (): TensorData => (evaluate(operation, inputs)[index] as Literal).data;
+      const materialize = (): TensorData => (evaluateNode(operation, inputs)[index] as Literal).data;
       const literal =
         data === undefined
           ? literalWithStorage(new LazyStorage(undefined, { materialize }), dataType, shape)

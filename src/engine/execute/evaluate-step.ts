@@ -2,7 +2,7 @@
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate } from "../interpret/evaluate.ts";
+import { evaluateNode } from "../interpret/evaluate.ts";
 
 /**
  * Computes an operation with the interpreter and returns its outputs. Throws INPUT_INVALID when the values of its inputs are invalid, such as an
@@ -10,7 +10,7 @@ import { evaluate } from "../interpret/evaluate.ts";
  */
 export function evaluateStep(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   try {
-    return evaluate(operation, inputs);
+    return evaluateNode(operation, inputs);
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${getMessage(error)}`, { cause: error });
   }

@@ -75,15 +75,15 @@ const kernels: Kernels = {
   "integer-matmul": evaluateIntegerMatmul,
   "integer-linear": evaluateIntegerLinear,
   "fused-matmul": evaluateFusedMatmul,
-  elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluate),
+  elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluateNode),
   call: callFunction,
 };
 
 /** Computes the outputs of an operation on constants, as `evaluate` does, perhaps from a cache. */
-export type ConstantFolder = typeof evaluate;
+export type ConstantFolder = typeof evaluateNode;
 
 /** The outputs of one operation. Throws Error if the values of the inputs are invalid, such as an index out of range. */
-export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
+export function evaluateNode(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   const kernel = kernels[operation.kind] as (operation: Operation, inputs: readonly Literal[]) => readonly Literal[];
   return kernel(operation, inputs);
 }

@@ -35,7 +35,7 @@ class Parser {
     } else if (cursor.takeWord("constant")) {
       const { name, type } = typedName(cursor);
       cursor.expect("=");
-      this.#made(name, { type, constant: readElements(type, cursor) });
+      this.#made(name, { type, constant: readLiteralElements(type, cursor) });
     } else if (cursor.takeWord("output")) {
       const name = cursor.name();
       cursor.expect("=");
@@ -128,7 +128,7 @@ function steps(cursor: TextCursor): readonly ElementStep[] {
 }
 
 /** Reads the elements of a constant of a type: `[1, 2, 0.5]`. */
-export function readElements({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
+export function readLiteralElements({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
   const elements = cursor.elements();
   if (elements.length !== elementCount(shape))
     throw new Error(

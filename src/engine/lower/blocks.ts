@@ -7,7 +7,7 @@ import {
   blockMatmul,
   type BlockMatmulRequest,
   elementwise,
-  gatherRows,
+  gatherBlockRows,
   type Kernel,
   packBlocks,
   packedBlockBytes,
@@ -184,7 +184,12 @@ export function lowerBlockGather(
     return { calls: [{ id: gatherScalarId, host, operands }] };
   }
   const weights: Operand = { kind: "packed", weights: packedBlocks(source, blocks) };
-  return singleCall(gatherRows({ n, k, count, format, indexType }), weights, tensorOperand(indices), tensorOperand(outputs[0]));
+  return singleCall(
+    gatherBlockRows({ n, k, count, format, indexType }),
+    weights,
+    tensorOperand(indices),
+    tensorOperand(outputs[0]),
+  );
 }
 
 /** Weights as they are stored: blocks row by row. */

@@ -1,7 +1,7 @@
 /** Lowers fused chains of elementwise operations to generated loops. */
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { elementBytes, type ElementwiseRequest, elementwise, registerType, supportsElementwise } from "../codegen/wasm/index.ts";
+import { laneBytes, type ElementwiseRequest, elementwise, registerType, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes, integerRange } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
@@ -63,7 +63,7 @@ function computesInFloat16({ steps }: NodeOf<"elementwise">["operation"], inputs
 }
 
 function isKernelType(type: ElementType): type is KernelType {
-  return Object.hasOwn(elementBytes, type);
+  return Object.hasOwn(laneBytes, type);
 }
 
 /** The range of an integer type that kernels compute as int32. */

@@ -5,14 +5,14 @@ import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
-import { getActivation } from "./patterns.ts";
+import { getFollowingActivation } from "./patterns.ts";
 import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Replaces convolution + constant bias per channel, and convolution + ReLU, tanh or sigmoid, by one convolution that does both. */
 export const fuseConvolutions: Pass = valuePass(fused);
 
 function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
-  const activation = getActivation(node);
+  const activation = getFollowingActivation(node);
   if (activation !== undefined) return withActivation(rewriter, ...activation);
   const { operation, inputs } = node;
   const [a, b] = inputs;

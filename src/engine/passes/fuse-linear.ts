@@ -2,7 +2,7 @@
 import { type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
-import { getActivation } from "./patterns.ts";
+import { getFollowingActivation } from "./patterns.ts";
 import { type Pass, type Rewriter, valuePass } from "./rewrite.ts";
 
 /** Turns float32 matmul by a constant matrix into "linear", and merges the additions and activations that follow "linear" or "integer-linear" into it. */
@@ -14,7 +14,7 @@ function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
   if (a === undefined) return undefined;
   if (operation.kind === "matmul") return weighted(rewriter, a, b);
   if (operation.kind === "gelu") return withActivation(rewriter, a, operation.approximate === "tanh" ? "gelu-tanh" : "gelu");
-  const activation = getActivation(node);
+  const activation = getFollowingActivation(node);
   if (activation !== undefined) return withActivation(rewriter, ...activation);
   if (operation.kind !== "binary" || operation.function !== "add" || b === undefined) return undefined;
   return withAddend(rewriter, a, b) ?? withAddend(rewriter, b, a);

@@ -32,7 +32,7 @@ export function getOperand(rewriter: Rewriter, value: Value, name: UnaryFunction
 }
 
 /** The operand and the name of an activation that a product can be fused with: tanh, sigmoid or ReLU; undefined if the node computes something else. */
-export function getActivation({ operation, inputs }: GraphNode): readonly [x: Value, name: Activation] | undefined {
+export function getFollowingActivation({ operation, inputs }: GraphNode): readonly [x: Value, name: Activation] | undefined {
   const [x, other] = inputs;
   if (x === undefined) return undefined;
   if (operation.kind === "unary" && (operation.function === "tanh" || operation.function === "sigmoid"))

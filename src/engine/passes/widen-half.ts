@@ -8,10 +8,10 @@ import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
+import { evaluateNode, type ConstantFolder } from "../interpret/evaluate.ts";
 
 /** Widens all float16 values to float32. Returns the graph unchanged if an operation depends on the bits of float16. */
-export function widenHalf(graph: Graph, fold: ConstantFolder = evaluate): Graph {
+export function widenHalf(graph: Graph, fold: ConstantFolder = evaluateNode): Graph {
   const hasFloat16 = ({ inputs, outputs }: GraphNode): boolean => inputs.some(isHalf) || outputs.some(isHalf);
   if (!graph.nodes.some(hasFloat16) || graph.nodes.some(needsBits)) return graph;
   return new Widening(fold).graph(graph);

@@ -53,7 +53,7 @@ export interface EncoderDecoderGraphs {
 
 const parts = ["key", "value"] as const;
 /** Input of the decoder: 1 for tokens of the source, 0 for padding. The decoder in `execute/decode` knows these inputs by their names. */
-export const sourceMaskName = "encoder_attention_mask";
+export const sourceMaskInput = "encoder_attention_mask";
 
 /** Makes the encoder, with outputs `encoder.{layer}.{key|value}`, and the decoder, which has inputs of these names. */
 export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraphs {
@@ -85,7 +85,7 @@ export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraph
       outputSize: vocabulary,
       build: (ops, inputs, updateCache, input) => {
         const selfBias = model.selfBias(ops, inputs);
-        const bias = paddingBias(ops, input(sourceMaskName));
+        const bias = paddingBias(ops, input(sourceMaskInput));
         const hidden = blocks.reduce(
           (x, each, layer) => {
             const cache = { key: input(`encoder.${layer}.key`), value: input(`encoder.${layer}.value`) };
@@ -96,7 +96,7 @@ export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraph
         return model.getLogits(ops, hidden);
       },
     },
-    [int64Info(sourceMaskName, length), ...states],
+    [int64Info(sourceMaskInput, length), ...states],
   );
   return { encoder, decoder, maxSourceTokens };
 }

@@ -15,7 +15,7 @@ import { t5Encoders, t5Models } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
 import { optArchitectures } from "./opt.ts";
-import { type EncoderDecoderGraphs, sourceMaskName } from "./encoder-decoder.ts";
+import { type EncoderDecoderGraphs, sourceMaskInput } from "./encoder-decoder.ts";
 import type { Architecture, Architectures, GetInput, Transformer } from "./transformer.ts";
 import type { PackedType } from "../../formats/scaled-blocks/encode.ts";
 import { type PackedWeightNames, type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
@@ -118,7 +118,7 @@ export function buildEncoderDecoder(
   const { model, weights } = made(name, encoderDecoders, values, stored, packTo);
   const { encoder, decoder, maxSourceTokens } = model;
   return {
-    source: getSource((inputs) => (inputs.has(sourceMaskName) ? decoder : encoder), weights),
+    source: getSource((inputs) => (inputs.has(sourceMaskInput) ? decoder : encoder), weights),
     inputs: decoder.inputs,
     outputs: decoder.outputs,
     encoderInputs: encoder.inputs,

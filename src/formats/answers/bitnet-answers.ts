@@ -5,7 +5,7 @@ import { decodeI2S, fitsI2SLayout, i2s, i2sBlocks, i2sBytes, type I2SLayout, i2s
 import { tableCodeBytes, tableScaleOffset, unpackTables, usedCodeBytes } from "../gguf/blocks/lookup-tables.ts";
 import { parseTiles, publishedTiles, type TableType, type TiledShape, tileProblem } from "../gguf/blocks/tl-tiles.ts";
 import { answerTable } from "./answer-table.ts";
-import { computeDigest, displaced, patternBytes } from "./pattern.ts";
+import { computePatternDigest, displaced, patternBytes } from "./pattern.ts";
 
 /** Rows and columns of the known matrix in I2_S. */
 export const i2sAnswerShape = { rows: 8, columns: 128 } as const;
@@ -36,7 +36,7 @@ export function findI2SProblem(): string | undefined {
     const values = new Float32Array(elements);
     decodeBlocks(i2s, blocks, values);
     const all = [decodeI2S(bytes, shape), Float32Array.from(codes, (code) => code * scale), values];
-    if (all.some((each) => computeDigest(each) !== answerTable.i2s.digests[layout]))
+    if (all.some((each) => computePatternDigest(each) !== answerTable.i2s.digests[layout]))
       return `the decoder of I2_S gives wrong values in the layout "${layout}"`;
   }
   const wrong = fits.find(([layout, ...shape]) => fitsI2SLayout(layout, shape[0], shape[1]) !== shape[2]);
@@ -115,7 +115,7 @@ export function findTableProblem(type: TableType): string | undefined {
   for (const [index, shape] of tableAnswerShapes[type].entries()) {
     const bytes = tableAnswerBytes(type, shape);
     if (usedCodeBytes(type, shape) !== bytes.length) return `a matrix in ${type} uses ${usedCodeBytes(type, shape)} bytes`;
-    if (computeDigest(unpackTables(type, displaced(bytes), shape)) !== answerTable.tables[type][index])
+    if (computePatternDigest(unpackTables(type, displaced(bytes), shape)) !== answerTable.tables[type][index])
       return `the decoder of ${type} gives wrong weights for a matrix of ${shape.rows}x${shape.columns}`;
     const limits = type === "TL1" ? [8] : [8, 13];
     for (const limit of limits) {
@@ -151,7 +151,7 @@ export function publishedTileDigest(type: TableType): number {
     const tiles = publishedTiles(type, rows, columns);
     return [tiles?.rows ?? 0, tiles?.columns ?? 0, tiles?.registerRows ?? 0];
   };
-  return computeDigest(Float32Array.from(publishedShapes.flatMap(getSizes)));
+  return computePatternDigest(Float32Array.from(publishedShapes.flatMap(getSizes)));
 }
 
 /** What is wrong with tiles that are read from text. */

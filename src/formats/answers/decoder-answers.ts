@@ -9,7 +9,7 @@ import { blockFormats, decodeTensor } from "../gguf/blocks/index.ts";
 import { answerTable } from "./answer-table.ts";
 import { findI2SProblem, findTableProblem } from "./bitnet-answers.ts";
 import { findScaledBlockProblem, findTernaryBlockProblem } from "./own-block-answers.ts";
-import { computeDigest, displaced } from "./pattern.ts";
+import { computePatternDigest, displaced } from "./pattern.ts";
 
 /** Types of plain numbers: bytes, and the numbers that they are. */
 const numbers: Readonly<Record<string, { readonly bytes: readonly number[]; readonly values: readonly number[] }>> = {
@@ -91,10 +91,10 @@ function findBlockProblem(type: string, format: BlockFormat): string | undefined
   const bytes = displaced(decodeBase64(blocks));
   const values = new Float32Array(answerTable.elements);
   decodeBlocks(format, bytes, values);
-  if (computeDigest(values) !== digest)
+  if (computePatternDigest(values) !== digest)
     return `the decoder of ${type} gives other values than gguf-py for ${values.length} elements`;
   const tensor = blockFormats[type] === format ? decodeTensor(type, bytes, values.length) : values;
-  if (computeDigest(tensor) !== digest) return `tensors of ${type} are not decoded as their blocks`;
+  if (computePatternDigest(tensor) !== digest) return `tensors of ${type} are not decoded as their blocks`;
   return findOverrun(type, format, bytes);
 }
 

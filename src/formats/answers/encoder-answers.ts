@@ -3,7 +3,7 @@ import { type EncodableType, encodeTensor } from "../gguf/blocks/encode.ts";
 import { getPacking, type PackedType, packValues } from "../scaled-blocks/encode.ts";
 import { answerTable } from "./answer-table.ts";
 import { requireOnce } from "./decoder-answers.ts";
-import { computeDigest, patternBytes } from "./pattern.ts";
+import { computePatternDigest, patternBytes } from "./pattern.ts";
 
 /** Elements of the known tensor. */
 const elements = 2048;
@@ -36,7 +36,7 @@ export function encodedDigest(type: EncodableType): number {
   const all = [encodedValues(), ...(isTernary ? [ternaryValues(), new Float32Array(256)] : [])].map((values) =>
     encodeTensor(type, values),
   );
-  return computeDigest(Uint8Array.from(all.flatMap((bytes) => [...bytes])));
+  return computePatternDigest(Uint8Array.from(all.flatMap((bytes) => [...bytes])));
 }
 
 /** Error of the encoder of a type, as a message; undefined if it is right. */
@@ -51,7 +51,7 @@ export const requireEncoder: (type: EncodableType) => void = requireOnce(findEnc
 
 /** Error of the packing of weights to a type at a load, as a message; undefined if it is right. */
 export function findPackingProblem(type: PackedType): string | undefined {
-  if (computeDigest(packValues(type, encodedValues())) !== answerTable.packings[type])
+  if (computePatternDigest(packValues(type, encodedValues())) !== answerTable.packings[type])
     return `weights are packed to ${type} in another way than they should be`;
   const { format, maxError, type: ofType } = getPacking(type);
   if (

@@ -12,7 +12,7 @@ export function patternBytes(length: number, seed: number): Uint8Array {
 }
 
 /** A digest: FNV-1a of the bytes (Fowler, Noll, Vo 1991), 32 bits. -0 in a Float32Array counts as 0. */
-export function computeDigest(values: Float32Array | Int8Array | Uint8Array): number {
+export function computePatternDigest(values: Float32Array | Int8Array | Uint8Array): number {
   const plain = values instanceof Float32Array ? values.map((value) => (value === 0 ? 0 : value)) : values;
   let hash = 0x811c9dc5;
   for (const byte of new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -4,7 +4,7 @@
  * that changed what was written; `jsonText` writes that again.
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { type JsonBuilder, readJson } from "./json-reader.ts";
+import { type JsonBuilder, readJsonValue } from "./json-reader.ts";
 
 /** A number that JavaScript would write differently. */
 export class JsonNumber {
@@ -53,14 +53,14 @@ export function parseJson(json: string): unknown {
 export function keepWritten(value: unknown, json: string): void {
   if (typeof value !== "object" || value === null) return;
   const builder = new ExactBuilder();
-  const exact = readJson(json, builder);
+  const exact = readJsonValue(json, builder);
   if (builder.changed.size > 0) attach(value, exact, builder.changed);
 }
 
 /** The value of a JSON text with numbers that JavaScript would write differently as JsonNumber; `getKeys` gives the order of keys. Throws as `parseJson`. */
 export function parseExactJson(json: string): unknown {
   JSON.parse(json); // the reader leaves it to JSON.parse what is valid
-  return readJson(json, new ExactBuilder());
+  return readJsonValue(json, new ExactBuilder());
 }
 
 /** Whether a value is an object of JSON: no list, and no JsonNumber. */

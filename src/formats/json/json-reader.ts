@@ -13,7 +13,7 @@ export interface JsonBuilder<Value> {
 }
 
 /** Reads a JSON text that JSON.parse accepts. Throws SyntaxError for some others. */
-export function readJson<Value>(json: string, builder: JsonBuilder<Value>): Value | string | boolean | null {
+export function readJsonValue<Value>(json: string, builder: JsonBuilder<Value>): Value | string | boolean | null {
   return new JsonReader(json, builder).read(0);
 }
 

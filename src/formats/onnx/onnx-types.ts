@@ -2,7 +2,7 @@
 import type { Precision } from "../../contract/backend.ts";
 
 /** An element type of ONNX tensors. */
-export interface OnnxType {
+export interface OnnxTypeProto {
   /** The name of the type in `tensor.ts` if it has one there, else the one in onnx.proto3 in lower case without underscores. */
   readonly name: string;
   /** Bits of one element; 0 for strings, whose size varies. */
@@ -11,7 +11,7 @@ export interface OnnxType {
   readonly precision?: Precision;
 }
 
-const types: ReadonlyMap<number, OnnxType> = new Map<number, OnnxType>([
+const types: ReadonlyMap<number, OnnxTypeProto> = new Map<number, OnnxTypeProto>([
   [1, { name: "float32", bits: 32, precision: "fp32" }],
   [2, { name: "uint8", bits: 8, precision: "int8" }],
   [3, { name: "int8", bits: 8, precision: "int8" }],
@@ -41,7 +41,7 @@ const types: ReadonlyMap<number, OnnxType> = new Map<number, OnnxType>([
 ]);
 
 /** The element type with this number in TensorProto.DataType, or undefined for a number of a later version of the format. */
-export function onnxType(number: number): OnnxType | undefined {
+export function onnxType(number: number): OnnxTypeProto | undefined {
   return types.get(number);
 }
 

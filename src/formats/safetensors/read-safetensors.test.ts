@@ -6,7 +6,7 @@ import { array, assert, asyncProperty, nat, tuple } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError, type ErrorCode } from "../../contract/errors.ts";
-import { readSafetensorsHeader, readTensor } from "./read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor } from "./read-safetensors.ts";
 import { writeSafetensors } from "./write-safetensors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
 
@@ -58,12 +58,13 @@ describe("reading", () => {
     const header = await readSafetensorsHeader(await fileOf(referenceBytes));
     expect([...header.metadata]).toEqual([["bits", "8"]]);
     expect([...header.tensors.keys()].sort()).toEqual(Object.keys(referenceTensors).sort());
-    for (const [name, tensor] of Object.entries(referenceTensors)) expect(await readTensor(header, name)).toEqual(tensor);
+    for (const [name, tensor] of Object.entries(referenceTensors))
+      expect(await readSafetensorsTensor(header, name)).toEqual(tensor);
   });
 
   it("names the tensors a file has when asked for another", async () => {
     const header = await readSafetensorsHeader(await fileOf(referenceBytes));
-    const { code, message } = await refusal(readTensor(header, "embedding.weight"));
+    const { code, message } = await refusal(readSafetensorsTensor(header, "embedding.weight"));
     expect(code).toBe("MODEL_UNSUPPORTED");
     expect(message).toContain('"weights"');
   });
@@ -72,7 +73,7 @@ describe("reading", () => {
     const header = await readSafetensorsHeader(
       await fileOf(fileBytes('{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}', 2)),
     );
-    expect((await refusal(readTensor(header, "a"))).code).toBe("MODEL_UNSUPPORTED");
+    expect((await refusal(readSafetensorsTensor(header, "a"))).code).toBe("MODEL_UNSUPPORTED");
   });
 
   it("says which file is missing", async () => {
@@ -84,14 +85,14 @@ describe("reading", () => {
     const path = await fileOf(referenceBytes);
     expect((await refusal(readSafetensorsHeader(path, AbortSignal.abort()))).code).toBe("ABORTED");
     const header = await readSafetensorsHeader(path);
-    expect((await refusal(readTensor(header, "ids", AbortSignal.abort()))).code).toBe("ABORTED");
+    expect((await refusal(readSafetensorsTensor(header, "ids", AbortSignal.abort()))).code).toBe("ABORTED");
   });
 
   it("notices a file that shrank after its header was read", async () => {
     const path = await fileOf(referenceBytes);
     const header = await readSafetensorsHeader(path);
     await truncate(path, referenceBytes.length - 3);
-    expect((await refusal(readTensor(header, "embeddings"))).code).toBe("MODEL_INVALID");
+    expect((await refusal(readSafetensorsTensor(header, "embeddings"))).code).toBe("MODEL_INVALID");
   });
 });
 

@@ -8,7 +8,7 @@ import { isMissing } from "../../platform/missing-file.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
 import { at, required, omitUndefined } from "../../contract/checked.ts";
 import { elementCount, type DataType, type Tensor, viewBytes } from "../../contract/tensor.ts";
-import { readJson } from "../json/json-reader.ts";
+import { readJsonValue } from "../json/json-reader.ts";
 
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
 export interface SafetensorsEntry {
@@ -105,7 +105,7 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
  * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is no tensor of that name or its type is not a `DataType`, and
  * otherwise as `readSafetensorsHeader` does.
  */
-export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
+export async function readSafetensorsTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const part = tensorRange(header, name);
   const { path } = part;
   return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
@@ -297,7 +297,7 @@ function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataSta
 
 /** Refuses a key that occurs twice in one object, of which JSON.parse silently keeps the last. `text` is valid JSON. */
 function refuseRepeatedKeys(path: string, text: string): void {
-  readJson<undefined>(text, {
+  readJsonValue<undefined>(text, {
     number: () => undefined,
     array: () => undefined,
     object(names) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Tensor } from "../../contract/tensor.ts";
-import { readTensor } from "./read-safetensors.ts";
+import { readSafetensorsTensor } from "./read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "./read-sharded.ts";
 import { writeSafetensors } from "./write-safetensors.ts";
 
@@ -43,7 +43,7 @@ describe("an index of safetensors files", () => {
       ["b", [4, 5, 6]],
       ["c", [3]],
     ] as const)
-      expect([...((await readTensor(header, name)).data as Float32Array)]).toEqual(data);
+      expect([...((await readSafetensorsTensor(header, name)).data as Float32Array)]).toEqual(data);
     expect(await pathsOfWeights(join(folder, first))).toEqual([join(folder, first)]);
     expect([...(await readWeightsHeader(join(folder, second))).tensors.keys()]).toEqual(["b"]);
   });

@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
-import { classify } from "./classify.ts";
+import { classifyLibrary } from "./classify.ts";
 import { type LoadedBackend, computeVerdict } from "./compute-verdict.ts";
 import { DependencyReader } from "./dependency-reader.ts";
 import { type FoundLibrary, type FoundNeeds, findNeeded } from "./find-needed.ts";
@@ -45,7 +45,7 @@ export async function analyzeLibrary(
   const indirectNeeds = found.indirect.map(({ need }) => need);
   const versions = checkVersions(binary, found.direct);
   const missingVersions = missingIndirectly(found);
-  const classes = classify(binary, basename(path));
+  const classes = classifyLibrary(binary, basename(path));
   const { symbols, requiredVersions: _required, needed: _needed, ...file } = binary;
   return {
     path: displayName,

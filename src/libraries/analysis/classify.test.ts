@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyLibrary } from "../../../test/libraries/fixtures/native-libraries.ts";
 import type { BinaryFile } from "../binaries/index.ts";
-import { classify } from "./classify.ts";
+import { classifyLibrary } from "./classify.ts";
 
 /** A library that exports these functions. */
 const exporting = (...names: readonly string[]): BinaryFile => ({
@@ -11,7 +11,7 @@ const exporting = (...names: readonly string[]): BinaryFile => ({
   ),
 });
 const classes = (file: BinaryFile, name = "libx.so"): readonly string[] =>
-  classify(file, name).map((each) => `${each.name} ${each.confidence}`);
+  classifyLibrary(file, name).map((each) => `${each.name} ${each.confidence}`);
 
 describe("classes by exports", () => {
   it.each(["", "64_"])("OpenBLAS as NumPy and SciPy build it, with the suffix '%s'", (suffix) => {
@@ -34,6 +34,6 @@ describe("classes by exports", () => {
     ["ggml-cpu-x64.dll", "x64"],
     ["libggml-cpu.so.0.9.4", undefined],
   ])("the build of %s by its name", (name, variant) => {
-    expect(classify(exporting(), name)[0]).toMatchObject({ name: "ggml-cpu", variant });
+    expect(classifyLibrary(exporting(), name)[0]).toMatchObject({ name: "ggml-cpu", variant });
   });
 });

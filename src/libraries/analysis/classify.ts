@@ -4,7 +4,7 @@ import type { LibraryClass } from "./library-analysis.ts";
 import { type ClassRule, classRules } from "./library-classes.ts";
 
 /** The classes of a library, in the order of the rules; empty if no rule applies. `fileName`: the name without its folder. */
-export function classify(binary: BinaryFile, fileName: string): LibraryClass[] {
+export function classifyLibrary(binary: BinaryFile, fileName: string): LibraryClass[] {
   const exported = new Set(binary.symbols.filter(({ isExported }) => isExported).map(({ name }) => name));
   const ownName = binary.name?.slice(binary.name.lastIndexOf("/") + 1);
   const names = [...new Set([ownName, fileName].filter((name) => name !== undefined))];

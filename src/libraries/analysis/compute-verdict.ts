@@ -1,11 +1,11 @@
 /** What a library computes with: the CPU alone, or an accelerator, by what it imports, exports, needs and contains. */
 import { abbreviatedList } from "../../contract/errors.ts";
 import type { BinaryFile } from "../binaries/index.ts";
-import type { AcceleratorName, ComputeVerdict, IndirectNeed } from "./library-analysis.ts";
+import type { LibraryAcceleratorName, ComputeVerdict, IndirectNeed } from "./library-analysis.ts";
 
 /** How the use of an accelerator shows in the tables of a library. */
 interface AcceleratorRule {
-  readonly name: AcceleratorName;
+  readonly name: LibraryAcceleratorName;
   readonly title: string;
   /** File names of its libraries, in lower case, without folders. */
   readonly library: RegExp;
@@ -64,7 +64,7 @@ const accelerators: readonly AcceleratorRule[] = [
 ];
 
 /** Names of accelerators, for messages. */
-export const acceleratorTitles: ReadonlyMap<AcceleratorName, string> = new Map(
+export const acceleratorTitles: ReadonlyMap<LibraryAcceleratorName, string> = new Map(
   accelerators.map(({ name, title }) => [name, title]),
 );
 

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { emptyLibrary } from "../../../test/libraries/fixtures/native-libraries.ts";
 import type { BinaryFile } from "../binaries/index.ts";
 import { checkFit } from "./fit.ts";
-import type { Host } from "./host.ts";
+import type { AnalysisHost } from "./host.ts";
 import type { LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
-const host: Host = { platform: "linux", architecture: "x86-64", byteOrder: "little", libc: "glibc" };
+const host: AnalysisHost = { platform: "linux", architecture: "x86-64", byteOrder: "little", libc: "glibc" };
 type Needs = Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">;
 const noNeeds: Needs = { needs: [], indirectNeeds: [], versions: [], missingVersions: [] };
 
-const problems = (file: Partial<BinaryFile>, here: Partial<Host> = {}, needs: Partial<Needs> = {}): readonly string[] => {
+const problems = (file: Partial<BinaryFile>, here: Partial<AnalysisHost> = {}, needs: Partial<Needs> = {}): readonly string[] => {
   const fit = checkFit({ ...emptyLibrary, ...file }, { ...host, ...here }, { ...noNeeds, ...needs });
   expect(fit.fits).toBe(fit.problems.length === 0);
   return fit.problems;
@@ -24,7 +24,7 @@ describe("a library fits a machine", () => {
     expect(problems({ format: "pe" }, { platform: "win32" })).toEqual([]);
   });
 
-  it.each<[Partial<BinaryFile>, Partial<Host>, string]>([
+  it.each<[Partial<BinaryFile>, Partial<AnalysisHost>, string]>([
     [{ format: "mach-o" }, {}, "it is for macOS, and this is linux"],
     [{ format: "pe" }, {}, "it is for Windows, and this is linux"],
     [{}, { platform: "win32" }, "it is for Linux and other Unix systems, and this is win32"],

@@ -1,6 +1,6 @@
 /** Whether a library fits this machine and this program, by its tables. */
 import type { BinaryFile } from "../binaries/index.ts";
-import type { Host } from "./host.ts";
+import type { AnalysisHost } from "./host.ts";
 import type { Fit, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
 /** Formats that each operating system loads. */
@@ -18,7 +18,7 @@ const systems: Readonly<
 /** Compares the facts of a library with this machine, and with the needed libraries that were found. */
 export function checkFit(
   binary: BinaryFile,
-  host: Host,
+  host: AnalysisHost,
   {
     needs,
     indirectNeeds,
@@ -63,7 +63,7 @@ function absence({ passedOver }: NeededLibrary): string {
   return `and ${passedOver.path} is for ${passedOver.architecture}`;
 }
 
-function machineProblems({ format, kind, architecture, byteOrder, libc }: BinaryFile, host: Host): string[] {
+function machineProblems({ format, kind, architecture, byteOrder, libc }: BinaryFile, host: AnalysisHost): string[] {
   const system = format === "archive" || format === "coff" ? undefined : systems[format];
   return [
     ...(system === undefined || system.platforms.includes(host.platform)

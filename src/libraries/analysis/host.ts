@@ -3,7 +3,7 @@ import { endianness } from "node:os";
 import { hostArchitecture, type LibcName, readBinary } from "../binaries/index.ts";
 
 /** This machine and program, as far as a library must fit them. */
-export interface Host {
+export interface AnalysisHost {
   readonly platform: NodeJS.Platform;
   /** Architecture of this machine, as in `BinaryFile.architecture`. */
   readonly architecture: string;
@@ -13,7 +13,7 @@ export interface Host {
 }
 
 /** Reads which C library this program uses from its own file, since a process holds one of them alone. */
-export async function readHost(): Promise<Host> {
+export async function readHost(): Promise<AnalysisHost> {
   const program = process.platform === "linux" ? await readBinary(process.execPath, { symbols: false }) : undefined;
   return {
     platform: process.platform,

@@ -22,7 +22,7 @@ export interface LibraryClass {
 }
 
 /** A programming interface of accelerators. */
-export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
+export type LibraryAcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
 
 /**
  * The accelerators that a library computes with, judged by the symbol and import tables of the library, of its dependencies, and of the ggml backends
@@ -30,7 +30,7 @@ export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" 
  */
 export interface ComputeVerdict {
   /** Accelerator interfaces that the library or its dependencies use or implement. Empty: it computes on the CPU only. */
-  readonly accelerators: readonly AcceleratorName[];
+  readonly accelerators: readonly LibraryAcceleratorName[];
   /** Sentences that support the verdict, without a full stop. */
   readonly reasons: readonly string[];
   /** Sentences on names that look like evidence but are not. */

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { acceleratorTitles } from "./compute-verdict.ts";
-import type { AcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
+import type { LibraryAcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
 import { classRules } from "./library-classes.ts";
 
 /** Names of libraries and accelerators; "ggml" includes "ggml-cpu", "ggml-cuda", ... */
@@ -47,7 +47,7 @@ function lowerCase(names: readonly string[] = []): readonly string[] {
 /** Why the library has what the name says: it uses the accelerator, or is that library at least likely. Undefined if it does not. */
 function getReason({ classes, verdict }: LibraryAnalysis, name: string): string | undefined {
   if (verdict.accelerators.some((accelerator) => accelerator === name))
-    return `it uses ${acceleratorTitles.get(name as AcceleratorName) ?? name}`;
+    return `it uses ${acceleratorTitles.get(name as LibraryAcceleratorName) ?? name}`;
   const found = classes.find(
     (each) => each.confidence !== "possible" && (each.name === name || each.name.startsWith(`${name}-`)),
   );

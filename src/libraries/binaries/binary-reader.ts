@@ -55,8 +55,8 @@ export class BinaryReader {
   }
 
   /** The bytes of a range as fields. */
-  async fields(position: number, length: number, layout: NumberLayout, what: string): Promise<Fields> {
-    return new Fields(await this.bytes(position, length, what), layout, what);
+  async fields(position: number, length: number, layout: NumberLayout, what: string): Promise<BinaryFields> {
+    return new BinaryFields(await this.bytes(position, length, what), layout, what);
   }
 
   /** A string table. */
@@ -81,7 +81,7 @@ export class BinaryReader {
 }
 
 /** Numbers at byte offsets of a table. Methods throw DamagedBinary outside of it. */
-export class Fields {
+export class BinaryFields {
   /** Bytes of the table. */
   readonly size: number;
   readonly bytes: Buffer;

@@ -4,7 +4,7 @@
  */
 import { builtinTypes, extendedTypes, literalSuffixes, operators, specialNames, standardNames } from "./tables.ts";
 import { MangledName, NotDemangled } from "./mangled-name.ts";
-import { type TypeText, declare, lastName, point, qualify, toText } from "./type-text.ts";
+import { type TypeText, declare, lastName, point, qualify, toTypeText } from "./type-text.ts";
 
 /** A name, with what a following function signature depends on. */
 interface NameText {
@@ -64,7 +64,7 @@ export class Demangler {
     const prefix = specialNames.get(code);
     if (prefix !== undefined) {
       this.#input.position += 2;
-      return prefix + toText(this.#type());
+      return prefix + toTypeText(this.#type());
     }
     if (this.#input.take("GV")) return `guard variable for ${this.#name().text}`;
     if (this.#input.take("Th")) {
@@ -88,7 +88,7 @@ export class Demangler {
 
   #parameters(): string {
     const list: string[] = [];
-    while (!this.#input.atEnd()) list.push(toText(this.#type()));
+    while (!this.#input.atEnd()) list.push(toTypeText(this.#type()));
     return list.length === 1 && list[0] === "void" ? "" : list.filter((text) => text !== "").join(", ");
   }
 
@@ -96,7 +96,7 @@ export class Demangler {
     if (this.#input.take("N")) return this.#nestedName();
     if (this.#input.take("Z")) return this.#localName();
     if (this.#input.at("S") && !this.#input.at("St")) {
-      const text = toText(this.#substitution());
+      const text = toTypeText(this.#substitution());
       return { text: text + this.#arguments(), isTemplate: true, hasNoReturn: false, qualifiers: "" };
     }
     const scope = this.#input.take("St") ? "std::" : "";
@@ -127,11 +127,11 @@ export class Demangler {
       hasNoReturn = false;
       if (text === "" && this.#input.at("S")) {
         const standard = standardNames.get(this.#input.peek(2));
-        text = this.#input.take("St") ? "std" : toText(this.#substitution());
+        text = this.#input.take("St") ? "std" : toTypeText(this.#substitution());
         last = standard?.[1] ?? lastName(text);
         isNew = false;
       } else if (text === "" && this.#input.at("T")) {
-        text = toText(this.#templateParameter());
+        text = toTypeText(this.#templateParameter());
         last = text;
       } else {
         const part = this.#unqualified(last);
@@ -182,7 +182,7 @@ export class Demangler {
       this.#input.expect("E");
       return { text: `{lambda(${parameters})#${this.#index()}}`, hasNoReturn: false };
     }
-    if (this.#input.take("cv")) return { text: `operator ${toText(this.#type())}`, hasNoReturn: true };
+    if (this.#input.take("cv")) return { text: `operator ${toTypeText(this.#type())}`, hasNoReturn: true };
     if (this.#input.take("li")) return { text: `operator"" ${this.#sourceName()}`, hasNoReturn: false };
     const operator = operators.get(this.#input.peek(2));
     if (operator === undefined) throw new NotDemangled();
@@ -218,7 +218,7 @@ export class Demangler {
     this.#templateArguments = list;
     const text = list
       .flat()
-      .map((each) => toText(each))
+      .map((each) => toTypeText(each))
       .join(", ");
     return text.endsWith(">") ? `<${text} >` : `<${text}>`;
   }
@@ -240,7 +240,7 @@ export class Demangler {
       return text;
     }
     const code = this.#input.peek(1);
-    const type = toText(this.#type());
+    const type = toTypeText(this.#type());
     const sign = this.#input.take("n") ? "-" : "";
     const digits = this.#input.at("E") ? "" : this.#input.digits();
     this.#input.expect("E");
@@ -280,7 +280,7 @@ export class Demangler {
     do {
       this.#input.position = start;
       this.#substitutions.length = substitutions;
-      list.push(toText(this.#type()));
+      list.push(toTypeText(this.#type()));
       this.#pack.index += 1;
     } while (this.#pack.index < this.#pack.length);
     const isEmpty = this.#pack.length === 0;
@@ -292,7 +292,7 @@ export class Demangler {
   #substitutedType(): TypeText {
     const found = this.#substitution();
     if (!this.#input.at("I")) return found;
-    return this.#remembered({ left: toText(found) + this.#arguments(), right: "" });
+    return this.#remembered({ left: toTypeText(found) + this.#arguments(), right: "" });
   }
 
   #compoundType(): TypeText {
@@ -309,14 +309,14 @@ export class Demangler {
       return { left: element.left, right: ` [${size}]${element.right.trimStart()}` };
     }
     if (this.#input.take("M")) {
-      const owner = toText(this.#type());
+      const owner = toTypeText(this.#type());
       return point(this.#type(), `${owner}::*`);
     }
     if (this.#input.at("T")) {
       const parameter = this.#templateParameter();
       if (!this.#input.at("I")) return parameter;
       this.#remembered(parameter);
-      return { left: toText(parameter) + this.#arguments(), right: "" };
+      return { left: toTypeText(parameter) + this.#arguments(), right: "" };
     }
     if (this.#input.take("u")) return { left: this.#sourceName(), right: "" };
     if (!/^(?:N|Z|St|\d)/.test(this.#input.peek(2))) throw new NotDemangled();

@@ -7,7 +7,7 @@ export interface TypeText {
 }
 
 /** The type without a declared name. */
-export function toText({ left, right }: TypeText): string {
+export function toTypeText({ left, right }: TypeText): string {
   return left.trimEnd() === left || right === "" ? (left + right).trimEnd() : `${left}${right}`;
 }
 

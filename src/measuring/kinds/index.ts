@@ -5,14 +5,14 @@ import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { isTextEncoder } from "../../tasks/encoding/encoder-inputs.ts";
 import { isGlinerSpanModel } from "../../tasks/token-classification/gliner/recognize-with-gliner.ts";
 import { encoderDecoderKind, languageKind } from "./language-kinds.ts";
-import type { ModelKind } from "./model-kind.ts";
+import type { MeasuredKind } from "./model-kind.ts";
 import { tensorKind } from "./tensor-kind.ts";
 import { type ModelFacts, spanKind, textKinds } from "./text-kinds.ts";
 
-export type { KindName, KindTest, ModelKind, Output, Subject, TokenRates, WorkloadOptions } from "./model-kind.ts";
+export type { KindName, KindTest, MeasuredKind, MeasuredOutput, Subject, TokenRates, WorkloadOptions } from "./model-kind.ts";
 
 /** The kind of a loaded model. */
-export function kindOfLoaded(handle: ModelHandle): ModelKind {
+export function kindOfLoaded(handle: ModelHandle): MeasuredKind {
   const { manifest } = handle;
   if (handle.kind === "language" || manifest.text === undefined) return kindOfFiles(manifest);
   if (isTextEncoder(handle.inputs)) return textKind({ manifest, outputs: handle.outputs });
@@ -20,12 +20,12 @@ export function kindOfLoaded(handle: ModelHandle): ModelKind {
 }
 
 /** The kind of a model that is not loaded, judged by its files. */
-export function kindOfFiles(manifest: Manifest): ModelKind {
+export function kindOfFiles(manifest: Manifest): MeasuredKind {
   if (usualKind(manifest) === "language")
     return manifest.tasks.includes("text2text-generation") ? encoderDecoderKind : languageKind;
   return manifest.text === undefined ? tensorKind : textKind({ manifest, outputs: [] });
 }
 
-function textKind(facts: ModelFacts): ModelKind {
+function textKind(facts: ModelFacts): MeasuredKind {
   return textKinds.find(({ serves }) => serves(facts)) ?? tensorKind;
 }

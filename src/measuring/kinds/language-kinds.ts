@@ -5,7 +5,7 @@ import { feedTokens, type PromptTokens, withSequences } from "../../cross-valida
 import { topToken } from "../../cross-validation/compare-logits.ts";
 import { promptTokens, readTokenFacts } from "../../cross-validation/loaded-language.ts";
 import type { LanguageModel } from "../../contract/language-model.ts";
-import type { KindTest, ModelKind, Output, Subject, TokenRates, Workload, WorkloadOptions } from "./model-kind.ts";
+import type { KindTest, MeasuredKind, MeasuredOutput, Subject, TokenRates, Workload, WorkloadOptions } from "./model-kind.ts";
 import { longText } from "./sample-texts.ts";
 
 type Language = Omit<LanguageModel, "dispose">;
@@ -23,10 +23,10 @@ const defaultCount = 4;
 const shortestPrompts = 8;
 
 /** Language models. */
-export const languageKind: ModelKind = { name: "language", unit: "generations", knobs: ["threads"], startTest, workload };
+export const languageKind: MeasuredKind = { name: "language", unit: "generations", knobs: ["threads"], startTest, workload };
 
 /** Encoder-decoder models. */
-export const encoderDecoderKind: ModelKind = { ...languageKind, name: "encoder-decoder" };
+export const encoderDecoderKind: MeasuredKind = { ...languageKind, name: "encoder-decoder" };
 
 /** Tokens of a test: the prompt, and the continuation that the first tested target chose (`followers`). */
 interface TestTokens {
@@ -40,7 +40,7 @@ function startTest(): KindTest {
     async alone(subject) {
       const model = subject.handle.language;
       const prompt = chosen?.prompt ?? (await fittingPrompt(subject, testPrompt, undefined, testTokens));
-      const outputs: Output[] = [];
+      const outputs: MeasuredOutput[] = [];
       const followers: number[] = [];
       const next = (logits: Float32Array): number | undefined => {
         if (chosen !== undefined) return chosen.followers[followers.length];

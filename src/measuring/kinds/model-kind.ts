@@ -26,7 +26,7 @@ export interface Subject {
 }
 
 /** An output of a test as numbers. Targets are compared output by output. */
-export interface Output {
+export interface MeasuredOutput {
   /** Description of the numbers for messages, such as "the vector of text 2". */
   readonly name: string;
   readonly values: Float32Array;
@@ -35,9 +35,9 @@ export interface Output {
 /** A test of one model on several targets. */
 export interface KindTest {
   /** Runs the inputs of the test one after the other. All targets get the inputs that the first target accepts. */
-  alone(subject: Subject): Promise<readonly Output[]>;
+  alone(subject: Subject): Promise<readonly MeasuredOutput[]>;
   /** Runs the same inputs in one call; `name` is the property tested, such as "batch equals one by one". Absent for kinds without batched calls. */
-  readonly together?: { readonly name: string; run(subject: Subject): Promise<readonly Output[]> };
+  readonly together?: { readonly name: string; run(subject: Subject): Promise<readonly MeasuredOutput[]> };
 }
 
 /** Tokens per second of one generation. */
@@ -67,7 +67,7 @@ export interface WorkloadOptions {
 }
 
 /** A kind of models. */
-export interface ModelKind {
+export interface MeasuredKind {
   readonly name: KindName;
   /** Unit in which inputs of a measurement are counted. */
   readonly unit: Unit;

@@ -4,13 +4,13 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import type { ModelKind, Output, Subject } from "./model-kind.ts";
+import type { MeasuredKind, MeasuredOutput, Subject } from "./model-kind.ts";
 import { filledInputs, fillingsFor, type Filling } from "./tensor-inputs.ts";
 
 const defaultCount = 96;
 
 /** Any model that takes and returns tensors. */
-export const tensorKind: ModelKind = {
+export const tensorKind: MeasuredKind = {
   name: "tensors",
   unit: "runs",
   knobs: ["threads", "replicas"],
@@ -48,7 +48,9 @@ export const tensorKind: ModelKind = {
 };
 
 /** The first filling with which the model runs and gives finite outputs. Throws MODEL_UNSUPPORTED if there is none. */
-async function firstAccepted(subject: Subject): Promise<{ readonly filling: Filling; readonly outputs: readonly Output[] }> {
+async function firstAccepted(
+  subject: Subject,
+): Promise<{ readonly filling: Filling; readonly outputs: readonly MeasuredOutput[] }> {
   const refusals: string[] = [];
   for (const filling of fillingsFor(subject.handle.inputs)) {
     try {
@@ -76,7 +78,7 @@ function toInputs({ manifest: { probe, variants }, inputs }: ModelHandle, fillin
   return probe?.kind === "tensors" ? probe.inputs : filledInputs(inputs, variants[0]?.config ?? {}, filling);
 }
 
-async function runFilled({ handle, signal }: Subject, filling: Filling): Promise<readonly Output[]> {
+async function runFilled({ handle, signal }: Subject, filling: Filling): Promise<readonly MeasuredOutput[]> {
   const names = handle.outputs.map(({ name }) => name);
   const results = await handle.run(toInputs(handle, filling), { outputs: names, ...omitUndefined({ signal }) });
   return names.flatMap((name) => {

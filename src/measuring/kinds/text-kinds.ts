@@ -9,7 +9,7 @@ import { encodePairs, type TextPair } from "../../tasks/encoding/encode-pairs.ts
 import type { EncoderInputRow } from "../../tasks/encoding/encoder-inputs.ts";
 import { isLateInteraction } from "../../tasks/encoding/encoder-outputs.ts";
 import { getLabelHead } from "../../tasks/encoding/label-head.ts";
-import type { KindName, ModelKind, Output, Subject } from "./model-kind.ts";
+import type { KindName, MeasuredKind, MeasuredOutput, Subject } from "./model-kind.ts";
 import { mixedTexts, shortText, testTexts, withQuestion } from "./sample-texts.ts";
 
 /** Facts about a model that decide its kind. */
@@ -39,7 +39,7 @@ interface RunTextsOptions {
 }
 
 interface TextResults {
-  readonly outputs: readonly Output[];
+  readonly outputs: readonly MeasuredOutput[];
   /** Number of tokens of all texts. */
   readonly tokens: number;
 }
@@ -69,15 +69,15 @@ const table: readonly TextKind[] = [
 ];
 
 /** Kinds of models with the inputs of a text encoder, in the order in which they are tried. */
-export const textKinds: readonly (ModelKind & Pick<TextKind, "serves">)[] = table.map((row) => ({
+export const textKinds: readonly (MeasuredKind & Pick<TextKind, "serves">)[] = table.map((row) => ({
   ...textKind(row),
   serves: row.serves,
 }));
 
 /** Models that score spans of a text against the caller's labels (GLiNER, Zaratiana et al. 2023). Their inputs differ from a text encoder's. */
-export const spanKind: ModelKind = textKind({ name: "token-classifier", run: recognizeSpans });
+export const spanKind: MeasuredKind = textKind({ name: "token-classifier", run: recognizeSpans });
 
-function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind, "serves">): ModelKind {
+function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind, "serves">): MeasuredKind {
   const inputs = (texts: readonly string[]): readonly TextPair[] =>
     readsPairs ? withQuestion(texts) : texts.map((text) => ({ text }));
   const tested = inputs(testTexts);
@@ -87,7 +87,7 @@ function textKind({ name, readsPairs = false, run = encodeTexts }: Omit<TextKind
     knobs: ["threads", "replicas", "batchTokens"],
     startTest: () => ({
       async alone(subject) {
-        const outputs: Output[] = [];
+        const outputs: MeasuredOutput[] = [];
         for (const [index, text] of tested.entries()) {
           const { outputs: own } = await run(subject, [text], { keep: true });
           outputs.push(...own.map((output) => ({ ...output, name: `${output.name} of text ${index}` })));
@@ -168,7 +168,7 @@ async function encodeTexts(
   }
   const run = handle.run.bind(handle);
   const encoder = { manifest, tokenizer, inputs, outputs, run, replicas: () => handle.replicas() };
-  const rows: Output[][] = texts.map(() => []);
+  const rows: MeasuredOutput[][] = texts.map(() => []);
   await runEncodings(encoder, encodings, { output, others, batchTokens: settings.batchTokens, signal }, (row) => {
     if (keep) rows[row.index] = [output, ...others].map((each) => ownValues(row, each, output));
   });
@@ -183,7 +183,7 @@ function computedOutputs(outputs: readonly TensorInfo[]): readonly string[] {
 }
 
 /** The values of one text in an output. If the output has a row for each token, rows of padding tokens are left out. */
-function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: string, main: string): Output {
+function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: string, main: string): MeasuredOutput {
   const { data, offset, shape, paddedTokens } = name === main ? row : row.other(name);
   const [first = 1, ...rest] = shape;
   const size = rest.reduce((product, dimension) => product * dimension, 1);

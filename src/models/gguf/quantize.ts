@@ -22,7 +22,7 @@ export const quantizationTypes = ["q8_0", "q4_0", "q4_k", "tq2_0", "i2_s"] as co
 export type QuantizationType = (typeof quantizationTypes)[number];
 
 /** Options of `quantizeGguf`. */
-export interface QuantizeOptions {
+export interface QuantizeModelOptions {
   readonly to: QuantizationType;
   /** Path of the file to write. Default: the path of the model with the type in its name. */
   readonly output?: string;
@@ -61,7 +61,7 @@ const blockElements: Readonly<Record<string, number>> = { Q8_0: 32, Q4_0: 32, Q4
  * the output layer become Q8_0, since they are not ternary. A matrix whose rows do not fill whole blocks becomes Q8_0, or half precision if that does not fit
  * either. Throws MODEL_INVALID and MODEL_UNSUPPORTED as `readGgufModel` does, and OUTPUT_FAILED if the file cannot be written or exists.
  */
-export async function quantizeGguf(path: string, displayName: string, options: QuantizeOptions): Promise<QuantizeReport> {
+export async function quantizeGguf(path: string, displayName: string, options: QuantizeModelOptions): Promise<QuantizeReport> {
   const { to, replace = false, signal } = options;
   const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");

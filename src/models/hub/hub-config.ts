@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 
 /** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type HubEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Access to the Hugging Face hub: its URL, the access token, the cache folder, and whether the network may be used. */
 export interface HubConfig {
@@ -24,7 +24,7 @@ export interface HubConfig {
  * huggingface_hub does (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables). `offline` overrides
  * HF_HUB_OFFLINE. Throws CONFIG_INVALID for an invalid endpoint or token.
  */
-export async function readHubConfig(environment: Environment = process.env, offline?: boolean): Promise<HubConfig> {
+export async function readHubConfig(environment: HubEnvironment = process.env, offline?: boolean): Promise<HubConfig> {
   const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const home = resolve(variable("HF_HOME") ?? join(variable("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "huggingface"));
   const token =

@@ -1,5 +1,5 @@
 /** A `fetch` that uses the proxy that the environment names. */
-import type { Environment } from "./hub-config.ts";
+import type { HubEnvironment } from "./hub-config.ts";
 
 /** The part of a fetch Response that requests to the hub use. */
 export interface HttpResponse {
@@ -20,7 +20,7 @@ export type FetchFunction = (
  * trusted in addition to Node.js's.
  */
 export async function proxiedFetch(
-  environment: Environment = process.env,
+  environment: HubEnvironment = process.env,
   certificates?: readonly string[],
 ): Promise<FetchFunction> {
   const variable = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;

@@ -5,7 +5,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../../storage/lock.ts";
-import { getBytes, readIntactRecord, writeRecord } from "../store/record.ts";
+import { getRecordBytes, readIntactRecord, writeRecord } from "../store/record.ts";
 import type { ModelRecord, StoredFile, StoredVariant } from "../store/model-record.ts";
 import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
@@ -55,7 +55,7 @@ export async function publish(publication: Publication, pulling: PullSession): P
         tasks: record.tasks,
         ...omitUndefined({ commit: record.commit }),
         files: record.files.length,
-        bytes: getBytes(record),
+        bytes: getRecordBytes(record),
         fetchedBytes: meter.fetched,
         milliseconds: performance.now() - started,
         folder,

@@ -9,7 +9,7 @@ import { blobPath, hasBlob, sha256ForGitDigest } from "../store/blobs.ts";
 import { errorCode, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../../storage/disk.ts";
 import { findIntact, recordName } from "../store/lookup.ts";
 import { hasName } from "../store/locate.ts";
-import { getBytes } from "../store/record.ts";
+import { getRecordBytes } from "../store/record.ts";
 import type { StoredFile, StoredVariant } from "../store/model-record.ts";
 import { withTemporaryTree } from "../store/trees.ts";
 import { missingModuleWeights } from "../huggingface/vector-modules.ts";
@@ -57,7 +57,7 @@ async function publishStored(reference: HubReference, pulling: PullSession): Pro
   const record = await findIntact(layout, reference);
   if (record === undefined || (variant !== undefined && !record.variants.some((one) => hasName(one, variant)))) return undefined;
   for (const { sha256, size } of record.files) if (!(await hasBlob(layout, sha256, size))) return undefined;
-  meter.addExisting(getBytes(record));
+  meter.addExisting(getRecordBytes(record));
   const { recordVersion: _version, lastUsed: _used, tree: _tree, tasks: _tasks, pulledAt: _at, ...publication } = record;
   return await publish(publication, pulling);
 }

@@ -13,7 +13,7 @@ import type { PullReport, PullSession } from "./pull-session.ts";
 import { pullRepository } from "./pull-repository.ts";
 import { pullFile } from "./pull-file.ts";
 import { type RetryTiming, defaultTiming } from "./retry.ts";
-import { type Environment, readHubConfig } from "./hub-config.ts";
+import { type HubEnvironment, readHubConfig } from "./hub-config.ts";
 
 /** Options of a pull, which fetches a model into the store. */
 export interface PullOptions {
@@ -29,14 +29,14 @@ export interface PullOptions {
 /** The store, environment variables and retry times that a pull uses. */
 export interface PullContext {
   readonly layout: StoreLayout;
-  readonly environment: Environment;
+  readonly environment: HubEnvironment;
   readonly timing: RetryTiming;
 }
 
 /** The context of a pull with its defaults: the platform's data folder, the environment of the process, and `defaultTiming`. */
 export function pullContext(
   folder?: string,
-  environment: Environment = process.env,
+  environment: HubEnvironment = process.env,
   timing: RetryTiming = defaultTiming,
 ): PullContext {
   return { layout: storeLayout(folder), environment, timing };

@@ -5,7 +5,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
-import type { LateInteraction, LateInteractionRole, QueryExpansion } from "../manifest.ts";
+import type { LateInteraction, LateInteractionSettings, QueryExpansion } from "../manifest.ts";
 import type { Modules } from "./modules.ts";
 import { readModuleConfig } from "./module-entry.ts";
 
@@ -67,14 +67,14 @@ export async function readLateInteraction(
   };
 }
 
-function role(marker: unknown, maxTokens: unknown): LateInteractionRole {
+function role(marker: unknown, maxTokens: unknown): LateInteractionSettings {
   return {
     ...(typeof marker === "string" && marker !== "" ? { marker } : {}),
     ...(Number.isSafeInteger(maxTokens) && Number(maxTokens) > 2 ? { maxTokens: Number(maxTokens) } : {}),
   };
 }
 
-function expansionTo({ maxTokens }: LateInteractionRole, attend: boolean): { readonly expansion?: QueryExpansion } {
+function expansionTo({ maxTokens }: LateInteractionSettings, attend: boolean): { readonly expansion?: QueryExpansion } {
   return maxTokens === undefined ? {} : { expansion: { length: maxTokens, attend } };
 }
 

@@ -41,7 +41,7 @@ export function broken(displayName: string, problem: string): InferyardError {
 }
 
 /** Creates the error for a module that this version does not compute; `displayName` is the file that names it. The error is returned, not thrown. */
-export function unsupported(displayName: string, module: string): InferyardError {
+export function unsupportedModule(displayName: string, module: string): InferyardError {
   const known =
     "Transformer and Pooling, or StaticEmbedding, then Dense, LayerNorm and Normalize; Transformer, Dense, MultiVectorMask and Normalize on token vectors; " +
     "Transformer and SpladePooling, or SparseAutoEncoder at the end";

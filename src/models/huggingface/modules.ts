@@ -6,7 +6,7 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { type Folder, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
-import { type Module, broken, readModule, unsupported } from "./module-entry.ts";
+import { type Module, broken, readModule, unsupportedModule } from "./module-entry.ts";
 
 /** The modules of a sentence-transformers model, from modules.json. Paths are relative to the model's folder. */
 export interface Modules {
@@ -64,7 +64,7 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   const modules = value.map((entry) => readModule(entry, folder, displayName));
   const [first] = modules;
   if (first?.type !== "Router") return await readChain(folder, modules, displayName);
-  if (modules.length > 1) throw unsupported(displayName, "Router with modules behind it");
+  if (modules.length > 1) throw unsupportedModule(displayName, "Router with modules behind it");
   const { readRouter } = await import("./router.ts"); // few models have one
   const router = await readRouter(folder, first.path);
   return { ...(await readChain(folder, router.document, router.displayName)), queries: router.queries };
@@ -73,14 +73,14 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
 async function readChain(folder: Folder, modules: readonly Module[], displayName: string): Promise<Modules> {
   const [first, ...rest] = modules;
   const kind = kindByFirstModule[first?.type ?? ""];
-  if (first === undefined || kind === undefined) throw unsupported(displayName, first?.type ?? "nothing");
+  if (first === undefined || kind === undefined) throw unsupportedModule(displayName, first?.type ?? "nothing");
   const isMasked = first.type === "MLMTransformer";
   const start = { kind, modelPath: first.path === "." ? "" : first.path, ...(isMasked ? { isMasked } : {}) };
   if (rest[0]?.type === "SpladePooling" && kind === "transformer") {
-    if (rest[1] !== undefined) throw unsupported(displayName, `${rest[1].type} behind SpladePooling`);
+    if (rest[1] !== undefined) throw unsupportedModule(displayName, `${rest[1].type} behind SpladePooling`);
     return { ...start, vectorModules: [], normalize: false, sparse: { type: "SpladePooling", path: rest[0].path } };
   }
-  if (isMasked) throw unsupported(displayName, "MLMTransformer without SpladePooling");
+  if (isMasked) throw unsupportedModule(displayName, "MLMTransformer without SpladePooling");
   const library = kind === "transformer" ? await multiVectorLibrary(folder, rest) : undefined;
   if (library !== undefined) return { ...start, ...(await readTokenModules(folder, rest, library, displayName)) };
   const pooling = kind === "transformer" && rest[0]?.type === "Pooling" ? rest.shift() : undefined;
@@ -88,7 +88,7 @@ async function readChain(folder: Folder, modules: readonly Module[], displayName
   const autoEncoder = last?.type === "SparseAutoEncoder" && pooling !== undefined ? rest.pop() : undefined;
   const vectorModules: VectorModuleEntry[] = [];
   for (const module of rest) {
-    if (!isVectorModule(module)) throw unsupported(displayName, module.type);
+    if (!isVectorModule(module)) throw unsupportedModule(displayName, module.type);
     const isLearned = module.type !== "Normalize";
     if (isLearned && kind === "transformer" && pooling === undefined) throw beforePooling(displayName, module.type);
     if (!isLearned) await checkNormalize(folder, module, displayName, "sentence_embedding");
@@ -120,11 +120,12 @@ async function readTokenModules(
   displayName: string,
 ): Promise<Pick<Modules, "tokens" | "vectorModules" | "normalize">> {
   const [mask, another] = rest.filter(({ type }) => type === "MultiVectorMask");
-  if (another !== undefined) throw unsupported(displayName, "MultiVectorMask more than once");
+  if (another !== undefined) throw unsupportedModule(displayName, "MultiVectorMask more than once");
   const vectorModules: VectorModuleEntry[] = [];
   for (const module of rest) {
     if (module.type === "MultiVectorMask") continue;
-    if (module.type !== "Dense" && module.type !== "Normalize") throw unsupported(displayName, `${module.type} on token vectors`);
+    if (module.type !== "Dense" && module.type !== "Normalize")
+      throw unsupportedModule(displayName, `${module.type} on token vectors`);
     if (module.type === "Normalize") await checkNormalize(folder, module, displayName, "token_embeddings");
     vectorModules.push({ type: module.type, path: module.path });
   }
@@ -154,7 +155,7 @@ function isVectorModule(module: Module): module is Module & VectorModuleEntry {
 async function checkNormalize(folder: Folder, { path }: Module, displayName: string, expected: string): Promise<void> {
   const config = await readJsonObject(folder, `${path}/config.json`);
   const input = config?.["module_input_name"] ?? "sentence_embedding";
-  if (input !== expected) throw unsupported(displayName, `Normalize over ${JSON.stringify(input)}`);
+  if (input !== expected) throw unsupportedModule(displayName, `Normalize over ${JSON.stringify(input)}`);
 }
 
 /** For a module without Pooling before it, which would work on token vectors. */

@@ -23,7 +23,7 @@ export async function readPromptsConfig(folder: Folder): Promise<JsonObject> {
  * Reads config_sentence_transformers.json of the folder; without that file, there are no prompts. Throws MODEL_INVALID if it is
  * damaged or its default prompt does not exist.
  */
-export async function readPrompts(folder: Folder): Promise<Prompts> {
+export async function readConfigPrompts(folder: Folder): Promise<Prompts> {
   const file = promptsFile;
   const config = await readPromptsConfig(folder);
   const stated = config["prompts"] ?? {};

@@ -3,10 +3,10 @@
  * documents through a Transformer with SpladePooling, queries through the weights of their tokens (SparseStaticEmbedding).
  */
 import { type Folder, isJsonObject, readJson } from "../model-folder.ts";
-import { type Module, broken, readModule, unsupported, readModuleConfig } from "./module-entry.ts";
+import { type Module, broken, readModule, unsupportedModule, readModuleConfig } from "./module-entry.ts";
 
 /** The chains of a Router. */
-export interface Routes {
+export interface RouterRoutes {
   /** The modules for documents. */
   readonly document: readonly Module[];
   readonly queries: { readonly path: string; readonly isDefault: boolean };
@@ -18,23 +18,23 @@ export interface Routes {
  * Reads the Router in the folder `path`, relative to the model's folder. Throws MODEL_INVALID if its configuration is missing or damaged, and
  * MODEL_UNSUPPORTED for other routes, and for a query tokenizer that is not the one of documents.
  */
-export async function readRouter(folder: Folder, path: string): Promise<Routes> {
+export async function readRouter(folder: Folder, path: string): Promise<RouterRoutes> {
   const inRouter = (file: string): string => (path === "" ? file : `${path}/${file}`);
   const { config, displayName } = await readModuleConfig(folder, inRouter("router_config.json"));
   const { types, structure, parameters } = config;
   if (!isJsonObject(types) || !isJsonObject(structure)) throw broken(displayName, 'it has no "types" or no "structure"');
   const getRoute = (name: string): Module[] => {
     const names = structure[name];
-    if (!Array.isArray(names)) throw unsupported(displayName, `Router without a route "${name}"`);
+    if (!Array.isArray(names)) throw unsupportedModule(displayName, `Router without a route "${name}"`);
     return names.map((one) => readModule({ type: types[String(one)], path: inRouter(String(one)) }, folder, displayName));
   };
   const other = Object.keys(structure).find((name) => name !== "query" && name !== "document");
-  if (other !== undefined) throw unsupported(displayName, `Router with the route "${other}"`);
+  if (other !== undefined) throw unsupportedModule(displayName, `Router with the route "${other}"`);
   const [query, ...more] = getRoute("query");
   const document = getRoute("document");
   if (query?.type !== "SparseStaticEmbedding" || more.length > 0 || document[1]?.type !== "SpladePooling") {
     const chains = [[query, ...more], document].map((chain) => chain.map((module) => module?.type).join(" and "));
-    throw unsupported(displayName, `Router with ${chains.join(" for queries, and ")} for documents`);
+    throw unsupportedModule(displayName, `Router with ${chains.join(" for queries, and ")} for documents`);
   }
   await requireSameTokenizer(folder, query.path, document[0]?.path ?? "", displayName);
   const isDefault = isJsonObject(parameters) && parameters["default_route"] === "query";
@@ -49,5 +49,5 @@ async function requireSameTokenizer(folder: Folder, query: string, document: str
     return isJsonObject(model) ? model["vocab"] : undefined;
   };
   if (own === undefined || JSON.stringify(getVocabulary(own)) === JSON.stringify(getVocabulary(other))) return;
-  throw unsupported(displayName, "Router with another vocabulary for queries than for documents");
+  throw unsupportedModule(displayName, "Router with another vocabulary for queries than for documents");
 }

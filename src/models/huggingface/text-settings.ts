@@ -7,10 +7,10 @@ import { type Folder, type JsonObject, isFile, displayNameIn } from "../model-fo
 import { getArchitecture } from "./model-card.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
-import { checkDefaultPrompt, readPrompts, readPromptsConfig } from "./prompts.ts";
+import { checkDefaultPrompt, readConfigPrompts, readPromptsConfig } from "./prompts.ts";
 import { findTokenizerFile, vocabularyFiles } from "./tokenizer-file.ts";
 import { readTokenizerSettings } from "./tokenizer-settings.ts";
-import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
+import { type TokenLimit, readSentenceConfig, readTokenLimit } from "./token-limit.ts";
 
 /** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
 export interface TextOverrides {
@@ -58,7 +58,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
   const sentence = modules?.kind === "transformer" ? await readSentenceConfig(inner) : undefined;
   refuseOtherTransformerTask(sentence, inner, modules);
   const isModel2vec = config["model_type"] === "model2vec";
-  const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
+  const limit = isStatic ? staticLimit(config, isModel2vec) : readTokenLimit(sentence, config, tokenizerConfig);
   const ownPooling = overrides.pooling === undefined ? await getPooling(folder, modules, isStatic, flat) : undefined;
   const pooling = overrides.pooling ?? ownPooling?.pooling;
   const ownModules = await readOwnModules(folder, inner, modules, config);
@@ -173,7 +173,7 @@ async function prompts(
   folder: Folder,
   stated: TextOverrides,
 ): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity">> {
-  const found = await readPrompts(folder);
+  const found = await readConfigPrompts(folder);
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
   const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };
   const withDefault = stated.defaultPrompt === undefined ? merged : { ...merged, defaultPrompt: stated.defaultPrompt };

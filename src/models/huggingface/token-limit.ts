@@ -42,7 +42,7 @@ export async function readSentenceConfig(folder: Folder): Promise<{ file: string
  * The longest input of a model in tokens, or undefined if it has no limit. `sentence` is the result of `readSentenceConfig`, `config` the content of
  * config.json, `tokenizerConfig` the content of tokenizer_config.json.
  */
-export function tokenLimit(
+export function readTokenLimit(
   sentence: { file: string; config: JsonObject } | undefined,
   config: JsonObject,
   tokenizerConfig: JsonObject,

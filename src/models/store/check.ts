@@ -5,7 +5,7 @@ import { contentHash, hashInto } from "./blobs.ts";
 import { statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
-import { type DamagedRecord, type StoredRecords, type StoredModel, getBytes, readAllRecords } from "./record.ts";
+import { type DamagedRecord, type StoredRecords, type StoredModel, getRecordBytes, readAllRecords } from "./record.ts";
 import { treePath } from "./trees.ts";
 
 /** A damaged file or record that `checkModels` found in the store. */
@@ -49,7 +49,7 @@ export async function checkModels(layout: StoreLayout, text: string | undefined,
   return {
     models: [...records, ...broken].map(({ name }) => name).sort(),
     files: records.reduce((count, { files }) => count + files.length, 0),
-    bytes: records.reduce((total, record) => total + getBytes(record), 0),
+    bytes: records.reduce((total, record) => total + getRecordBytes(record), 0),
     damaged,
   };
 }

@@ -147,7 +147,7 @@ export async function touchRecord(layout: StoreLayout, name: string): Promise<vo
 }
 
 /** Size in bytes of a model's files; files of equal content count once. */
-export function getBytes({ files }: Pick<ModelRecord, "files">): number {
+export function getRecordBytes({ files }: Pick<ModelRecord, "files">): number {
   const sizes = new Map(files.map(({ sha256, size }) => [sha256, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }

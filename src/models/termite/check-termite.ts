@@ -6,7 +6,7 @@ import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../mo
 import { schemaProblems } from "../validation/schema-problems.ts";
 import { termiteFilesSchema, termiteSchema } from "./schema.ts";
 import { type TermiteJson, type TermiteVariant, variantFiles } from "./termite-json.ts";
-import { getModelType } from "./model-types.ts";
+import { getTermiteModelType } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
 /** Names of Termite's engines. */
@@ -31,7 +31,7 @@ export function checkTermite(written: JsonObject): TermiteCheck {
 
 function ruleProblems(json: JsonObject): string[] {
   const names = fileNames(json["files"]);
-  const type = typeof json["type"] === "string" ? getModelType(json["type"]) : "";
+  const type = typeof json["type"] === "string" ? getTermiteModelType(json["type"]) : "";
   const backends = strings(json["backends"]);
   return [
     ...graphProblems(type, new Set(names), strings(json["capabilities"]), backends),

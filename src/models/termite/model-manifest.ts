@@ -15,7 +15,7 @@ import {
 import { type ReadOptions, type FoundVariants, readClaimedVariants } from "../manifest/variants.ts";
 import { getFormat } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
-import { getModelType, getTasks } from "./model-types.ts";
+import { getTermiteModelType, getTermiteTasks } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
 /** Content of a valid model_manifest.json of Termite. */
@@ -52,7 +52,7 @@ export async function readTermite(folder: Folder, options: ReadOptions, only?: s
 
 async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> {
   const displayName = displayNameIn(folder, fileName);
-  if (getModelType(String(value["type"])) === "predictor") {
+  if (getTermiteModelType(String(value["type"])) === "predictor") {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `${displayName} describes a predictor of tables, which this version does not run`,
@@ -141,7 +141,7 @@ function getOverrides(json: TermiteJson, present: ReadonlyMap<string, TermiteFil
   return {
     source: "termite",
     name,
-    tasks: getTasks(getModelType(json.type), capabilities, isSequenceToSequence),
+    tasks: getTermiteTasks(getTermiteModelType(json.type), capabilities, isSequenceToSequence),
     selection: { backends, ...preferred, fallbacks: [] },
     provenance: omitNullish({ source, owner, description, capabilities, session_options, provenance }),
     flat: true,

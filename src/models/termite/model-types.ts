@@ -29,13 +29,13 @@ export const modelTypes: readonly string[] = Object.keys(tasksOfType);
  * The canonical name of a Termite model type. Termite also accepts upper case and the plural ("Embedders"), which are the names
  * of its folders.
  */
-export function getModelType(written: string): string {
+export function getTermiteModelType(written: string): string {
   return written.toLowerCase().replace(/s$/, "");
 }
 
 /** Whether a Termite model type is known, `predictor` included. */
 export function isModelType(written: string): boolean {
-  const type = getModelType(written);
+  const type = getTermiteModelType(written);
   return type === "predictor" || modelTypes.includes(type);
 }
 
@@ -43,7 +43,7 @@ export function isModelType(written: string): boolean {
  * The Hugging Face tasks of a model with this Termite type and these capabilities. `isSequenceToSequence`: the model has an
  * encoder and a decoder, as recognizers of relations do.
  */
-export function getTasks(type: string, capabilities: readonly string[], isSequenceToSequence: boolean): readonly string[] {
+export function getTermiteTasks(type: string, capabilities: readonly string[], isSequenceToSequence: boolean): readonly string[] {
   if (type === "embedder" && capabilities.includes("sparse")) return ["fill-mask"];
   const own = type === "recognizer" && isSequenceToSequence ? ["text2text-generation"] : (tasksOfType[type] ?? []);
   const added = tasksOfCapability[type] ?? {};

@@ -22,7 +22,7 @@ import { type Candidate, type Decision, type Selected, makeDecision } from "../d
 import type { EligibleCandidate, CheckedCandidate } from "../selection/selection.ts";
 import { settingsFor } from "../selection/option-scope.ts";
 import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
-import { type AnswerCheck, type UnprovenPlacement, unprovenRefusal, verify } from "./verification.ts";
+import { type AnswerCheck, type UnprovenPlacement, unprovenRefusal, verifyKnownAnswer } from "./verification.ts";
 import { type AlternativeFailure, alternativeEvidence, noAlternative } from "./alternatives.ts";
 
 /** Services of the runtime that the load loop needs. */
@@ -263,7 +263,7 @@ export async function loadCandidate(
           const verification =
             model.kind === "language"
               ? await (await import("./language-verification.ts")).verifyLanguageModel(model, variant, manifest.probe, loadSignal)
-              : await verify(model, manifest, context.checkAnswers, loadSignal);
+              : await verifyKnownAnswer(model, manifest, context.checkAnswers, loadSignal);
           const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
           if (refusal !== undefined) throw refusal;
           refuseOtherDigest(variant, await digest);

@@ -34,7 +34,7 @@ export interface UnprovenPlacement {
 }
 
 /** Verifies a model. Throws VERIFICATION_FAILED. */
-export async function verify(
+export async function verifyKnownAnswer(
   model: TensorModel,
   manifest: Manifest,
   checkAnswers: AnswerCheck,

@@ -111,7 +111,7 @@ export function describeRange({ min, max }: { readonly min: number; readonly max
 }
 
 /** Whether a value is an integer within the bounds. */
-export function isInRange(
+export function isInOptionRange(
   value: unknown,
   { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
 ): boolean {
@@ -136,7 +136,7 @@ export function checkOption(option: string, value: OptionValue, type: OptionType
   if (type.kind === "adapters") checkAdapters(value);
   else if (type.kind === "boolean") refuseUnlisted<OptionValue>(option, value, [true, false]);
   else if (type.kind === "choice") refuseUnlisted<OptionValue>(option, value, type.values);
-  else if (type.kind === "integer" && value !== type.word && !isInRange(value, type))
+  else if (type.kind === "integer" && value !== type.word && !isInOptionRange(value, type))
     throw invalid(option, `${String(value)}, and must be ${describeRange(type)}`);
   else if (type.kind === "texts" && !isTexts(value))
     throw invalid(option, `${JSON.stringify(value)}, and must be a list of texts`);
@@ -171,7 +171,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** The value that a text of the environment stands for; the text itself if it is no value of the type. */
-export function readText(type: OptionType, text: string): unknown {
+export function readOptionText(type: OptionType, text: string): unknown {
   switch (type.kind) {
     case "boolean":
       return truths.get(text) ?? text;

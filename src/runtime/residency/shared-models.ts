@@ -32,7 +32,7 @@ import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
 /** A request for a loaded model. */
-export interface ModelRequest {
+export interface SharedModelRequest {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
   readonly leaseKind: LeaseKind;
@@ -70,7 +70,7 @@ export interface SharedModelsParts {
 /** How a request was resolved: to a loaded model, or refused, in which case other requests with its key are resolved anew. */
 type Resolution =
   | SuccessfulLoad<Lease<ResidentModel>>
-  | { readonly ok: false; readonly error: unknown; readonly request: ModelRequest };
+  | { readonly ok: false; readonly error: unknown; readonly request: SharedModelRequest };
 
 /** What was selected for a request. */
 interface SelectedModel extends Pick<CandidateLoad, "reference" | "outcome" | "signal"> {
@@ -104,7 +104,7 @@ export class SharedModels {
   }
 
   /** A lease on the loaded model of this request; loads it if necessary. Throws errors of loading. */
-  async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
+  async acquire(request: SharedModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {
       const held = this.#leaseLoaded(key, request.leaseKind);
@@ -120,12 +120,12 @@ export class SharedModels {
   }
 
   /** Like `acquire` if the request was resolved before and its model is still loaded; otherwise undefined. Never loads. */
-  acquireLoaded({ reference, options, leaseKind }: ModelRequest): LeasedModel | undefined {
+  acquireLoaded({ reference, options, leaseKind }: SharedModelRequest): LeasedModel | undefined {
     return this.#leaseLoaded(requestKey(reference, options), leaseKind);
   }
 
   /** Whether `acquire` would return a model that is already loaded. */
-  async isLoaded(request: Pick<ModelRequest, "reference" | "options">): Promise<boolean> {
+  async isLoaded(request: Pick<SharedModelRequest, "reference" | "options">): Promise<boolean> {
     const { residency, selector } = this.#parts;
     const key = requestKey(request.reference, request.options);
     const known = this.#resolved.get(key);
@@ -150,7 +150,7 @@ export class SharedModels {
     return { lease, getDecision: (loaded) => currentDecision(known, loaded) };
   }
 
-  async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Resolution> {
+  async #resolve(key: string, request: SharedModelRequest, signal: AbortSignal): Promise<Resolution> {
     const { selector, loader } = this.#parts;
     const { options, loadHooks } = request;
     let endPreparation = (): void => {};
@@ -185,7 +185,7 @@ export class SharedModels {
   /** Loads the model of the first candidate that succeeds. */
   async #load(
     key: string,
-    request: ModelRequest,
+    request: SharedModelRequest,
     selected: SelectedModel,
   ): Promise<SuccessfulLoad<Lease<ResidentModel>> | RefusedLoad> {
     const { residency, settings } = this.#parts;
@@ -212,7 +212,7 @@ export class SharedModels {
   /** Leases the model of one candidate, which another request may have loaded or may be loading. */
   async #attempt(
     key: string,
-    { options, admitLoad }: ModelRequest,
+    { options, admitLoad }: SharedModelRequest,
     { reference, reservation, outcome, candidate, decide, signal }: SelectedModel & Pick<CandidateLoad, "candidate" | "decide">,
   ): Promise<LoadOutcome<Lease<ResidentModel>>> {
     const modelKey = this.#getKey(reference.text, outcome, candidate);

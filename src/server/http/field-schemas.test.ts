@@ -5,14 +5,14 @@ import {
   anyList,
   arrayAlternative,
   conversation,
-  isNumber,
+  isNumberField,
   isText,
-  listOf,
+  listField,
   members,
   nullAsAbsent,
-  oneOf,
+  oneOfFields,
   requestObject,
-  text,
+  textField,
   texts,
   tokenIds,
 } from "./field-schemas.ts";
@@ -20,12 +20,15 @@ import { issueMessage } from "../../models/validation/issue-message.ts";
 import { requestLimits } from "./request-limits.ts";
 import { invalidRequest } from "./validation.ts";
 
-const input = oneOf<string | string[] | number[] | number[][]>("a string, or an array of strings, of ids, or of arrays of ids", [
-  text,
-  arrayAlternative(texts(3, 1), isText),
-  arrayAlternative(tokenIds(1), isNumber),
-  arrayAlternative(listOf(tokenIds(1), { min: 1, max: 3 }), Array.isArray),
-]);
+const input = oneOfFields<string | string[] | number[] | number[][]>(
+  "a string, or an array of strings, of ids, or of arrays of ids",
+  [
+    textField,
+    arrayAlternative(texts(3, 1), isText),
+    arrayAlternative(tokenIds(1), isNumberField),
+    arrayAlternative(listField(tokenIds(1), { min: 1, max: 3 }), Array.isArray),
+  ],
+);
 const body = z.strictObject({ input });
 
 function faultsOf(schema: z.ZodType, value: unknown): [code: string, message: string, count: number] {
@@ -63,7 +66,7 @@ describe("a field of several shapes", () => {
       seen(item);
       return typeof item === "string";
     };
-    const list = listOf(z.string(), { max: 10, fits });
+    const list = listField(z.string(), { max: 10, fits });
     expect(
       faultsOf(
         list,

@@ -24,7 +24,7 @@ export interface ListLimits<Item> {
 }
 
 /** An array whose elements match `item`. The array is copied only where the schema changes an element. */
-export function listOf<Item>(
+export function listField<Item>(
   item: z.ZodType<Item>,
   { min = 0, max = Number.POSITIVE_INFINITY, getWeight, fits }: ListLimits<Item> = {},
 ): z.ZodType<Item[]> {
@@ -55,7 +55,7 @@ export function listOf<Item>(
 export function conversation<Message>(message: z.ZodType<Message>, min: number = 1): z.ZodType<Message[]> {
   const getWeight = (item: unknown): number =>
     isObject(item) ? Object.values(item).reduce<number>((sum, field) => sum + (Array.isArray(field) ? field.length : 0), 1) : 1;
-  return listOf(message, { min, max: requestLimits.messages, getWeight });
+  return listField(message, { min, max: requestLimits.messages, getWeight });
 }
 
 function isHeavier(items: readonly unknown[], max: number, weightOf: (item: unknown) => number): boolean {
@@ -73,7 +73,7 @@ export interface Alternative<Value> {
  * A field with several alternatives: the first whose test accepts the value validates it, and only its faults are reported. `expected` describes
  * the alternatives for the error of a value that fits none.
  */
-export function oneOf<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
+export function oneOfFields<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
   const read = (value: unknown): SchemaRun => {
     const shape = shapes.find(({ fits }) => fits(value));
     return shape === undefined ? faulty(value, mismatchIssue(value, expected)) : runSchema(shape.schema, value);
@@ -90,33 +90,33 @@ export function arrayAlternative<Value>(schema: z.ZodType<Value>, fits: (first: 
 export const isText = (value: unknown): value is string => typeof value === "string";
 const isId = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 /** Whether the value is a number. */
-export const isNumber = (value: unknown): boolean => typeof value === "number";
+export const isNumberField = (value: unknown): boolean => typeof value === "number";
 
 /** The alternative for a single string. */
-export const text: Alternative<string> = { schema: z.string(), fits: isText };
+export const textField: Alternative<string> = { schema: z.string(), fits: isText };
 
 /** Schema of an array of texts with at least `min` and at most `max` entries. */
 export function texts(max: number, min = 0): z.ZodType<string[]> {
-  return listOf(z.string(), { min, max, fits: isText });
+  return listField(z.string(), { min, max, fits: isText });
 }
 
 /** Schema of the token ids of one text; each is an integer of at least `min`. */
 export function tokenIds(min = 0): z.ZodType<number[]> {
-  return listOf(z.int().nonnegative(), { min, max: requestLimits.tokenIds, fits: isId });
+  return listField(z.int().nonnegative(), { min, max: requestLimits.tokenIds, fits: isId });
 }
 
 /** A name: of a model, a prompt or an output. */
-export function name(): z.ZodString {
+export function nameField(): z.ZodString {
   return z.string().max(requestLimits.nameCharacters);
 }
 
 /** Schema of the request field `model`: the name of a model. */
-export const modelField: z.ZodOptional<z.ZodString> = name()
+export const modelField: z.ZodOptional<z.ZodString> = nameField()
   .optional()
   .openapi({ description: "Name of a model. Default: the server's default model" });
 
 /** The same for routes of servers that have one model. */
-export const headerModelField: z.ZodOptional<z.ZodString> = name()
+export const headerModelField: z.ZodOptional<z.ZodString> = nameField()
   .optional()
   .openapi({ description: "Name of a model. Default: that of x-inferyard-model, or the default model" });
 
@@ -142,7 +142,7 @@ export function members(max: number = Number.POSITIVE_INFINITY, properties?: Doc
 }
 
 /** An object whose members match `item`. It is copied only where the schema changes a member. */
-export function getMembers<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
+export function memberRecord<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
   const read = (value: unknown): SchemaRun => {
     if (!isObject(value)) return faulty(value, mismatchIssue(value, "an object"));
     const found = new ElementIssues();

@@ -5,7 +5,7 @@ import { createRuntime } from "../../api/create-runtime.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { createHandler } from "../handler.ts";
 import { getDefaultModel } from "../serving/model-names.ts";
-import { getCapabilities } from "../protocols/model-capabilities.ts";
+import { getModelCapabilities } from "../protocols/model-capabilities.ts";
 import { publicName } from "./scrub.ts";
 
 const folder = fileURLToPath(new URL("../../../builtin", import.meta.url));
@@ -105,6 +105,6 @@ it("a late-interaction model reranks", async () => {
   const manifest = await runtime.manifest("builtin");
   const late = { query: {}, document: {}, skippedWords: [], skippedIn: [], hasModules: false, meanScore: false };
   const text = { ...manifest.text!, lateInteraction: late };
-  expect(getCapabilities({ ...manifest, tasks: [] })).not.toContain("rerank");
-  expect(getCapabilities({ ...manifest, tasks: [], text })).toContain("rerank");
+  expect(getModelCapabilities({ ...manifest, tasks: [] })).not.toContain("rerank");
+  expect(getModelCapabilities({ ...manifest, tasks: [], text })).toContain("rerank");
 });

@@ -2,7 +2,7 @@
 import { isObject } from "../../contract/shapes/shape.ts";
 
 /** A part of a document: OpenAPI's objects and their values. */
-export type Part = Readonly<Record<string, unknown>>;
+export type ResponsePart = Readonly<Record<string, unknown>>;
 
 /** One error response of an operation. `responses` is the object that holds it under `status`. */
 interface Occurrence {
@@ -17,7 +17,7 @@ interface Occurrence {
  * component "<schema><status>" ("OpenAIError404"), and the operations refer to it. Where a schema has several responses of one status, the most
  * frequent becomes the component; the others stay in their operations.
  */
-export function shareErrorResponses(document: Part): Part {
+export function shareErrorResponses(document: ResponsePart): ResponsePart {
   const copy = structuredClone(document);
   const components: Record<string, unknown> = {};
   for (const [name, occurrences] of Object.entries(groupByName(copy))) {
@@ -33,7 +33,7 @@ export function shareErrorResponses(document: Part): Part {
 }
 
 /** Error responses of all operations, by the name that the component would have. */
-function groupByName(document: Part): Readonly<Record<string, Occurrence[]>> {
+function groupByName(document: ResponsePart): Readonly<Record<string, Occurrence[]>> {
   const groups: Record<string, Occurrence[]> = {};
   for (const operation of getMembers(document["paths"]).flatMap(getMembers)) {
     const responses = isObject(operation) ? operation["responses"] : undefined;

@@ -4,10 +4,10 @@
  * every text have the same range: that of unit vectors, [-1, 1].
  */
 import { InferyardError } from "../../contract/errors.ts";
-import { quantize } from "../../tasks/embedding/quantize.ts";
+import { quantizeVectors } from "../../tasks/embedding/quantize.ts";
 import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { at } from "../../contract/checked.ts";
-import { base64Floats, toNumbers } from "./text-vectors.ts";
+import { base64Floats, toJsonNumbers } from "./text-vectors.ts";
 
 /** Formats that a request may choose. */
 export const embeddingTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
@@ -45,7 +45,7 @@ function encodeVector(vector: Float32Array, type: EmbeddingType): EncodedVector 
       return unitCodes(vector, 128);
     case "binary":
     case "ubinary":
-      return [...at(quantize([vector], { precision: type }).embeddings, 0)];
+      return [...at(quantizeVectors([vector], { precision: type }).embeddings, 0)];
     default:
       return type satisfies never;
   }
@@ -55,7 +55,7 @@ function encodeVector(vector: Float32Array, type: EmbeddingType): EncodedVector 
 function unitCodes(vector: Float32Array, offset: number): number[] {
   const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   const scale = norm === 0 ? 0 : 127 / norm;
-  return toNumbers(vector).map((value) => Math.round(value * scale) + offset);
+  return toJsonNumbers(vector).map((value) => Math.round(value * scale) + offset);
 }
 
 function refusePartialByte(dimensions: number, type: EmbeddingType): void {

@@ -4,7 +4,7 @@ import { modelField, requestObject, texts } from "../http/field-schemas.ts";
 import { jsonResponse } from "../http/json-response.ts";
 import { type Route, post } from "../http/routes/route.ts";
 import type { Service } from "../serving/service.ts";
-import { getCapabilities } from "./model-capabilities.ts";
+import { getModelCapabilities } from "./model-capabilities.ts";
 import { type ModelFacts, listModelFacts } from "./model-facts.ts";
 import { openAiErrors } from "./openai/errors.ts";
 import type { Protocol } from "./protocol.ts";
@@ -92,7 +92,7 @@ function getModel({ runtime }: Service, { name, reference, manifest, created }: 
     owned_by: "infinity",
     created,
     backend: runtime.memory().models.find((one) => one.reference === reference)?.target ?? "",
-    capabilities: manifest === undefined ? [] : getCapabilities(manifest),
+    capabilities: manifest === undefined ? [] : getModelCapabilities(manifest),
     stats: {},
   };
 }

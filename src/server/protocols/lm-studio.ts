@@ -4,7 +4,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { getContextLength, getTextConfig } from "../../models/context-length.ts";
 import { usualKind } from "../../models/language-tasks.ts";
-import { getCapabilities } from "./model-capabilities.ts";
+import { getModelCapabilities } from "./model-capabilities.ts";
 import { type ModelFacts, getModelFacts, listModelFacts, requireManifest } from "./model-facts.ts";
 import { openAiErrors } from "./openai/errors.ts";
 import type { Protocol } from "./protocol.ts";
@@ -78,6 +78,6 @@ function getModel(facts: ModelFacts): z.infer<typeof model> {
     quantization: precision,
     state: isLoaded ? "loaded" : "not-loaded",
     ...omitUndefined({ max_context_length: context, loaded_context_length: isLoaded ? context : undefined }),
-    capabilities: getCapabilities(manifest).includes("tools") ? ["tool_use"] : [],
+    capabilities: getModelCapabilities(manifest).includes("tools") ? ["tool_use"] : [],
   };
 }

@@ -19,7 +19,7 @@ export type Capability =
   | "rewrite";
 
 /** The operations that the model supports. */
-export function getCapabilities(manifest: Manifest): Capability[] {
+export function getModelCapabilities(manifest: Manifest): Capability[] {
   const has = (task: string): boolean => manifest.tasks.includes(task);
   const isLate = manifest.text?.lateInteraction !== undefined;
   const isEmbedder = has("feature-extraction") && !isLate;

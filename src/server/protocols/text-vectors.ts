@@ -11,7 +11,7 @@ export function refuseTokenVectors({ pooling }: EmbedResult, name: string): void
 }
 
 /** The vector as an array of numbers, for JSON. Faster than spreading. */
-export function toNumbers(vector: Float32Array): number[] {
+export function toJsonNumbers(vector: Float32Array): number[] {
   const numbers: number[] = [];
   for (const value of vector) numbers.push(value);
   return numbers;

@@ -7,7 +7,7 @@ import { requestKey } from "../../runtime/residency/model-keys.ts";
 import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import type { LoadProgress, LoadProgressTracker } from "./load-progress.ts";
-import type { ResolvedModel } from "./model-names.ts";
+import type { ServedModelName } from "./model-names.ts";
 
 /** A load that was started for a request and continues without it. */
 interface Load {
@@ -49,7 +49,7 @@ export class BackgroundLoads {
    * Waits until the model is in memory, at most `maxMs` milliseconds; the load continues after that. Throws MODEL_LOADING with the progress when the time is
    * over, errors of the load, and ABORTED. `admitLoad`: see `SchedulingKey.admitLoad`.
    */
-  async waitUntilLoaded(named: ResolvedModel, maxMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
+  async waitUntilLoaded(named: ServedModelName, maxMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
     const { reference, constraints } = named;
     if (await this.#runtime.isLoaded(reference, constraints)) return;
     const key = requestKey(reference, constraints);
@@ -73,7 +73,7 @@ export class BackgroundLoads {
     await this.waitUntilLoaded(named, maxMs, signal, admitLoad); // the load of another client was refused, not that of this one
   }
 
-  #startLoad(key: string, { reference, constraints }: ResolvedModel, admitLoad: AdmitLoad | undefined): Load {
+  #startLoad(key: string, { reference, constraints }: ServedModelName, admitLoad: AdmitLoad | undefined): Load {
     const controller = new AbortController();
     this.#watch.start(reference);
     const turn = admitLoad === undefined ? defaultSchedulingKey : { ...defaultSchedulingKey, admitLoad };

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Runtime } from "../../api/runtime.ts";
 import { LruMap } from "../../concurrency/lru-map.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
-import type { ResolvedModel } from "./model-names.ts";
+import type { ServedModelName } from "./model-names.ts";
 import { deepCopy, estimateMemoryBytes } from "./plain-data.ts";
 
 /**
@@ -45,7 +45,7 @@ export class CallCache {
   }
 
   /** A copy of the result that the model in memory has given to an equal call; undefined if there is none. */
-  async find<Result>({ reference, constraints }: ResolvedModel, key: CallKey): Promise<ComputedResult<Result> | undefined> {
+  async find<Result>({ reference, constraints }: ServedModelName, key: CallKey): Promise<ComputedResult<Result> | undefined> {
     const found = await this.#runtime.useLoaded(reference, constraints, async ({ decision }) =>
       this.#results.get(resultKey(decision, key)),
     );

@@ -20,7 +20,7 @@ import type { ClientTurns } from "./client-turns.ts";
 import { LoadLimiter } from "./load-limiter.ts";
 import type { LoadProgressTracker } from "./load-progress.ts";
 import type { PerModelLimits } from "./model-limits.ts";
-import { type ModelNames, type ResolvedModel, asLanguageModel } from "./model-names.ts";
+import { type ModelNames, type ServedModelName, requireLanguageModel } from "./model-names.ts";
 import { deepCopy, estimateJsonBytes } from "./plain-data.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 
@@ -77,7 +77,7 @@ export class CallRunner {
   ): Promise<ModelCallResult<Result>> {
     this.#checkCall(call);
     const named = await this.#resolve(caller, call);
-    const model = call.runsLanguageModel === true ? asLanguageModel(named) : named;
+    const model = call.runsLanguageModel === true ? requireLanguageModel(named) : named;
     const cached = call.key === undefined ? undefined : await this.#cached<Result>(caller, model, call, call.key);
     if (cached !== undefined) return cached;
     const { runtime, cache } = this.#parts;
@@ -112,7 +112,7 @@ export class CallRunner {
   async runWithoutModel<Result>(
     caller: Caller,
     call: ModelCall<Result>,
-    work: (model: ResolvedModel, signal: AbortSignal) => Promise<Result>,
+    work: (model: ServedModelName, signal: AbortSignal) => Promise<Result>,
   ): Promise<CallResult<Result>> {
     this.#checkCall(call);
     const model = await this.#resolve(caller, call);
@@ -137,7 +137,7 @@ export class CallRunner {
   }
 
   /** Starts to load a model in the background, or asks for its progress: throws MODEL_LOADING until it is in memory, and what the load threw. */
-  async loadInBackground(caller: Caller, model: ResolvedModel): Promise<void> {
+  async loadInBackground(caller: Caller, model: ServedModelName): Promise<void> {
     this.refuseDraining();
     await this.#backgroundLoads.waitUntilLoaded(model, 0, caller.signal, this.#getAdmitter(caller));
   }
@@ -155,7 +155,7 @@ export class CallRunner {
    * Sets how long a model, if it is in memory, stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators load and
    * unload models: the caller must be one.
    */
-  async setKeepAlive({ reference, constraints }: ResolvedModel, milliseconds: number): Promise<void> {
+  async setKeepAlive({ reference, constraints }: ServedModelName, milliseconds: number): Promise<void> {
     await this.#parts.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
   }
 
@@ -165,7 +165,7 @@ export class CallRunner {
    */
   async #runCall<Result, Work extends WorkResult<Result>>(
     caller: Caller,
-    model: ResolvedModel,
+    model: ServedModelName,
     call: ModelCall<Result>,
     work: (
       signal: AbortSignal,
@@ -228,7 +228,7 @@ export class CallRunner {
     }
   }
 
-  #resolve(caller: Caller, { model }: ModelCall): ResolvedModel | Promise<ResolvedModel> {
+  #resolve(caller: Caller, { model }: ModelCall): ServedModelName | Promise<ServedModelName> {
     return typeof model === "object" ? model : this.#parts.names.resolve(caller, model);
   }
 
@@ -237,7 +237,7 @@ export class CallRunner {
   }
 
   /** The error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
-  async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<unknown> {
+  async #explainLoad(error: unknown, { name, reference }: ServedModelName): Promise<unknown> {
     const hasNoBackend = error instanceof InferyardError && error.code === "NO_BACKEND";
     if (!hasNoBackend || usualKind(await this.#parts.runtime.manifest(reference)) === "language") return error;
     return new InferyardError("MODEL_UNSUPPORTED", `${name} does not write text`, {
@@ -249,7 +249,7 @@ export class CallRunner {
   /** The result of an equal call before, with memory for its response; undefined if there is none. */
   async #cached<Result>(
     caller: Caller,
-    model: ResolvedModel,
+    model: ServedModelName,
     call: ModelCall<Result>,
     key: CallKey,
   ): Promise<ModelCallResult<Result> | undefined> {

@@ -6,7 +6,7 @@ import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
 import type { CallKey } from "./call-cache.ts";
 import type { CallRecord, Reuse } from "./call-record.ts";
-import type { ResolvedModel } from "./model-names.ts";
+import type { ServedModelName } from "./model-names.ts";
 import type { ResponseReservation } from "./response-memory.ts";
 
 /** Who makes a call. */
@@ -30,7 +30,7 @@ export interface Caller {
 /** One call of a model. */
 export interface ModelCall<Result = unknown> {
   /** The model's name as the client wrote it, or what that stands for; undefined: the default model. */
-  readonly model: string | ResolvedModel | undefined;
+  readonly model: string | ServedModelName | undefined;
   /** Whether the model is loaded as a language model. Default: false. */
   readonly runsLanguageModel?: boolean;
   /** Number of texts, for the limit `maxTexts`. Default: 1. */
@@ -52,7 +52,7 @@ export interface CallResult<Result> {
   /** The model's name as the client wrote it. */
   readonly model: string;
   /** What the name stands for. */
-  readonly resolved: ResolvedModel;
+  readonly resolved: ServedModelName;
   /** Time the call waited for its turn, in milliseconds. */
   readonly queueMs: number;
   /** Time from its turn to its result in milliseconds, loading included. */

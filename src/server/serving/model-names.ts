@@ -11,7 +11,7 @@ import { publicName } from "../http/scrub.ts";
 import { type ServerSettings, getReference } from "../server-settings.ts";
 
 /** A model that a client named, with where it may run. */
-export interface ResolvedModel {
+export interface ServedModelName {
   /** The name as the client wrote it, for the response. */
   readonly name: string;
   /** Reference for `Runtime.load`. */
@@ -21,7 +21,7 @@ export interface ResolvedModel {
 }
 
 /** The model, to be loaded as a language model. */
-export function asLanguageModel(model: ResolvedModel): ResolvedModel {
+export function requireLanguageModel(model: ServedModelName): ServedModelName {
   return { ...model, constraints: { ...model.constraints, kind: "language" } };
 }
 
@@ -56,12 +56,12 @@ export class ModelNames {
   resolve(
     { target, anyReference = false }: { readonly target?: string | undefined; readonly anyReference?: boolean },
     written: string | undefined,
-  ): Promise<ResolvedModel> {
+  ): Promise<ServedModelName> {
     return resolveModel(written, target, this.#settings, anyReference, this.#stored);
   }
 
   /** When a model was fetched; undefined if unknown. */
-  fetchTime({ reference }: Pick<ResolvedModel, "reference">): Promise<Date | undefined> {
+  fetchTime({ reference }: Pick<ServedModelName, "reference">): Promise<Date | undefined> {
     return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 }
@@ -77,7 +77,7 @@ export async function resolveModel(
   settings: ServerSettings,
   anyReference: boolean,
   stored: StoredNames,
-): Promise<ResolvedModel> {
+): Promise<ServedModelName> {
   const { models = {}, variant } = settings;
   const defaultModel = getDefaultModel(settings);
   const { name, target } = written === undefined || written === infinityDefault ? defaultModel : splitTarget(written);
@@ -104,7 +104,7 @@ export async function resolveModel(
  */
 export function loadedDecision(
   loaded: readonly Decision[],
-  { reference, constraints }: Pick<ResolvedModel, "reference" | "constraints">,
+  { reference, constraints }: Pick<ServedModelName, "reference" | "constraints">,
 ): Decision | undefined {
   const merged = mergeConstraints(constraints);
   return loaded.find(

@@ -11,15 +11,15 @@ interface Encoding {
 }
 
 /** Imports a module of js-tiktoken by its name. */
-export type ImportModule = (name: string) => Promise<unknown>;
+export type ImportTiktoken = (name: string) => Promise<unknown>;
 
 /** Decodes one encoding. The package is imported once, when it is first needed. */
 export class TiktokenDecoder {
   readonly name: TiktokenEncoding;
-  readonly #importModule: ImportModule;
+  readonly #importModule: ImportTiktoken;
   #encoding: Promise<Encoding> | undefined;
 
-  constructor(name: TiktokenEncoding, importModule: ImportModule = (module) => import(module)) {
+  constructor(name: TiktokenEncoding, importModule: ImportTiktoken = (module) => import(module)) {
     this.name = name;
     this.#importModule = importModule;
   }

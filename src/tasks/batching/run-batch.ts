@@ -1,7 +1,7 @@
 /** Runs one batch: builds the input tensors, runs the model, and gives access to single rows of its outputs. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { Reduction } from "../../hosts/output-reduction.ts";
+import type { OutputReduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
@@ -16,7 +16,7 @@ export interface BatchOptions<Item extends EncoderInputRow = EncoderInputRow> {
   /** Builds the input tensors of a batch whose longest row has `length` tokens. Default: the inputs of a text encoder (`encoderInputs`). */
   readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
   /** Reduction of `output`, applied in the model's host before results are copied out; token positions are sorted by row. Default: none. */
-  readonly reduction?: (rows: readonly Item[]) => Reduction;
+  readonly reduction?: (rows: readonly Item[]) => OutputReduction;
 }
 
 /** The part of a batch output that belongs to one row. */
@@ -61,7 +61,7 @@ export async function runBatch<Item extends EncoderInputRow>(
 /** Accessor of single rows. Each output is converted to float32 once, when it is first read. */
 function getValues(
   results: TensorMap,
-  reductions: Readonly<Record<string, Reduction | undefined>>,
+  reductions: Readonly<Record<string, OutputReduction | undefined>>,
   paddedTokens: number,
 ): BatchValues {
   const converted = new Map<string, Float32Array>();

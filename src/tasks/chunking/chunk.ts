@@ -10,7 +10,7 @@ import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
 import type { ChunkSettings } from "../text-threads/chunked-text.ts";
 import { codeStructure } from "./code-structure.ts";
 import { markdownStructure } from "./markdown-structure.ts";
-import { type Span, pack } from "./pack.ts";
+import { type Span, packSpans } from "./pack.ts";
 import type { ChunkModel } from "./chunk-model.ts";
 import { structureWithForcedBreaks } from "./forced-structure.ts";
 import { semanticStructure } from "./semantic-structure.ts";
@@ -55,7 +55,7 @@ async function chunkText(
   const structure = await getStructure(text, settings, model);
   const atoms = await splitIntoAtoms(text, structure, counter, settings.target, settings.signal);
   penalizeBreaksInBlocks(atoms, structure.blocks, settings.target);
-  const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
+  const { spans, complete } = await packSpans(text, atoms, counter, settings, settings.signal);
   const vectors = settings.strategy === "late" ? await requireModel(model).embedSpans(text, spans) : [];
   return { chunks: getChunks(text, spans, vectors, settings), truncated: !complete };
 }

@@ -4,7 +4,7 @@
  * taken from the first window that contains it.
  */
 import { omitUndefined } from "../../contract/checked.ts";
-import { lowerBound } from "../encoding/binary-search.ts";
+import { findLowerBound } from "../encoding/binary-search.ts";
 import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
@@ -114,14 +114,14 @@ function tokenRanges(
     lasts.push(Math.max(0, start, end - 1, lasts.at(-1) ?? 0));
   }
   return spans.map(({ start, end }) => {
-    const [from, to] = [lowerBound(lasts, (last) => last >= start), lowerBound(lasts, (last) => last >= end)];
+    const [from, to] = [findLowerBound(lasts, (last) => last >= start), findLowerBound(lasts, (last) => last >= end)];
     return from < to
       ? { from, to }
       : {
           from,
           to: Math.max(
             from,
-            lowerBound(starts, (first) => first >= end),
+            findLowerBound(starts, (first) => first >= end),
           ),
         };
   });

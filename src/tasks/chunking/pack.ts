@@ -1,5 +1,5 @@
 /** Packs atoms into chunks greedily: each chunk ends at the best break in the second half of its room, and is verified by counting its tokens. */
-import { lowerBound } from "../encoding/binary-search.ts";
+import { findLowerBound } from "../encoding/binary-search.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
 import { createYielder } from "../encoding/yielding.ts";
 import type { Atoms } from "./atoms.ts";
@@ -35,7 +35,7 @@ interface Position {
 }
 
 /** Packs the atoms of a text into chunks. `complete`: whether the end of the text was reached before `maxChunks`. Rejects with ABORTED. */
-export async function pack(
+export async function packSpans(
   text: string,
   atoms: Atoms,
   counter: TokenCounter,
@@ -58,7 +58,7 @@ export async function pack(
 
   /** The atom that contains a position. */
   function atomAt(position: number): number {
-    return lowerBound(ends, (end) => end > position, next.atom);
+    return findLowerBound(ends, (end) => end > position, next.atom);
   }
 
   /** A chunk of whole atoms from `start` that includes at least the atom of `core`; undefined if that exceeds the target. */
@@ -102,8 +102,8 @@ function lastAtom(
 ): number | undefined {
   const before = cumulativeTokens[first - 1] ?? 0;
   const beyond = Math.min(
-    lowerBound(cumulativeTokens, (tokens) => tokens - before > budget + tokenTolerance, core),
-    lowerBound(ends, (end) => end > maxEnd, core),
+    findLowerBound(cumulativeTokens, (tokens) => tokens - before > budget + tokenTolerance, core),
+    findLowerBound(ends, (end) => end > maxEnd, core),
   );
   if (beyond === core) return core === first ? core : undefined;
   let early: number | undefined;

@@ -1,5 +1,5 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
-import { type Activation, activations } from "../encoding/label-head.ts";
+import { type HeadActivation, headActivations } from "../encoding/label-head.ts";
 import { type OptionTable, boolean, choice, positiveInteger, text, list } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
@@ -8,7 +8,7 @@ export interface ClassifyOptions extends TextTaskOptions {
   /** Number of labels returned per text, best first. Default: all. */
   readonly topK?: number;
   /** Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels). */
-  readonly activation?: Activation;
+  readonly activation?: HeadActivation;
   /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
   readonly labels?: readonly string[];
   /** With `labels`: hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
@@ -41,7 +41,7 @@ export const classifyOptions: OptionTable<ClassifyOptions> = {
     field: "With `labels`: score each label independently. Default: false",
   },
   activation: {
-    type: choice(activations),
+    type: choice(headActivations),
     flag: ["--activation <how>", "activation function, instead of the model's own"],
   },
   ...textTaskOptions,

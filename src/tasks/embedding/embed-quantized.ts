@@ -5,7 +5,7 @@ import type { QuantizedEmbedOptions } from "./embed-options.ts";
 import { embed } from "./embed.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { QuantizedPrecision } from "./precisions.ts";
-import { type QuantizedVectors, checkQuantize, quantize } from "./quantize.ts";
+import { type QuantizedVectors, checkQuantize, quantizeVectors } from "./quantize.ts";
 
 /** Quantized vectors of texts. `dimensions` is the number of dimensions before packing. */
 export interface QuantizedEmbeddings extends Omit<Embeddings, "embeddings">, QuantizedVectors {
@@ -26,5 +26,5 @@ export async function embedQuantized(
   const requested = { precision, ...omitUndefined({ ranges }) };
   const { embeddings, ...result } = await embed(encoder, texts, options);
   checkQuantize(requested, result.pooling);
-  return { ...result, precision, ...quantize(embeddings, requested) };
+  return { ...result, precision, ...quantizeVectors(embeddings, requested) };
 }

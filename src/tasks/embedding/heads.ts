@@ -16,7 +16,7 @@ import { promptText } from "./prompts.ts";
 import { joinRows } from "../encoding/pooling.ts";
 import type { EmbeddingForm } from "./output-options.ts";
 import { loadModules, getPostPooling } from "./pool-encodings.ts";
-import { normalize, poolingFunctions } from "../encoding/pooling.ts";
+import { normalizeRows, poolingFunctions } from "../encoding/pooling.ts";
 
 /** Results of the heads for each text, and the number of tokens read of it. A form that was not requested is absent. */
 export interface HeadEmbeddings extends ReadCounts {
@@ -84,9 +84,9 @@ export async function embedWithHeads(
     const found = read.row(row);
     for (const values of [found.dense, found.weights, ...(found.vectors ?? [])])
       if (values !== undefined) requireFinite(values, index);
-    if (found.dense !== undefined) dense[index] = normalize(found.dense);
+    if (found.dense !== undefined) dense[index] = normalizeRows(found.dense);
     if (found.weights !== undefined) sparse[index] = lexicalWeights(encoding.ids, found.weights, unused);
-    if (found.vectors !== undefined) multiVector[index] = joinRows(found.vectors.map(normalize));
+    if (found.vectors !== undefined) multiVector[index] = joinRows(found.vectors.map(normalizeRows));
     dimensions = { ...dimensions, ...omitUndefined({ dense: found.dense?.length, multiVector: found.vectors?.[0]?.length }) };
   });
   const has = (form: EmbeddingForm): boolean => forms.includes(form);

@@ -10,7 +10,7 @@ import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
 import { isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings, getPostPooling } from "./pool-encodings.ts";
-import { joinRows, normalize } from "../encoding/pooling.ts";
+import { joinRows, normalizeRows } from "../encoding/pooling.ts";
 
 /** Whether a late-interaction model reads a text as query or as document; the two have different markers and lengths. */
 export type LateInteractionRole = "query" | "document";
@@ -66,7 +66,7 @@ export async function embedTokenVectors(
     const kept = withoutTokens(vectors, at(rows, index).ids, skipped);
     embeddings[index] = mapRows(kept, vectors.length / at(rows, index).ids.length, (vector) => {
       const result = modules === undefined ? vector : modules.apply(vector);
-      return isScaled ? normalize(result) : result;
+      return isScaled ? normalizeRows(result) : result;
     });
   });
   return {

@@ -26,7 +26,7 @@ export function hasOutputs(options: object): options is EmbedOutputsOptions {
 }
 
 /** Throws INPUT_INVALID for no outputs, an unknown one or one that is named twice, and for options of dense vectors in addition. */
-export function checkOutputs(options: EmbedOutputsOptions): void {
+export function checkEmbeddingOutputs(options: EmbedOutputsOptions): void {
   const { outputs } = options;
   if (!Array.isArray(outputs) || outputs.length === 0 || new Set(outputs).size < outputs.length) {
     throw new InferyardError("INPUT_INVALID", `outputs must be a list of ${embeddingForms.join(", ")}, each at most once`, {

@@ -8,7 +8,7 @@ import type { EmbedSettings } from "./embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import { type VectorOutput, vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, type EncoderRunOptions, runEncodings } from "../batching/run-encodings.ts";
-import { type TokenRows, allRows, normalize, poolingFunctions } from "../encoding/pooling.ts";
+import { type TokenRows, allRows, normalizeRows, poolingFunctions } from "../encoding/pooling.ts";
 import type { PostPooling } from "../encoding/post-pooling.ts";
 
 /**
@@ -115,7 +115,7 @@ export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettin
   }
   requireFinite(vector, index);
   const kept = dimensions === undefined ? vector : vector.slice(0, dimensions);
-  return settings.normalize ? normalize(kept) : kept;
+  return settings.normalize ? normalizeRows(kept) : kept;
 }
 
 function vectorLength(encoder: Encoder<TaskTokenizer>, output: VectorOutput): number {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type EmbeddingRanges, embeddingRanges } from "./quantization-ranges.ts";
-import { type QuantizedVectors, checkQuantize, quantize } from "./quantize.ts";
+import { type QuantizedVectors, checkQuantize, quantizeVectors } from "./quantize.ts";
 import type { QuantizedPrecision } from "./precisions.ts";
 
 /** numpy 2.4.6 with the formulas of sentence-transformers' `quantize_embeddings`; "own": ranges of the vectors themselves. */
@@ -29,15 +29,15 @@ function restored({ embeddings, scales }: QuantizedVectors): number[][] {
 
 describe("equal to sentence-transformers", () => {
   it.each(["binary", "ubinary"] as const)("%s", (precision) => {
-    const result = quantize(vectors, { precision });
+    const result = quantizeVectors(vectors, { precision });
     expect(numbers(result)).toEqual(goldens[precision]);
     expect(result.scales).toBeUndefined();
     expect(result.embeddings[0]).toBeInstanceOf(precision === "binary" ? Int8Array : Uint8Array);
   });
 
   it.each(["int8", "uint8"] as const)("%s with ranges, of others or of the vectors themselves", (precision) => {
-    expect(numbers(quantize(vectors, { precision, ranges: goldens.ranges }))).toEqual(goldens.calibrated[precision]);
-    expect(numbers(quantize(vectors, { precision, ranges: embeddingRanges(vectors) }))).toEqual(goldens.own[precision]);
+    expect(numbers(quantizeVectors(vectors, { precision, ranges: goldens.ranges }))).toEqual(goldens.calibrated[precision]);
+    expect(numbers(quantizeVectors(vectors, { precision, ranges: embeddingRanges(vectors) }))).toEqual(goldens.own[precision]);
   });
 });
 
@@ -48,8 +48,8 @@ describe("floats come back", () => {
     fc.assert(
       fc.property(fc.array(vector, { minLength: 1, maxLength: 5 }), (lists) => {
         const own = lists.map((list) => Float32Array.from(list));
-        const byText = quantize(own, { precision });
-        const byDimension = quantize(own, { precision, ranges: embeddingRanges(own) });
+        const byText = quantizeVectors(own, { precision });
+        const byDimension = quantizeVectors(own, { precision, ranges: embeddingRanges(own) });
         expect([byText.scales?.per, byDimension.scales?.per]).toEqual(["text", "dimension"]);
         for (const [text, list] of own.entries()) {
           const largest = Math.max(...list.map(Math.abs));
@@ -64,21 +64,21 @@ describe("floats come back", () => {
   });
 
   it("a text's numbers do not depend on the others", () => {
-    const together = quantize(vectors, { precision: "int8" });
-    const alone = quantize([vectors[2]!], { precision: "int8" });
+    const together = quantizeVectors(vectors, { precision: "int8" });
+    const alone = quantizeVectors([vectors[2]!], { precision: "int8" });
     expect(alone.embeddings[0]).toEqual(together.embeddings[2]);
     expect(alone.scales?.steps[0]).toBe(together.scales?.steps[2]);
     expect(Math.max(...together.embeddings[2]!.map(Math.abs))).toBe(127);
   });
 
   it("uint8 is int8 plus 128, and a vector of zeros is all zeros again", () => {
-    const [signed, unsigned] = (["int8", "uint8"] as const).map((precision) => quantize(vectors, { precision }));
+    const [signed, unsigned] = (["int8", "uint8"] as const).map((precision) => quantizeVectors(vectors, { precision }));
     expect(numbers(unsigned!)).toEqual(numbers(signed!).map((list) => list.map((value) => value + 128)));
-    const tiny = quantize([Float32Array.of(178 * 2 ** -149, -(2 ** -149))], { precision: "int8" });
+    const tiny = quantizeVectors([Float32Array.of(178 * 2 ** -149, -(2 ** -149))], { precision: "int8" });
     expect(numbers(tiny)).toEqual([[127, -1]]);
     const zeros = [new Float32Array(8)];
     for (const precision of ["int8", "uint8"] as const)
-      expect(restored(quantize(zeros, { precision }))[0]).toEqual(Array(8).fill(0));
+      expect(restored(quantizeVectors(zeros, { precision }))[0]).toEqual(Array(8).fill(0));
   });
 
   it("values beyond the ranges become the nearest there is; a dimension without a range is its one value", () => {
@@ -87,13 +87,13 @@ describe("floats come back", () => {
       [1, 5],
     ];
     const beyond = [Float32Array.of(-9, 5), Float32Array.of(9, 7)];
-    const result = quantize(beyond, { precision: "uint8", ranges });
+    const result = quantizeVectors(beyond, { precision: "uint8", ranges });
     expect(numbers(result)).toEqual([
       [0, 0],
       [255, 0],
     ]);
     expect(restored(result)[1]![1]).toBe(5);
-    expect(numbers(quantize(beyond, { precision: "int8", ranges }))).toEqual([
+    expect(numbers(quantizeVectors(beyond, { precision: "int8", ranges }))).toEqual([
       [-128, -128],
       [127, -128],
     ]);
@@ -107,8 +107,11 @@ describe("what is refused", () => {
   };
 
   it("a length that fills no whole byte, ranges of another length", () => {
-    expectRefused(() => quantize([new Float32Array(12)], { precision: "binary" }), /the vectors have 12/);
-    expectRefused(() => quantize([new Float32Array(3)], { precision: "int8", ranges: [[0], [1]] }), /ranges are of 1 dimensions/);
+    expectRefused(() => quantizeVectors([new Float32Array(12)], { precision: "binary" }), /the vectors have 12/);
+    expectRefused(
+      () => quantizeVectors([new Float32Array(3)], { precision: "int8", ranges: [[0], [1]] }),
+      /ranges are of 1 dimensions/,
+    );
     expectRefused(() => embeddingRanges([]), /at least one embedding/);
   });
 

@@ -26,14 +26,14 @@ export interface QuantizedVectors {
 }
 
 /** Options of `quantize`. */
-export interface QuantizeOptions {
+export interface QuantizeVectorsOptions {
   readonly precision: QuantizedPrecision;
   /** Calibration ranges, for "int8" and "uint8". Default: one scale per vector. */
   readonly ranges?: EmbeddingRanges;
 }
 
 /** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: pooling of the call or of its result. */
-export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {
+export function checkQuantize({ precision, ranges }: Partial<QuantizeVectorsOptions>, pooling: string | undefined): void {
   refuseUnlisted<string>("precision", precision, precisions);
   if (pooling === "none") {
     throw new InferyardError(
@@ -70,7 +70,10 @@ function areRanges(ranges: unknown): boolean {
  * Quantizes float32 embeddings. Throws INPUT_INVALID if the ranges have another length than the vectors, or if binary precisions are applied to
  * vectors whose length is not a multiple of 8.
  */
-export function quantize(vectors: readonly Float32Array[], { precision, ranges }: QuantizeOptions): QuantizedVectors {
+export function quantizeVectors(
+  vectors: readonly Float32Array[],
+  { precision, ranges }: QuantizeVectorsOptions,
+): QuantizedVectors {
   if (precision === "binary" || precision === "ubinary")
     return { embeddings: vectors.map((vector) => getSigns(vector, precision)) };
   return ranges === undefined ? byText(vectors, precision) : byDimension(vectors, precision, ranges);

@@ -17,7 +17,7 @@ export interface EncoderInputRow {
 }
 
 /** Rows to be padded on the right to `length` tokens with `padId`. */
-export interface TokenBatch {
+export interface EncodedBatch {
   readonly rows: readonly EncoderInputRow[];
   readonly length: number;
   readonly padId: number;
@@ -63,14 +63,14 @@ const cacheFlags: ReadonlySet<string> = new Set(["cache_position", "use_cache_br
  * Builds the tensors that a model declares as inputs: token inputs, `[rows, length]` of int64 or int32, and the tensors of an empty cache. Throws
  * MODEL_UNSUPPORTED for any other input.
  */
-export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {
+export function encoderInputs(inputs: readonly TensorInfo[], batch: EncodedBatch): TensorMap {
   return Object.fromEntries(
     inputs.map((input) => [input.name, emptyCache(input, batch) ?? fillTensor(input.name, input.dataType, batch)]),
   );
 }
 
 /** An input of a decoder about what it read before; undefined for an input about the tokens of the batch. */
-function emptyCache({ name, dataType, shape }: TensorInfo, { rows, length }: TokenBatch): Tensor | undefined {
+function emptyCache({ name, dataType, shape }: TensorInfo, { rows, length }: EncodedBatch): Tensor | undefined {
   if (name === "cache_position" && dataType === "int64") {
     return { dataType, shape: [length], data: BigInt64Array.from({ length }, (_, position) => BigInt(position)) };
   }
@@ -79,7 +79,7 @@ function emptyCache({ name, dataType, shape }: TensorInfo, { rows, length }: Tok
   return isCacheInput({ name, dataType }) ? zeros(dataType, emptyCacheShape({ shape }, rows.length)) : undefined;
 }
 
-function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor {
+function fillTensor(name: string, dataType: DataType, batch: EncodedBatch): Tensor {
   const fill = fills.get(name);
   if (fill === undefined || (dataType !== "int64" && dataType !== "int32")) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not an input of a text encoder`, {

@@ -5,16 +5,16 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
 /** Function from logits to scores. "softmax": probabilities that sum to 1. "sigmoid": an independent probability per label. "none": the logits. */
-export type Activation = "softmax" | "sigmoid" | "none";
+export type HeadActivation = "softmax" | "sigmoid" | "none";
 
 /** All values of the option `activation`. */
-export const activations: readonly Activation[] = ["softmax", "sigmoid", "none"];
+export const headActivations: readonly HeadActivation[] = ["softmax", "sigmoid", "none"];
 
 /** The classification head of a model. */
 export interface LabelHead {
   /** Label names, in the order of the logits. */
   readonly labels: readonly string[];
-  readonly activation: Activation;
+  readonly activation: HeadActivation;
 }
 
 /**
@@ -42,12 +42,12 @@ function getLabels({ id2label, num_labels: count }: Readonly<Record<string, unkn
   return Array.from({ length: count }, (_label, index) => `LABEL_${index}`); // transformers' own names
 }
 
-function getActivation(config: Readonly<Record<string, unknown>>, labels: number): Activation {
+function getActivation(config: Readonly<Record<string, unknown>>, labels: number): HeadActivation {
   const { problem_type: problem, function_to_apply: stated } = config;
   if (problem === "regression") return "none";
   if (problem === "multi_label_classification" || labels === 1) return "sigmoid";
   if (problem === "single_label_classification" || problem === undefined || problem === null) return "softmax";
-  return activations.find((activation) => activation === stated) ?? "none";
+  return headActivations.find((activation) => activation === stated) ?? "none";
 }
 
 /** A label with its score. */
@@ -68,7 +68,7 @@ export interface Classifications {
 }
 
 /** Applies an activation to the logits of one text or token. */
-export function applyActivation(logits: Float32Array, activation: Activation): Float32Array {
+export function applyActivation(logits: Float32Array, activation: HeadActivation): Float32Array {
   if (activation === "none") return logits;
   if (activation === "sigmoid") return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
   const highest = logits.reduce((max, logit) => Math.max(max, logit), Number.NEGATIVE_INFINITY);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.ts";
+import { type TokenRows, allRows, normalizeRows, poolingFunctions } from "./pooling.ts";
 
 /** Two texts of three tokens with two dimensions, one after the other; the second begins at 6. */
 const data = Float32Array.of(9, 9, 9, 9, 9, 9, 1, -2, 3, 4, 5, -6);
@@ -90,15 +90,15 @@ describe("pooling, on any matrix", () => {
 
 describe("unit length", () => {
   it("keeps the direction: 3, 4 becomes 0.6, 0.8", () => {
-    expect([...normalize(Float32Array.of(3, 4))]).toEqual([...Float32Array.of(0.6, 0.8)]);
+    expect([...normalizeRows(Float32Array.of(3, 4))]).toEqual([...Float32Array.of(0.6, 0.8)]);
   });
 
   it("leaves a vector of zeros as it is", () => {
-    expect([...normalize(new Float32Array(3))]).toEqual([0, 0, 0]);
+    expect([...normalizeRows(new Float32Array(3))]).toEqual([0, 0, 0]);
   });
 
   it("holds for tiny and huge components, whose squares float32 cannot hold", () => {
-    expect(Math.hypot(...normalize(Float32Array.of(1e-30, 1e-30)))).toBeCloseTo(1, 6);
-    expect(Math.hypot(...normalize(Float32Array.of(1e30, -1e30)))).toBeCloseTo(1, 6);
+    expect(Math.hypot(...normalizeRows(Float32Array.of(1e-30, 1e-30)))).toBeCloseTo(1, 6);
+    expect(Math.hypot(...normalizeRows(Float32Array.of(1e30, -1e30)))).toBeCloseTo(1, 6);
   });
 });

@@ -49,7 +49,7 @@ function getRow({ data, offset, dimensions, end }: TokenRows, row: number): Floa
 }
 
 /** Scales a vector in place to L2 norm 1 and returns it. A zero vector is left unchanged. */
-export function normalize(vector: Float32Array): Float32Array {
+export function normalizeRows(vector: Float32Array): Float32Array {
   let squares = 0;
   for (let index = 0; index < vector.length; index += 1) squares += (vector[index] ?? 0) ** 2; // four times as fast as for-of
   if (squares === 0) return vector;

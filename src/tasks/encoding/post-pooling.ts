@@ -4,9 +4,9 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../../models/manifest.ts";
-import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
+import { readSafetensorsHeader, readSafetensorsTensor } from "../../formats/safetensors/read-safetensors.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
-import { normalize } from "./pooling.ts";
+import { normalizeRows } from "./pooling.ts";
 
 /** The post-pooling modules of a model, composed. A final `Normalize` is not among them: it depends on the option `normalize`. */
 export interface PostPooling {
@@ -46,7 +46,7 @@ function getSizes(module: VectorModule): readonly [number, number] | undefined {
 }
 
 async function loadStep(module: VectorModule): Promise<Step> {
-  if (module.kind === "normalize") return normalize;
+  if (module.kind === "normalize") return normalizeRows;
   const values = await getTensors(module.weights);
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
   if (module.kind === "scale") return scale(await values("weight"));
@@ -72,7 +72,7 @@ async function getTensors({ path, displayName, format }: ModuleWeights): Promise
     return (name) => readGgufTensor(path, displayName, name);
   }
   const header = await readSafetensorsHeader(path);
-  return async (name) => toFloat32(await readTensor(header, name));
+  return async (name) => toFloat32(await readSafetensorsTensor(header, name));
 }
 
 /** torch.nn.Linear. `weight`: `[out, in]`, row-major. */

@@ -1,6 +1,6 @@
 /** Top-k selection over a stream of scored items, without collecting or sorting all of them. */
 
-import { lowerBound } from "./binary-search.ts";
+import { findLowerBound } from "./binary-search.ts";
 
 /** An item with its score. */
 export interface Scored<Item> {
@@ -26,7 +26,7 @@ export class TopK<Item> {
   /** Adds an item. Of equal scores the item added first ranks first. */
   add(score: number, item: Item): void {
     if (!this.accepts(score)) return;
-    const index = lowerBound(this.#kept, (kept) => kept.score < score);
+    const index = findLowerBound(this.#kept, (kept) => kept.score < score);
     this.#kept.splice(index, 0, { item, score });
     if (this.#kept.length > this.#limit) this.#kept.pop();
   }

@@ -6,7 +6,7 @@ import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
-import { type Answer, answer } from "../question-answering/answer.ts";
+import { type QuestionAnswer, answer } from "../question-answering/answer.ts";
 import { isGlinerSpanModel } from "../token-classification/gliner/recognize-with-gliner.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { getEntityType } from "../token-classification/entities.ts";
@@ -211,7 +211,7 @@ function fieldValue(
   return others.reduce((best, value) => (best !== undefined && value.score > best.score ? value : best), first) ?? null;
 }
 
-function answerValue(best: Answer | undefined, minScore: number): ExtractedValue | null {
+function answerValue(best: QuestionAnswer | undefined, minScore: number): ExtractedValue | null {
   if (best === undefined || best.answer === "" || best.score < minScore) return null;
   const { answer: value, start, end, score } = best;
   return { value, start, end, score };

@@ -3,7 +3,7 @@ import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import type { Reduction } from "../../hosts/output-reduction.ts";
+import type { OutputReduction } from "../../hosts/output-reduction.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { TopK } from "../encoding/top-k.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -86,7 +86,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
     output,
     batchKey: "masks",
     // Only the logits at masks leave the model's host, not `[tokens, vocabulary]`.
-    reduction: (rows: readonly MaskedText[]): Reduction => ({
+    reduction: (rows: readonly MaskedText[]): OutputReduction => ({
       kind: "tokens",
       positions: rows.flatMap(({ positions }, row) => positions.map((token) => ({ row, token }))),
     }),

@@ -9,14 +9,14 @@ import { unrefTimeout, yieldToEventLoop } from "../../platform/event-loop.ts";
 import { type SequenceLimits, parseSequenceSettings } from "../../runtime/options/sequence-settings.ts";
 import { defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import { CachedSequence } from "./scheduling/cached-sequence.ts";
-import type { Client, GroupSize, SequenceGroup } from "./scheduling/sequence-group.ts";
-import { SlotAllocator, type SlotLimits, unreadGraceMs } from "./scheduling/slot-allocator.ts";
+import type { SchedulerClient, GroupSize, SequenceGroup } from "./scheduling/sequence-group.ts";
+import { SlotAllocator, type SlotAllocatorLimits, unreadGraceMs } from "./scheduling/slot-allocator.ts";
 
 /** The part of a language model that the scheduler uses. */
 export type DecodingModel = Omit<LanguageModel, "dispose">;
 
 /** Limits of a scheduler. */
-export interface DecodeLimits extends SlotLimits, SequenceLimits {
+export interface DecodeLimits extends SlotAllocatorLimits, SequenceLimits {
   /** Tokens of prompts in one call of the model. Between two such calls each running text gets its next token. */
   readonly chunkTokens: number;
 }
@@ -126,7 +126,11 @@ export class DecodeScheduler {
    * Waits until the texts of one prompt may be generated: fairly between clients, for one client in the order of its calls. Throws INPUT_INVALID if there are
    * more of them than run at once, and ABORTED.
    */
-  async enter(size: GroupSize, signal: AbortSignal | undefined, client: Client = defaultSchedulingKey): Promise<EnteredTexts> {
+  async enter(
+    size: GroupSize,
+    signal: AbortSignal | undefined,
+    client: SchedulerClient = defaultSchedulingKey,
+  ): Promise<EnteredTexts> {
     throwIfAborted(signal);
     const { count } = size;
     const { maxSequences } = this.#limits;
@@ -341,7 +345,7 @@ export class DecodeScheduler {
     held.group = undefined;
   }
 
-  async #begin(size: GroupSize, signal: AbortSignal | undefined, client: Client): Promise<SequenceGroup> {
+  async #begin(size: GroupSize, signal: AbortSignal | undefined, client: SchedulerClient): Promise<SequenceGroup> {
     return await new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#slots.remove(group);

@@ -13,7 +13,7 @@ import type { GenerationOptions } from "./sampling/generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
 import type { DecodeScheduler, DecodingModel, EnteredTexts } from "./decode-scheduler.ts";
-import type { Client } from "./scheduling/sequence-group.ts";
+import type { SchedulerClient } from "./scheduling/sequence-group.ts";
 import { GrammarCache, defaultGrammarCacheBytes } from "./constraints/grammar-cache.ts";
 import { type GrammarHost, LocalGrammarHost } from "./constraints/grammar-host.ts";
 import type { GrammarSource } from "./constraints/grammar-source.ts";
@@ -84,7 +84,7 @@ export interface GenerateCall {
   /** Time of the call, as `performance.now()` gives it. */
   readonly started: number;
   /** Whose texts they are: clients share the model fairly. Default: the client of calls that name none. */
-  readonly client?: Client;
+  readonly client?: SchedulerClient;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string>;
   /** The model that drafts tokens, from `draftFor`. Default: none. */
@@ -250,7 +250,7 @@ export class TextGenerator {
   async #generateAll(
     prompt: PreparedPrompt,
     settings: GenerationSettings,
-    client: Client | undefined,
+    client: SchedulerClient | undefined,
     { emit, ...call }: TextCall,
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer } = this.#parts;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type TextSpan, type WindowLogits, bestSpans, mergeAnswers } from "./answer-spans.ts";
+import { type AnswerSpan, type WindowLogits, bestSpans, mergeAnswers } from "./answer-spans.ts";
 
 /** Every pair of tokens, as the definition says it, with nothing left out early. */
 function naive(
@@ -81,7 +81,7 @@ describe("spans of one window", () => {
 });
 
 describe("answers of several windows", () => {
-  const span = (start: number, end: number, score: number): TextSpan => ({ start, end, score });
+  const span = (start: number, end: number, score: number): AnswerSpan => ({ start, end, score });
 
   it("in a window the same words add up, whatever their case, at the place of the best", () => {
     const merged = mergeAnswers([[span(0, 5, 0.4), span(9, 14, 0.3), span(0, 8, 0.2)]], "Paris is paris");

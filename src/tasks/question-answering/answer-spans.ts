@@ -60,7 +60,7 @@ function probabilities(logits: Float32Array, isCandidate: (token: number) => boo
 }
 
 /** A candidate answer. */
-export interface TextSpan {
+export interface AnswerSpan {
   /** Range in the context, in UTF-16 code units: start included, end excluded. */
   readonly start: number;
   readonly end: number;
@@ -72,8 +72,8 @@ export interface TextSpan {
  * (ignoring case) are added, as in transformers. Across windows the highest score is kept, because each window normalizes its probabilities
  * separately.
  */
-export function mergeAnswers(windows: readonly (readonly TextSpan[])[], context: string): TextSpan[] {
-  const merged = new Map<string, TextSpan>();
+export function mergeAnswers(windows: readonly (readonly AnswerSpan[])[], context: string): AnswerSpan[] {
+  const merged = new Map<string, AnswerSpan>();
   for (const spans of windows) {
     for (const [words, span] of withinWindow(spans, context)) {
       const known = merged.get(words);
@@ -84,8 +84,8 @@ export function mergeAnswers(windows: readonly (readonly TextSpan[])[], context:
 }
 
 /** Candidates by lower-cased text; the range belongs to the candidate with the highest score. */
-function withinWindow(spans: readonly TextSpan[], context: string): Map<string, TextSpan> {
-  const merged = new Map<string, TextSpan>();
+function withinWindow(spans: readonly AnswerSpan[], context: string): Map<string, AnswerSpan> {
+  const merged = new Map<string, AnswerSpan>();
   for (const span of spans) {
     const words = context.slice(span.start, span.end).toLowerCase();
     const best = merged.get(words);

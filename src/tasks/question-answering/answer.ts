@@ -5,7 +5,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import { type Encoding, convertSpans } from "../../tokenizers/index.ts";
-import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
+import { type AnswerSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
 import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
@@ -15,7 +15,7 @@ import { textTaskSettings } from "../definition/task-options.ts";
 import { type AnswerOptions, answerOptions } from "./answer-options.ts";
 
 /** A span of a context that answers a question. */
-export interface Answer {
+export interface QuestionAnswer {
   /** The span as it is written in the context, trimmed; "" for "no answer". */
   readonly answer: string;
   /** Probability of its first token as start times the probability of its last token as end, 0 to 1. */
@@ -28,7 +28,7 @@ export interface Answer {
 /** Answers to questions, and the number of tokens read of each context. */
 export interface Answers {
   /** One list per pair of question and context, in order, by descending score. Empty for a context without words. */
-  readonly results: readonly (readonly Answer[])[];
+  readonly results: readonly (readonly QuestionAnswer[])[];
   /** Number of tokens of each pair, special tokens included. */
   readonly tokens: readonly number[];
   /** Number of windows in which the model read each pair. */
@@ -48,7 +48,7 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
   const windows = encodingWindows(encodings);
   // Several token spans can extend to the same words, so more candidates are searched than returned.
   const candidates = alignToWords ? 2 * topK + 10 : topK;
-  const found: TextSpan[][] = windows.map(() => []);
+  const found: AnswerSpan[][] = windows.map(() => []);
   const nullScores = pairs.map(() => 1);
   const run = {
     output,
@@ -163,8 +163,8 @@ const leadingMarks = /^\p{M}+/u;
 const maxCombiningMarks = 16;
 
 /** The spans found in each window, grouped by the pair of the window. */
-function groupByPair(found: readonly TextSpan[][], windows: readonly EncodingWindow[], count: number): TextSpan[][][] {
-  const grouped: TextSpan[][][] = Array.from({ length: count }, () => []);
+function groupByPair(found: readonly AnswerSpan[][], windows: readonly EncodingWindow[], count: number): AnswerSpan[][][] {
+  const grouped: AnswerSpan[][][] = Array.from({ length: count }, () => []);
   for (const [index, { text: pair }] of windows.entries()) at(grouped, pair).push(at(found, index));
   return grouped;
 }

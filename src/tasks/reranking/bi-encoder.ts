@@ -7,7 +7,7 @@ import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { RerankOptions } from "./rerank-options.ts";
 import { rolePrompt } from "../embedding/prompts.ts";
-import { normalize } from "../encoding/pooling.ts";
+import { normalizeRows } from "../encoding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
 /** Whether a model's first task is `feature-extraction`. */
@@ -31,7 +31,7 @@ export async function rerankByEmbedding(
   const { topN, raw: _raw, ...limits } = options;
   const queryResult = await embed(encoder, [query], { ...limits, ...rolePrompt(encoder.manifest, "query") });
   const documentResult = await embed(encoder, documents, { ...limits, ...rolePrompt(encoder.manifest, "document") });
-  const direction = normalize(at(queryResult.embeddings, 0));
+  const direction = normalizeRows(at(queryResult.embeddings, 0));
   const scores = documentResult.embeddings.map((vector) => cosine(direction, vector));
   const { tokens, truncated } = documentResult;
   return {
@@ -44,5 +44,5 @@ export async function rerankByEmbedding(
 }
 
 function cosine(direction: Float32Array, vector: Float32Array): number {
-  return normalize(vector).reduce((sum, value, index) => sum + value * (direction[index] ?? 0), 0);
+  return normalizeRows(vector).reduce((sum, value, index) => sum + value * (direction[index] ?? 0), 0);
 }

@@ -5,7 +5,7 @@ import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Activation, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
+import { type HeadActivation, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
@@ -28,7 +28,7 @@ export interface Ranking {
    * Kind of a score: the "sigmoid" or "softmax" of a cross-encoder's logits, the logit itself ("none"), the "cosine" of two embeddings, "maxsim" of token
    * vectors, or "meanmaxsim", which is divided by the number of query vectors.
    */
-  readonly scoring: Activation | "cosine" | "maxsim" | "meanmaxsim";
+  readonly scoring: HeadActivation | "cosine" | "maxsim" | "meanmaxsim";
   /** Number of tokens the model read for each document, in the order of the input; with a cross-encoder including the query's tokens. */
   readonly tokens: readonly number[];
   /** Number of tokens of the query; absent with a cross-encoder, which reads it with every document. */
@@ -91,7 +91,7 @@ export function validateRerank(query: unknown, documents: readonly unknown[], op
 }
 
 interface ScoreHead {
-  readonly activation: Activation;
+  readonly activation: HeadActivation;
   /** Index of the logit that is the score. */
   readonly label: number;
 }
@@ -112,7 +112,7 @@ export function getScoreHead(manifest: Manifest): ScoreHead {
   );
 }
 
-function statedActivation({ name, variants }: Manifest): Activation | undefined {
+function statedActivation({ name, variants }: Manifest): HeadActivation | undefined {
   const config = variants[0]?.config ?? {};
   const section = config["sentence_transformers"];
   const inSection =

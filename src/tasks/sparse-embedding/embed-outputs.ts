@@ -5,7 +5,7 @@ import { embed } from "../embedding/embed.ts";
 import { embedWithHeads, headForms } from "../embedding/heads.ts";
 import type { EmbeddingForm } from "../embedding/output-options.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
-import { type EmbedOutputsOptions, checkOutputs } from "../embedding/output-options.ts";
+import { type EmbedOutputsOptions, checkEmbeddingOutputs } from "../embedding/output-options.ts";
 import { embedSparse, encodeSparsely } from "./embed-sparse.ts";
 import { type SparseEmbedding, toSparseVector } from "./sparse-vectors.ts";
 
@@ -34,7 +34,7 @@ export async function embedOutputs(
   texts: readonly string[],
   options: EmbedOutputsOptions,
 ): Promise<EmbeddingOutputs> {
-  checkOutputs(options);
+  checkEmbeddingOutputs(options);
   const { outputs, ...limits } = options;
   const { manifest } = encoder;
   if (headForms(encoder).length > 0) {

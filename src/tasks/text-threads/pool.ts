@@ -15,7 +15,7 @@ import type { ChunkedText } from "./chunked-text.ts";
 import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { ResultMessage } from "../threads/thread-program.ts";
-import type { CallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
+import type { TextCallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
 import { TemplateThreads } from "./template-threads.ts";
 
 /** Maximum number of threads. */
@@ -38,7 +38,7 @@ const maxQueued = 1024;
 const maxTokenizers = 8;
 
 interface Call {
-  readonly message: Omit<CallMessage, "settings">;
+  readonly message: Omit<TextCallMessage, "settings">;
   readonly settings: TextSettings;
   /** The input, for error messages: "a text of 9000 characters". */
   readonly description: string;
@@ -46,7 +46,7 @@ interface Call {
   readonly reject: (error: InferyardError) => void;
 }
 
-type Thread = CallThread<CallMessage, ResultMessage<OperationResult>>;
+type Thread = CallThread<TextCallMessage, ResultMessage<OperationResult>>;
 
 interface ThreadUse {
   readonly tokenizers: Set<number>;

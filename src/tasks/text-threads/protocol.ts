@@ -22,7 +22,7 @@ export type OperationName = keyof Operations;
 export type OperationResult = Operations[OperationName]["result"];
 
 /** Message to a thread that reads texts: one call. */
-export interface CallMessage<Name extends OperationName = OperationName> {
+export interface TextCallMessage<Name extends OperationName = OperationName> {
   readonly operation: Name;
   readonly args: Operations[Name]["args"];
   /** Number that identifies a tokenizer. `settings` is sent with the first call that uses it. */

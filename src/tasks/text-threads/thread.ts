@@ -5,7 +5,7 @@ import { type TransferableTokens, toTransferable } from "../../tokenizers/tokeni
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
 import { runProgram } from "../threads/thread-program.ts";
-import type { CallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
+import type { TextCallMessage, OperationName, OperationResult, Operations } from "./protocol.ts";
 
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
@@ -22,7 +22,7 @@ const handlers: Handlers = {
 /** The same table with the arguments of any operation, since the name in a message determines their type. */
 const operations = handlers as Record<
   OperationName,
-  (tokenizer: TextTokenizer, args: CallMessage["args"]) => OperationResult | Promise<OperationResult>
+  (tokenizer: TextTokenizer, args: TextCallMessage["args"]) => OperationResult | Promise<OperationResult>
 >;
 
 /** Buffers of a result to transfer instead of copy. */
@@ -32,7 +32,7 @@ function getBuffers(result: OperationResult): ArrayBuffer[] {
   return [ids.buffer, offsets.buffer, words.buffer];
 }
 
-async function perform({ operation, args, tokenizer: number, settings }: CallMessage): Promise<OperationResult> {
+async function perform({ operation, args, tokenizer: number, settings }: TextCallMessage): Promise<OperationResult> {
   const known = tokenizers.get(number) ?? (settings === undefined ? undefined : loadTextTokenizer(settings));
   if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `no settings were sent for tokenizer ${number}`);
   tokenizers.set(number, known);

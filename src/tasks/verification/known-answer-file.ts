@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import type { KnownAnswer } from "../../models/manifest.ts";
+import type { ManifestKnownAnswer } from "../../models/manifest.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 
 const item = z.object({ text: z.string(), embedding: z.string().optional(), embedding_normalized: z.string().optional() });
@@ -17,7 +17,7 @@ const defaultTolerance = 1e-5;
  * Parses the text of a known-answer file. `embedding_normalized` is preferred to `embedding`. `path` is for error messages; `tolerance` is the
  * maximum absolute difference of a component. Throws INPUT_INVALID for a file that does not have this form.
  */
-export function readAnswers(text: string, path: string, tolerance: number = defaultTolerance): KnownAnswer[] {
+export function readAnswers(text: string, path: string, tolerance: number = defaultTolerance): ManifestKnownAnswer[] {
   let json: unknown;
   try {
     json = JSON.parse(text);

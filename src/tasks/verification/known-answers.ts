@@ -2,7 +2,7 @@
 import type { AnswerCheck } from "../../runtime/loading/verification.ts";
 import { at } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { KnownAnswer } from "../../models/manifest.ts";
+import type { ManifestKnownAnswer } from "../../models/manifest.ts";
 import type { TokenizerCache } from "../encoding/tokenizer-cache.ts";
 
 /**
@@ -34,7 +34,7 @@ export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
   };
 }
 
-function compare(answer: KnownAnswer, embedding: Float32Array): void {
+function compare(answer: ManifestKnownAnswer, embedding: Float32Array): void {
   const difference = maxAbsDifference(answer.embedding, embedding);
   if (difference <= answer.tolerance) return;
   throw new InferyardError(

@@ -1,7 +1,7 @@
 /** Arguments of functions that are written in TypeScript. */
 import { TemplateFailure } from "../errors.ts";
 import { isTrue, toNumber } from "../values/comparison.ts";
-import { type Arguments, type Value, toInteger, getText, typeName } from "../values/values.ts";
+import { type Arguments, type TemplateValue, toInteger, getText, typeName } from "../values/values.ts";
 
 /** No arguments. */
 export const noArguments: Arguments = { positional: [], named: new Map() };
@@ -10,7 +10,7 @@ export const noArguments: Arguments = { positional: [], named: new Map() };
 export class Bound {
   readonly #function: string;
   readonly #names: readonly string[];
-  readonly #values: readonly (Value | undefined)[];
+  readonly #values: readonly (TemplateValue | undefined)[];
 
   /** Throws for more arguments than the function has, for unknown names, and for a parameter that is given twice. */
   constructor(functionName: string, names: readonly string[], { positional: values, named }: Arguments) {
@@ -28,11 +28,11 @@ export class Bound {
   }
 
   /** An argument, or undefined where it is not given. */
-  optional(name: string): Value | undefined {
+  optional(name: string): TemplateValue | undefined {
     return this.#values[this.#names.indexOf(name)];
   }
 
-  value(name: string): Value {
+  value(name: string): TemplateValue {
     const value = this.optional(name);
     if (value === undefined) throw new TemplateFailure(`${this.#function}() missing required argument: '${name}'`);
     return value;
@@ -69,7 +69,7 @@ export class Bound {
     return integer;
   }
 
-  #text(name: string, value: Value): string {
+  #text(name: string, value: TemplateValue): string {
     const text = getText(value);
     if (text === undefined)
       throw new TemplateFailure(`${this.#function}() argument '${name}' must be str, not ${typeName(value)}`);
@@ -83,7 +83,7 @@ export function refuseArguments(functionName: string, { positional: values, name
 }
 
 /** An int or float as a number of JavaScript. Throws for other values. */
-export function requireNumber(value: Value): number {
+export function requireNumber(value: TemplateValue): number {
   const number = toNumber(value);
   if (number === undefined) throw new TemplateFailure(`must be real number, not ${typeName(value)}`);
   return number;

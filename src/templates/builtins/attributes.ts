@@ -16,7 +16,7 @@ import {
   Range,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   View,
   toInteger,
   getText,
@@ -32,7 +32,7 @@ const mutators: Readonly<Record<"dict" | "list", ReadonlySet<string>>> = {
 };
 
 /** `of.name`: an attribute, else an item. */
-export function getAttribute(of: Value, name: string, context: MethodContext): Value {
+export function getAttribute(of: TemplateValue, name: string, context: MethodContext): TemplateValue {
   if (of instanceof Undefined) throw new TemplateFailure(of.message);
   const attribute = ownAttribute(of, name, context);
   if (attribute !== undefined) return attribute;
@@ -41,7 +41,7 @@ export function getAttribute(of: Value, name: string, context: MethodContext): V
 }
 
 /** `of[key]`: an item, else an attribute. */
-export function getItem(of: Value, key: Value, context: MethodContext): Value {
+export function getItem(of: TemplateValue, key: TemplateValue, context: MethodContext): TemplateValue {
   if (of instanceof Undefined) throw new TemplateFailure(of.message);
   const item = plainItem(of, key, context);
   if (item !== undefined) return item;
@@ -54,13 +54,13 @@ export function getItem(of: Value, key: Value, context: MethodContext): Value {
   return new Undefined(`${type} has no element ${represent(key, context.budget)}`);
 }
 
-function missingAttribute(of: Value, name: string): Undefined {
+function missingAttribute(of: TemplateValue, name: string): Undefined {
   const type = of === null ? "None" : `${typeName(of)} object`;
   return new Undefined(`'${type}' has no attribute '${name}'`);
 }
 
 /** An attribute that is not an item; undefined if there is none of this name. */
-export function ownAttribute(of: Value, name: string, context: MethodContext): Value | undefined {
+export function ownAttribute(of: TemplateValue, name: string, context: MethodContext): TemplateValue | undefined {
   if (name.startsWith("_")) return name.startsWith("__") ? unsafe(of, name) : undefined;
   const text = getText(of);
   if (text !== undefined) return textMethod(of, text, name, context);
@@ -77,11 +77,11 @@ export function ownAttribute(of: Value, name: string, context: MethodContext): V
   return toInteger(of) === undefined ? undefined : integerAttribute(of, name);
 }
 
-function unsafe(of: Value, name: string): Undefined {
+function unsafe(of: TemplateValue, name: string): Undefined {
   return new Undefined(`access to attribute '${name}' of '${typeName(of)}' object is unsafe.`);
 }
 
-function textMethod(of: Value, text: string, name: string, context: MethodContext): Callable | undefined {
+function textMethod(of: TemplateValue, text: string, name: string, context: MethodContext): Callable | undefined {
   const run = textMethods.get(name);
   if (run === undefined) return undefined;
   return new Callable(name, (given) => {
@@ -91,19 +91,19 @@ function textMethod(of: Value, text: string, name: string, context: MethodContex
 }
 
 /** What a method of Markup gives: its texts are Markup too. */
-function asMarkup(value: Value): Value {
+function asMarkup(value: TemplateValue): TemplateValue {
   if (typeof value === "string") return new Markup(value);
   if (value instanceof List) return new List(value.items.map(asMarkup));
   return value instanceof Tuple ? new Tuple(value.items.map(asMarkup)) : value;
 }
 
 /** A method that takes arguments of these names. */
-function method(name: string, names: readonly string[], run: (given: Bound) => Value): Callable {
+function method(name: string, names: readonly string[], run: (given: Bound) => TemplateValue): Callable {
   return new Callable(name, (given: Arguments) => run(new Bound(name, names, given)));
 }
 
 function dictMethod(of: Dict, name: string, { budget }: MethodContext): Callable | undefined {
-  const view = (type: string, items: () => readonly Value[]): Callable =>
+  const view = (type: string, items: () => readonly TemplateValue[]): Callable =>
     method(name, [], () => {
       budget.items(2 * of.size);
       return new View(type, items());
@@ -140,7 +140,7 @@ function dictMethod(of: Dict, name: string, { budget }: MethodContext): Callable
 }
 
 /** What `get` gives for a key that has the value None, or is not there. */
-function noneOf(of: Dict, given: Bound, budget: MethodContext["budget"]): Value {
+function noneOf(of: Dict, given: Bound, budget: MethodContext["budget"]): TemplateValue {
   return of.has(computeHash(given.value("key"), budget)) ? null : (given.optional("default") ?? null);
 }
 
@@ -166,11 +166,11 @@ function sequenceMethod(of: List | Tuple | Range, name: string, { budget }: Meth
   });
 }
 
-function rangeAttribute(of: Range, name: string, context: MethodContext): Value | undefined {
+function rangeAttribute(of: Range, name: string, context: MethodContext): TemplateValue | undefined {
   return name === "start" || name === "stop" || name === "step" ? of[name] : sequenceMethod(of, name, context);
 }
 
-function integerAttribute(of: Value, name: string): Value | undefined {
+function integerAttribute(of: TemplateValue, name: string): TemplateValue | undefined {
   const integer = toInteger(of) ?? 0;
   if (name === "real" || name === "numerator") return integer;
   if (name === "imag") return 0;
@@ -179,7 +179,7 @@ function integerAttribute(of: Value, name: string): Value | undefined {
   return method(name, [], () => (Number(integer) === 0 ? 0 : BigInt(integer < 0 ? -integer : integer).toString(2).length));
 }
 
-function floatAttribute(of: Float, name: string): Value | undefined {
+function floatAttribute(of: Float, name: string): TemplateValue | undefined {
   if (name === "real") return of;
   if (name === "imag") return new Float(0);
   return name === "is_integer" ? method(name, [], () => Number.isInteger(of.value)) : undefined;
@@ -187,11 +187,11 @@ function floatAttribute(of: Float, name: string): Value | undefined {
 
 /** The index `start:stop:step`. */
 export class Slice extends ObjectValue {
-  readonly start: Value;
-  readonly stop: Value;
-  readonly step: Value;
+  readonly start: TemplateValue;
+  readonly stop: TemplateValue;
+  readonly step: TemplateValue;
 
-  constructor(start: Value, stop: Value, step: Value) {
+  constructor(start: TemplateValue, stop: TemplateValue, step: TemplateValue) {
     super("slice", () => undefined);
     this.start = start;
     this.stop = stop;
@@ -200,7 +200,7 @@ export class Slice extends ObjectValue {
 }
 
 /** An item by its key or index; undefined where there is none, and where the value has no items. */
-function plainItem(of: Value, key: Value, { budget }: MethodContext): Value | undefined {
+function plainItem(of: TemplateValue, key: TemplateValue, { budget }: MethodContext): TemplateValue | undefined {
   if (of instanceof Dict)
     return key instanceof List || key instanceof Dict || key instanceof Slice ? undefined : of.get(computeHash(key, budget));
   const isSequence =
@@ -230,7 +230,11 @@ function plainItem(of: Value, key: Value, { budget }: MethodContext): Value | un
   return of instanceof Markup ? new Markup(part) : part;
 }
 
-function at(length: number, index: number | bigint | undefined, get: (index: number) => Value | undefined): Value | undefined {
+function at(
+  length: number,
+  index: number | bigint | undefined,
+  get: (index: number) => TemplateValue | undefined,
+): TemplateValue | undefined {
   const number = Number(index);
   const place = number < 0 ? number + length : number;
   return place >= 0 && place < length ? get(place) : undefined;
@@ -244,7 +248,7 @@ function getBounds(
   const by = step === null ? 1 : indexOf(step);
   if (by === 0) throw new TemplateFailure("slice step cannot be zero");
   const [lowest, highest] = by > 0 ? [0, length] : [-1, length - 1];
-  const clamp = (value: Value, byDefault: number): number => {
+  const clamp = (value: TemplateValue, byDefault: number): number => {
     if (value === null) return byDefault;
     const index = indexOf(value);
     return Math.min(highest, Math.max(lowest, index < 0 ? index + length : index));
@@ -252,7 +256,7 @@ function getBounds(
   return { start: clamp(start, by > 0 ? lowest : highest), stop: clamp(stop, by > 0 ? highest : lowest), step: by };
 }
 
-function indexOf(value: Value): number {
+function indexOf(value: TemplateValue): number {
   const index = toInteger(value);
   if (index === undefined) throw new TemplateFailure("slice indices must be integers or None or have an __index__ method");
   return Number(index);

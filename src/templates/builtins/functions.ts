@@ -10,21 +10,21 @@ import {
   Namespace,
   ObjectValue,
   Range,
-  type Value,
+  type TemplateValue,
   toInteger,
   getText,
   typeName,
 } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
+import type { TemplateEnvironment } from "./environment.ts";
 import { formatDate } from "./format-date.ts";
 
 /** Numbers of the longest range, as Jinja2's sandbox has it. */
 const maxRange = 100_000;
 
 /** Global names and their values. */
-export function globalFunctions(environment: Environment): ReadonlyMap<string, Value> {
-  const functions: Readonly<Record<string, (given: Arguments) => Value>> = {
+export function globalFunctions(environment: TemplateEnvironment): ReadonlyMap<string, TemplateValue> {
+  const functions: Readonly<Record<string, (given: Arguments) => TemplateValue>> = {
     range,
     dict: (given) => toDict(given, environment),
     namespace: (given) => namespace(given, environment),
@@ -43,7 +43,7 @@ export function globalFunctions(environment: Environment): ReadonlyMap<string, V
   return new Map(Object.entries(functions).map(([name, call]) => [name, new Callable(name, call)]));
 }
 
-function range({ positional, named }: Arguments): Value {
+function range({ positional, named }: Arguments): TemplateValue {
   if (named.size > 0) throw new TemplateFailure("range() takes no keyword arguments");
   const numbers = positional.map((value) => {
     const integer = toInteger(value);
@@ -60,7 +60,7 @@ function range({ positional, named }: Arguments): Value {
   return made;
 }
 
-function toDict({ positional, named }: Arguments, { budget }: Environment): Dict {
+function toDict({ positional, named }: Arguments, { budget }: TemplateEnvironment): Dict {
   if (positional.length > 1) throw new TemplateFailure(`dict expected at most 1 argument, got ${positional.length}`);
   const made = new Dict();
   const [first] = positional;
@@ -81,17 +81,17 @@ function toDict({ positional, named }: Arguments, { budget }: Environment): Dict
   return made;
 }
 
-function namespace(given: Arguments, environment: Environment): Namespace {
-  const attributes = new Map<string, Value>();
+function namespace(given: Arguments, environment: TemplateEnvironment): Namespace {
+  const attributes = new Map<string, TemplateValue>();
   for (const [key, value] of toDict(given, environment).entries())
     attributes.set(getText(key) ?? toText(key, environment.budget), value);
   return new Namespace(attributes);
 }
 
-function cycler({ positional: items }: Arguments): Value {
+function cycler({ positional: items }: Arguments): TemplateValue {
   if (items.length === 0) throw new TemplateFailure("at least one item has to be provided");
   let at = 0;
-  const current = (): Value => items[at] ?? null;
+  const current = (): TemplateValue => items[at] ?? null;
   return new ObjectValue("Cycler", (name) => {
     if (name === "current") return current();
     if (name === "reset") {
@@ -109,10 +109,10 @@ function cycler({ positional: items }: Arguments): Value {
   });
 }
 
-function joiner(given: Arguments): Value {
+function joiner(given: Arguments): TemplateValue {
   const separator = new Bound("joiner", ["sep"], given).textOr("sep", ", ");
   let isUsed = false;
-  const call = (): Value => {
+  const call = (): TemplateValue => {
     const text = isUsed ? separator : "";
     isUsed = true;
     return text;

@@ -1,13 +1,17 @@
 /** The arguments `attribute`, `case_sensitive` and `default` of filters that look into items. */
-import { Tuple, Undefined, type Value, getText } from "../values/values.ts";
+import { Tuple, Undefined, type TemplateValue, getText } from "../values/values.ts";
 import type { Bound } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
+import type { TemplateEnvironment } from "./environment.ts";
 
 /** Gets a value out of an item. */
-export type Getter = (item: Value) => Value;
+export type Getter = (item: TemplateValue) => TemplateValue;
 
 /** Gets the attribute "a.b.0" of an item; the item itself without an attribute. `byDefault` replaces each missing part. */
-export function attributeGetter(attribute: Value, { lookup, budget }: Environment, byDefault: Value = null): Getter {
+export function attributeGetter(
+  attribute: TemplateValue,
+  { lookup, budget }: TemplateEnvironment,
+  byDefault: TemplateValue = null,
+): Getter {
   const parts = getParts(attribute);
   return (item) => {
     let value = item;
@@ -21,7 +25,7 @@ export function attributeGetter(attribute: Value, { lookup, budget }: Environmen
 }
 
 /** Gets the sort key of an item: one attribute, or several separated by commas. */
-export function sortKey(given: Bound, environment: Environment): Getter {
+export function sortKey(given: Bound, environment: TemplateEnvironment): Getter {
   const attribute = given.optional("attribute") ?? null;
   const names = getText(attribute)?.split(",") ?? [attribute];
   const getters = names.map((name) => attributeGetter(name, environment));
@@ -30,7 +34,7 @@ export function sortKey(given: Bound, environment: Environment): Getter {
 }
 
 /** Texts in lower case, unless `case_sensitive` is true; any other value as it is. */
-export function caseFolding(given: Bound, { budget }: Environment): Getter {
+export function caseFolding(given: Bound, { budget }: TemplateEnvironment): Getter {
   if (given.isTrue("case_sensitive")) return (value) => value;
   return (value) => {
     const text = getText(value);
@@ -40,7 +44,7 @@ export function caseFolding(given: Bound, { budget }: Environment): Getter {
   };
 }
 
-function getParts(attribute: Value): readonly Value[] {
+function getParts(attribute: TemplateValue): readonly TemplateValue[] {
   if (attribute === null) return [];
   const text = getText(attribute);
   if (text === undefined) return [attribute];

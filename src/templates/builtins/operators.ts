@@ -6,10 +6,12 @@ import { areEqual, compare } from "../values/comparison.ts";
 import { formatPercent } from "../values/formatting.ts";
 import { contains } from "../values/iteration.ts";
 import { type ArithmeticOperator, type Integer, floatArithmetic, toFloat, integerArithmetic } from "../values/numbers.ts";
-import { Float, List, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
+import { Float, List, Markup, Tuple, Undefined, type TemplateValue, toInteger, getText, typeName } from "../values/values.ts";
 
 /** `left operator right`, by operator. */
-export const comparisons: Readonly<Record<ComparisonOperator, (left: Value, right: Value, budget: Budget) => boolean>> = {
+export const comparisons: Readonly<
+  Record<ComparisonOperator, (left: TemplateValue, right: TemplateValue, budget: Budget) => boolean>
+> = {
   "==": areEqual,
   "!=": (left, right, budget) => !areEqual(left, right, budget),
   in: (left, right, budget) => contains(right, left, budget),
@@ -21,7 +23,12 @@ export const comparisons: Readonly<Record<ComparisonOperator, (left: Value, righ
 };
 
 /** `left operator right`. Throws for types that it is not made for. */
-export function arithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value {
+export function arithmetic(
+  operator: ArithmeticOperator,
+  left: TemplateValue,
+  right: TemplateValue,
+  budget: Budget,
+): TemplateValue {
   if (operator === "+" && typeof left === "string" && typeof right === "string") return joined(left, right, budget);
   const [leftNumber, rightNumber] = [toNumber(left), toNumber(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) {
@@ -32,7 +39,7 @@ export function arithmetic(operator: ArithmeticOperator, left: Value, right: Val
   return sequenceArithmetic(operator, left, right, budget) ?? fail(operator, left, right);
 }
 
-function toNumber(value: Value): Integer | Float | undefined {
+function toNumber(value: TemplateValue): Integer | Float | undefined {
   return value instanceof Float ? value : toInteger(value);
 }
 
@@ -47,7 +54,12 @@ export function joined(left: string, right: string, budget: Budget): string {
   return left + right;
 }
 
-function sequenceArithmetic(operator: ArithmeticOperator, left: Value, right: Value, budget: Budget): Value | undefined {
+function sequenceArithmetic(
+  operator: ArithmeticOperator,
+  left: TemplateValue,
+  right: TemplateValue,
+  budget: Budget,
+): TemplateValue | undefined {
   if (operator === "%") return percent(left, right, budget);
   if (operator === "*") return toInteger(left) === undefined ? repeated(left, right, budget) : repeated(right, left, budget);
   if (operator !== "+") return undefined;
@@ -60,20 +72,20 @@ function sequenceArithmetic(operator: ArithmeticOperator, left: Value, right: Va
   return undefined;
 }
 
-function percent(left: Value, right: Value, budget: Budget): Value | undefined {
+function percent(left: TemplateValue, right: TemplateValue, budget: Budget): TemplateValue | undefined {
   const text = getText(left);
   if (text === undefined) return undefined;
   const formatted = formatPercent(text, right, budget);
   return left instanceof Markup ? new Markup(formatted) : formatted;
 }
 
-function together(left: readonly Value[], right: readonly Value[], budget: Budget): readonly Value[] {
+function together(left: readonly TemplateValue[], right: readonly TemplateValue[], budget: Budget): readonly TemplateValue[] {
   budget.items(left.length + right.length);
   budget.step((left.length + right.length) / 16);
   return [...left, ...right];
 }
 
-function repeated(sequence: Value, count: Value, budget: Budget): Value | undefined {
+function repeated(sequence: TemplateValue, count: TemplateValue, budget: Budget): TemplateValue | undefined {
   const times = toInteger(count);
   if (times === undefined) return undefined;
   const number = Math.max(0, Number(times));
@@ -91,7 +103,7 @@ function repeated(sequence: Value, count: Value, budget: Budget): Value | undefi
   return sequence instanceof List ? new List(made) : new Tuple(made);
 }
 
-function fail(operator: ArithmeticOperator, left: Value, right: Value): never {
+function fail(operator: ArithmeticOperator, left: TemplateValue, right: TemplateValue): never {
   for (const value of [left, right]) if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (operator === "+" && getText(left) !== undefined)
     throw new TemplateFailure(`can only concatenate str (not "${typeName(right)}") to str`);
@@ -102,7 +114,7 @@ function fail(operator: ArithmeticOperator, left: Value, right: Value): never {
 }
 
 /** `-value` or `+value` */
-export function signed(value: Value, isNegative: boolean): Value {
+export function signed(value: TemplateValue, isNegative: boolean): TemplateValue {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (value instanceof Float) return isNegative ? new Float(-value.value) : value;
   const integer = toInteger(value);
@@ -113,7 +125,7 @@ export function signed(value: Value, isNegative: boolean): Value {
 }
 
 /** A text of a value that is joined with Markup: escaped unless it is safe. */
-export function markupText(value: Value, budget: Budget): string {
+export function markupText(value: TemplateValue, budget: Budget): string {
   return value instanceof Markup ? value.text : escapeHtml(getText(value) ?? "", budget);
 }
 

@@ -12,18 +12,18 @@ import {
   Stream,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   View,
   getText,
   typeName,
 } from "../values/values.ts";
 import type { Bound } from "./arguments.ts";
-import { type Environment, type Filter, filter } from "./environment.ts";
+import { type TemplateEnvironment, type Filter, filter } from "./environment.ts";
 import { type Getter, attributeGetter, caseFolding, sortKey } from "./getters.ts";
 import { arithmetic } from "./operators.ts";
 import { joinTexts } from "./text-methods.ts";
 
-const length = (value: Value, _given: Bound, { budget }: Environment): Value => {
+const length = (value: TemplateValue, _given: Bound, { budget }: TemplateEnvironment): TemplateValue => {
   const found = getLength(value, budget);
   if (found === undefined) throw new TemplateFailure(`object of type '${typeName(value)}' has no len()`);
   return found;
@@ -62,7 +62,7 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("max", ["case_sensitive", "attribute"], (value, given, environment) => extreme(value, given, environment, 1)),
   filter("sum", ["attribute", "start"], (value, given, environment) => {
     const get = attributeGetter(given.optional("attribute") ?? null, environment);
-    let sum: Value = given.optional("start") ?? 0;
+    let sum: TemplateValue = given.optional("start") ?? 0;
     if (getText(sum) !== undefined) throw new TemplateFailure("sum() can't sum strings [use ''.join(seq) instead]");
     for (const item of getItems(value, environment.budget)) sum = arithmetic("+", sum, get(item), environment.budget);
     return sum;
@@ -84,12 +84,12 @@ function failLater(message: string): Stream {
   });
 }
 
-function reversible(value: Value, { budget }: Environment): readonly Value[] {
+function reversible(value: TemplateValue, { budget }: TemplateEnvironment): readonly TemplateValue[] {
   if (value instanceof Stream) throw new TemplateFailure(`'${value.type}' object is not reversible`);
   return getItems(value, budget);
 }
 
-function reverse(value: Value, _given: Bound, { budget }: Environment): Value {
+function reverse(value: TemplateValue, _given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const items = getItems(value, budget);
   budget.items(items.length);
   const backwards = items.toReversed();
@@ -99,7 +99,7 @@ function reverse(value: Value, _given: Bound, { budget }: Environment): Value {
   return getStream(type, backwards);
 }
 
-function join(value: Value, given: Bound, environment: Environment): Value {
+function join(value: TemplateValue, given: Bound, environment: TemplateEnvironment): TemplateValue {
   const { budget } = environment;
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
   const texts = getItems(value, budget).map((item) => {
@@ -109,7 +109,7 @@ function join(value: Value, given: Bound, environment: Environment): Value {
   return joinTexts(toText(given.optional("d") ?? "", budget), texts, budget);
 }
 
-function dictSort(value: Value, given: Bound, environment: Environment): Value {
+function dictSort(value: TemplateValue, given: Bound, environment: TemplateEnvironment): TemplateValue {
   const by = given.textOr("by", "key");
   if (by !== "key" && by !== "value") throw new TemplateFailure('You can only sort by either "key" or "value"');
   if (!(value instanceof Dict)) throw new TemplateFailure(`'${typeName(value)}' object has no attribute 'items'`);
@@ -120,7 +120,12 @@ function dictSort(value: Value, given: Bound, environment: Environment): Value {
 }
 
 /** sorted(): stable, also backwards. */
-function sorted(items: readonly Value[], key: Getter, isReverse: boolean, { budget }: Environment): readonly Value[] {
+function sorted(
+  items: readonly TemplateValue[],
+  key: Getter,
+  isReverse: boolean,
+  { budget }: TemplateEnvironment,
+): readonly TemplateValue[] {
   budget.items(3 * items.length);
   const keyed = items.map((item) => [key(item), item] as const);
   const direction = isReverse ? -1 : 1;
@@ -131,7 +136,7 @@ function sorted(items: readonly Value[], key: Getter, isReverse: boolean, { budg
   return keyed.map(([, item]) => item);
 }
 
-function unique(value: Value, given: Bound, environment: Environment): Value {
+function unique(value: TemplateValue, given: Bound, environment: TemplateEnvironment): TemplateValue {
   const { budget } = environment;
   const fold = caseFolding(given, environment);
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
@@ -149,11 +154,11 @@ function unique(value: Value, given: Bound, environment: Environment): Value {
   });
 }
 
-function extreme(value: Value, given: Bound, environment: Environment, direction: 1 | -1): Value {
+function extreme(value: TemplateValue, given: Bound, environment: TemplateEnvironment, direction: 1 | -1): TemplateValue {
   const { budget } = environment;
   const fold = caseFolding(given, environment);
   const get = attributeGetter(given.optional("attribute") ?? null, environment);
-  let best: { readonly item: Value; readonly key: Value } | undefined;
+  let best: { readonly item: TemplateValue; readonly key: TemplateValue } | undefined;
   for (const item of getItems(value, budget)) {
     budget.step();
     const key = fold(get(item));
@@ -162,12 +167,12 @@ function extreme(value: Value, given: Bound, environment: Environment, direction
   return best === undefined ? new Undefined("No aggregated item, sequence was empty.") : best.item;
 }
 
-function groupBy(value: Value, given: Bound, environment: Environment): Value {
+function groupBy(value: TemplateValue, given: Bound, environment: TemplateEnvironment): TemplateValue {
   const { budget } = environment;
   const fold = caseFolding(given, environment);
   const get = attributeGetter(given.value("attribute"), environment, given.optional("default") ?? null);
   const key: Getter = (item) => fold(get(item));
-  const groups: { readonly key: Value; readonly items: Value[] }[] = [];
+  const groups: { readonly key: TemplateValue; readonly items: TemplateValue[] }[] = [];
   for (const item of sorted(getItems(value, budget), key, false, environment)) {
     const found = key(item);
     const last = groups.at(-1);
@@ -179,11 +184,11 @@ function groupBy(value: Value, given: Bound, environment: Environment): Value {
   return new List(groups.map(({ items }) => new Tuple([get(items[0] ?? null), new List(items)], names)));
 }
 
-function batch(value: Value, given: Bound, { budget }: Environment): Value {
+function batch(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const size = given.integer("linecount");
   const fill = given.optional("fill_with") ?? null;
   return generator(function* batches() {
-    let line: Value[] = [];
+    let line: TemplateValue[] = [];
     const next = iterate(value, budget);
     for (let item = next(); item !== undefined; item = next()) {
       budget.step();
@@ -203,7 +208,7 @@ function batch(value: Value, given: Bound, { budget }: Environment): Value {
   });
 }
 
-function slices(value: Value, given: Bound, { budget }: Environment): Value {
+function slices(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const count = given.integer("slices");
   const fill = given.optional("fill_with") ?? null;
   return generator(function* parts() {
@@ -223,12 +228,12 @@ function slices(value: Value, given: Bound, { budget }: Environment): Value {
   });
 }
 
-function map(value: Value, given: Arguments, environment: Environment): Value {
+function map(value: TemplateValue, given: Arguments, environment: TemplateEnvironment): TemplateValue {
   const change = mapper(given, environment);
   return lazily(value, environment, (item) => change(item));
 }
 
-function mapper({ positional, named }: Arguments, environment: Environment): (item: Value) => Value {
+function mapper({ positional, named }: Arguments, environment: TemplateEnvironment): (item: TemplateValue) => TemplateValue {
   const [name, ...rest] = positional;
   if (name === undefined && named.has("attribute")) {
     const other = [...named.keys()].find((key) => key !== "attribute" && key !== "default");
@@ -253,11 +258,11 @@ interface Selection {
 }
 
 function select(
-  value: Value,
+  value: TemplateValue,
   { positional, named }: Arguments,
-  environment: Environment,
+  environment: TemplateEnvironment,
   { byAttribute, wanted }: Selection,
-): Value {
+): TemplateValue {
   const [attribute] = positional;
   const [name, ...rest] = byAttribute ? positional.slice(1) : positional;
   const get: Getter = !byAttribute
@@ -274,9 +279,13 @@ function select(
 }
 
 /** Makes an item of each item of a value, when it is read. An item for which nothing is made is left out. */
-function lazily(value: Value, { budget }: Environment, change: (item: Value) => Value | undefined): Stream {
+function lazily(
+  value: TemplateValue,
+  { budget }: TemplateEnvironment,
+  change: (item: TemplateValue) => TemplateValue | undefined,
+): Stream {
   if (!isIterable(value) && isTrue(value)) return failLater(`'${typeName(value)}' object is not iterable`);
-  let next: (() => Value | undefined) | undefined;
+  let next: (() => TemplateValue | undefined) | undefined;
   return new Stream("generator", () => {
     next ??= isTrue(value) ? iterate(value, budget) : () => undefined;
     for (let item = next(); item !== undefined; item = next()) {
@@ -289,7 +298,7 @@ function lazily(value: Value, { budget }: Environment, change: (item: Value) => 
 }
 
 /** Whether a value has `len` and items by index, as the test `sequence` checks. */
-export function isSequence(value: Value): boolean {
+export function isSequenceValue(value: TemplateValue): boolean {
   if (value instanceof View) return false;
   return (
     getText(value) !== undefined ||

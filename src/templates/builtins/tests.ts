@@ -3,16 +3,26 @@ import type { ComparisonOperator } from "../syntax/nodes.ts";
 import { areEqual, isTrue } from "../values/comparison.ts";
 import { isIterable } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
-import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, toInteger, getText } from "../values/values.ts";
+import {
+  Callable,
+  Dict,
+  Float,
+  Markup,
+  ObjectValue,
+  Undefined,
+  type TemplateValue,
+  toInteger,
+  getText,
+} from "../values/values.ts";
 import { Bound, refuseArguments } from "./arguments.ts";
 import { arithmetic, comparisons } from "./operators.ts";
-import type { Environment, Test } from "./environment.ts";
+import type { TemplateEnvironment, Test } from "./environment.ts";
 import { filters } from "./filters.ts";
-import { isSequence } from "./sequence-filters.ts";
+import { isSequenceValue } from "./sequence-filters.ts";
 import { textMethods } from "./text-methods.ts";
 
 /** A test without arguments. */
-function plain(name: string, holds: (value: Value, environment: Environment) => boolean): [string, Test] {
+function plain(name: string, holds: (value: TemplateValue, environment: TemplateEnvironment) => boolean): [string, Test] {
   return [
     name,
     (value, given, environment) => {
@@ -25,7 +35,7 @@ function plain(name: string, holds: (value: Value, environment: Environment) => 
 /** A test with one argument. */
 function binary(
   names: readonly string[],
-  holds: (value: Value, other: Value, environment: Environment) => boolean,
+  holds: (value: TemplateValue, other: TemplateValue, environment: TemplateEnvironment) => boolean,
 ): [string, Test][] {
   return names.map((name) => [
     name,
@@ -36,7 +46,7 @@ function binary(
 const comparison = (names: readonly string[], operator: ComparisonOperator): [string, Test][] =>
   binary(names, (value, other, { budget }) => comparisons[operator](value, other, budget));
 
-function remainder(value: Value, divisor: Value, { budget }: Environment): Value {
+function remainder(value: TemplateValue, divisor: TemplateValue, { budget }: TemplateEnvironment): TemplateValue {
   return arithmetic("%", value, divisor, budget);
 }
 
@@ -58,7 +68,7 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   plain("number", (value) => toInteger(value) !== undefined || value instanceof Float),
   plain("string", (value) => getText(value) !== undefined),
   plain("mapping", (value) => value instanceof Dict),
-  plain("sequence", isSequence),
+  plain("sequence", isSequenceValue),
   plain("iterable", isIterable),
   plain(
     "callable",
@@ -78,7 +88,7 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ...comparison(["<=", "le"], "<="),
 ]);
 
-function textQuestion(name: "islower" | "isupper", value: Value, environment: Environment): boolean {
+function textQuestion(name: "islower" | "isupper", value: TemplateValue, environment: TemplateEnvironment): boolean {
   const answer = textMethods.get(name)?.(toText(value, environment.budget), { positional: [], named: new Map() }, environment);
   return answer !== undefined && isTrue(answer);
 }

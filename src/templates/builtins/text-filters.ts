@@ -6,18 +6,18 @@ import { isIterable, getItems, getLength } from "../values/iteration.ts";
 import { type JsonStyle, toJson } from "../values/json.ts";
 import { sliceOfText } from "../values/searching.ts";
 import { toText } from "../values/text.ts";
-import { Dict, Markup, Tuple, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
+import { Dict, Markup, Tuple, Undefined, type TemplateValue, toInteger, getText, typeName } from "../values/values.ts";
 import type { Bound } from "./arguments.ts";
-import { type Environment, type Filter, filter } from "./environment.ts";
+import { type TemplateEnvironment, type Filter, filter } from "./environment.ts";
 import { capitalize, splitLines } from "./letter-case.ts";
 import { escapeHtml } from "./operators.ts";
-import { replaceText, strip, textMethods } from "./text-methods.ts";
+import { replaceTemplateText, strip, textMethods } from "./text-methods.ts";
 
 /** A filter of the text of a value, whose parameters have these names. Markup stays Markup. */
 function textFilter(
   name: string,
   names: readonly string[],
-  run: (text: string, given: Bound, environment: Environment) => Value,
+  run: (text: string, given: Bound, environment: TemplateEnvironment) => TemplateValue,
 ): [string, Filter] {
   return filter(name, names, (value, given, environment) => {
     const text = toText(value, environment.budget);
@@ -27,7 +27,7 @@ function textFilter(
   });
 }
 
-const escape = (value: Value, _given: Bound, { budget }: Environment): Value =>
+const escape = (value: TemplateValue, _given: Bound, { budget }: TemplateEnvironment): TemplateValue =>
   value instanceof Markup ? value : new Markup(escapeHtml(toText(value, budget), budget));
 
 /** Filters of texts by name. */
@@ -53,7 +53,7 @@ export const textFilters: readonly (readonly [string, Filter])[] = [
     const [old, by] = [toText(given.value("s"), budget), toText(given.value("new"), budget)];
     const text = toText(value, budget);
     budget.text(text.length);
-    return replaceText(text, { old, by, count: given.integerOr("count", -1) }, budget);
+    return replaceTemplateText(text, { old, by, count: given.integerOr("count", -1) }, budget);
   }),
   filter("truncate", ["length", "killwords", "end", "leeway"], truncate),
   filter("wordwrap", ["width", "break_long_words", "wrapstring", "break_on_hyphens"], wordWrap),
@@ -84,7 +84,7 @@ function firstUpper(word: string): string {
   return first.toUpperCase() + word.slice(first.length).toLowerCase();
 }
 
-function indent(text: string, given: Bound, budget: Environment["budget"]): string {
+function indent(text: string, given: Bound, budget: TemplateEnvironment["budget"]): string {
   const width = given.optional("width") ?? 4;
   const count = toInteger(width);
   const written = getText(width);
@@ -101,14 +101,14 @@ function indent(text: string, given: Bound, budget: Environment["budget"]): stri
   return given.isTrue("first") ? indentation + joined : joined;
 }
 
-function requireText(value: Value): string {
+function requireText(value: TemplateValue): string {
   const text = getText(value);
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (text === undefined) throw new TemplateFailure(`a text is required, not '${typeName(value)}'`);
   return text;
 }
 
-function truncate(value: Value, given: Bound, { budget }: Environment): Value {
+function truncate(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const length = given.integerOr("length", 255);
   const end = given.textOr("end", "...");
   const leeway = given.integerOr("leeway", 5);
@@ -123,7 +123,7 @@ function truncate(value: Value, given: Bound, { budget }: Environment): Value {
 }
 
 /** textwrap.wrap() of each line: words and the spaces between them, in lines of a width. */
-function wordWrap(value: Value, given: Bound, { budget }: Environment): Value {
+function wordWrap(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const text = requireText(value);
   const width = given.integerOr("width", 79);
   if (width <= 0) throw new TemplateFailure(`invalid width ${width} (must be > 0)`);
@@ -163,7 +163,7 @@ function wrapLine(line: string, width: number, breaksLongWords: boolean): string
   return lines;
 }
 
-function stripTags(text: string, budget: Environment["budget"]): string {
+function stripTags(text: string, budget: TemplateEnvironment["budget"]): string {
   budget.text(4 * text.length);
   const withoutComments = cut(text, "<!--", "-->");
   const plain = cut(withoutComments, "<", ">")
@@ -196,17 +196,18 @@ function cut(text: string, open: string, close: string): string {
   return parts.join("");
 }
 
-function urlEncode(value: Value, _given: Bound, { budget }: Environment): Value {
+function urlEncode(value: TemplateValue, _given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   const text = getText(value);
   if (text !== undefined) return quoteUrl(text, "/", budget);
   if (!isIterable(value)) return quoteUrl(toText(value, budget), "/", budget);
   const pairs = value instanceof Dict ? value.entries() : getItems(value, budget).map((pair) => getItems(pair, budget));
   if (pairs.some(({ length }) => length !== 2)) throw new TemplateFailure("pairs are required");
-  const quote = (part: Value | undefined): string => quoteUrl(toText(part ?? null, budget), "", budget).replaceAll("%20", "+");
+  const quote = (part: TemplateValue | undefined): string =>
+    quoteUrl(toText(part ?? null, budget), "", budget).replaceAll("%20", "+");
   return pairs.map(([key, each]) => `${quote(key)}=${quote(each)}`).join("&");
 }
 
-function quoteUrl(text: string, safe: string, budget: Environment["budget"]): string {
+function quoteUrl(text: string, safe: string, budget: TemplateEnvironment["budget"]): string {
   budget.text(9 * text.length);
   const encoded = new TextEncoder().encode(text);
   return Array.from(encoded, (byte) => {
@@ -216,7 +217,7 @@ function quoteUrl(text: string, safe: string, budget: Environment["budget"]): st
   }).join("");
 }
 
-function xmlAttributes(value: Value, given: Bound, { budget }: Environment): Value {
+function xmlAttributes(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   if (!(value instanceof Dict)) throw new TemplateFailure(`'${typeName(value)}' object has no attribute 'items'`);
   const written = value.entries().flatMap(([key, each]) => {
     if (each === null || each instanceof Undefined) return [];
@@ -230,11 +231,11 @@ function xmlAttributes(value: Value, given: Bound, { budget }: Environment): Val
 }
 
 /** Arguments of json.dumps(), with the defaults that transformers gives. */
-function jsonStyle(given: Bound, budget: Environment["budget"]): JsonStyle {
+function jsonStyle(given: Bound, budget: TemplateEnvironment["budget"]): JsonStyle {
   const indentation = given.optional("indent") ?? null;
   const separators = given.optional("separators") ?? null;
   const [item, key] = separators === null ? [null, null] : getItems(separators, budget);
-  const separator = (value: Value | undefined, byDefault: string): string =>
+  const separator = (value: TemplateValue | undefined, byDefault: string): string =>
     value === null || value === undefined ? byDefault : requireText(value);
   return {
     ensureAscii: given.isTrue("ensure_ascii"),
@@ -245,7 +246,7 @@ function jsonStyle(given: Bound, budget: Environment["budget"]): JsonStyle {
   };
 }
 
-function indentText(value: Value, budget: Environment["budget"]): string {
+function indentText(value: TemplateValue, budget: TemplateEnvironment["budget"]): string {
   const text = getText(value);
   if (text !== undefined) return text;
   const count = toInteger(value);

@@ -5,7 +5,7 @@ import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";
 import { formatFields, type Lookup } from "../values/formatting.ts";
 import { getItems } from "../values/iteration.ts";
 import { Searcher, toCharacters, findLast, hasPairs, lengthOfText, sliceOfText } from "../values/searching.ts";
-import { type Arguments, Dict, List, Tuple, type Value, getText, typeName } from "../values/values.ts";
+import { type Arguments, Dict, List, Tuple, type TemplateValue, getText, typeName } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
 import { capitalize, isCased, splitLines, swapCase, titleCase } from "./letter-case.ts";
 
@@ -15,9 +15,9 @@ export interface MethodContext {
   readonly lookup: Lookup;
 }
 
-type Method = (text: string, given: Arguments, context: MethodContext) => Value;
+type Method = (text: string, given: Arguments, context: MethodContext) => TemplateValue;
 /** Names of the parameters, parted by spaces, and what the method does. */
-type Definition = readonly [parameters: string, run: (text: string, given: Bound, budget: Budget) => Value];
+type Definition = readonly [parameters: string, run: (text: string, given: Bound, budget: Budget) => TemplateValue];
 
 const matches = (pattern: RegExp): Definition => ["", (text) => pattern.test(text)];
 
@@ -79,7 +79,7 @@ const definitions: Readonly<Record<string, Definition>> = {
   replace: [
     "old new count",
     (text, given, budget) =>
-      replaceText(text, { old: given.text("old"), by: given.text("new"), count: given.integerOr("count", -1) }, budget),
+      replaceTemplateText(text, { old: given.text("old"), by: given.text("new"), count: given.integerOr("count", -1) }, budget),
   ],
   expandtabs: ["tabsize", (text, given, budget) => expandTabs(text, given.integerOr("tabsize", 8), budget)],
   split: ["sep maxsplit", (text, given, budget) => new List(split(text, given, budget))],
@@ -170,7 +170,7 @@ export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>(
 ]);
 
 /** strip() and its halves; without characters: of white space. */
-export function strip(text: string, chars: Value, side: "both" | "start" | "end", budget: Budget): string {
+export function strip(text: string, chars: TemplateValue, side: "both" | "start" | "end", budget: Budget): string {
   if (chars === null) {
     const start = side === "end" ? 0 : skipSpace(text);
     return side === "start" ? text.slice(start) : text.slice(start, Math.max(start, skipSpaceBack(text)));
@@ -187,7 +187,7 @@ export function strip(text: string, chars: Value, side: "both" | "start" | "end"
 }
 
 /** replace(), of at most `count` occurrences where it is not negative. */
-export function replaceText(
+export function replaceTemplateText(
   text: string,
   { old, by, count }: { readonly old: string; readonly by: string; readonly count: number },
   budget: Budget,
@@ -221,7 +221,7 @@ export function replaceText(
 }
 
 /** join() of texts. Throws for other values. */
-export function joinTexts(separator: string, items: readonly Value[], budget: Budget): string {
+export function joinTexts(separator: string, items: readonly TemplateValue[], budget: Budget): string {
   budget.items(items.length);
   const texts = items.map((item, index) => {
     const text = getText(item);
@@ -360,7 +360,7 @@ function expandTabs(text: string, size: number, budget: Budget): string {
   return parts.join("");
 }
 
-function requireText(value: Value, what: string): string {
+function requireText(value: TemplateValue, what: string): string {
   const text = getText(value);
   if (text === undefined) throw new TemplateFailure(`${what} must be str, not ${typeName(value)}`);
   return text;

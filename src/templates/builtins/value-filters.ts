@@ -2,18 +2,18 @@
 import { TemplateFailure } from "../errors.ts";
 import { isTrue } from "../values/comparison.ts";
 import { toFloat, parseFloatText, parseInteger, rounded, truncated } from "../values/numbers.ts";
-import { Float, Undefined, type Value, toInteger, getText, typeName } from "../values/values.ts";
+import { Float, Undefined, type TemplateValue, toInteger, getText, typeName } from "../values/values.ts";
 import { type Bound, requireNumber } from "./arguments.ts";
 import { ownAttribute } from "./attributes.ts";
-import { type Environment, type Filter, filter } from "./environment.ts";
+import { type TemplateEnvironment, type Filter, filter } from "./environment.ts";
 
-const byDefault = (value: Value, given: Bound): Value =>
+const byDefault = (value: TemplateValue, given: Bound): TemplateValue =>
   value instanceof Undefined || (given.isTrue("boolean") && !isTrue(value))
     ? (given.optional("default_value") ?? noneOr(given))
     : value;
 
 /** The default that was given as None, or the one that is used where none is given. */
-function noneOr(given: Bound): Value {
+function noneOr(given: Bound): TemplateValue {
   return given.optional("default_value") === null ? null : "";
 }
 
@@ -42,7 +42,7 @@ export const valueFilters: readonly (readonly [string, Filter])[] = [
   filter("filesizeformat", ["binary"], fileSize),
 ];
 
-function floatFrom(value: Value): number | undefined {
+function floatFrom(value: TemplateValue): number | undefined {
   const text = getText(value);
   if (text !== undefined) return parseFloatText(text);
   if (value instanceof Float) return value.value;
@@ -50,7 +50,7 @@ function floatFrom(value: Value): number | undefined {
   return integer === undefined ? undefined : toFloat(integer);
 }
 
-function toInt(value: Value, given: Bound, { budget }: Environment): Value {
+function toInt(value: TemplateValue, given: Bound, { budget }: TemplateEnvironment): TemplateValue {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   const fallback = given.optional("default") ?? 0;
   const text = getText(value);
@@ -67,7 +67,7 @@ function toInt(value: Value, given: Bound, { budget }: Environment): Value {
   return truncated(number);
 }
 
-function round(value: Value, given: Bound): Value {
+function round(value: TemplateValue, given: Bound): TemplateValue {
   const precision = given.integerOr("precision", 0);
   const method = given.textOr("method", "common");
   if (!["common", "ceil", "floor"].includes(method)) throw new TemplateFailure("method must be common, ceil or floor");
@@ -83,7 +83,7 @@ function round(value: Value, given: Bound): Value {
   return new Float((method === "ceil" ? Math.ceil(scaled) : Math.floor(scaled)) / unit);
 }
 
-function fileSize(value: Value, given: Bound): string {
+function fileSize(value: TemplateValue, given: Bound): string {
   const bytes = floatFrom(value);
   if (bytes === undefined) throw new TemplateFailure("could not convert to float");
   const isBinary = given.isTrue("binary");

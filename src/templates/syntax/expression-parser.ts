@@ -1,10 +1,18 @@
 /** Parses expressions, with the precedence that Jinja2's parser has. */
-import type { Value } from "../values/values.ts";
+import type { TemplateValue } from "../values/values.ts";
 import type { ArithmeticOperator } from "../values/numbers.ts";
-import type { CallArguments, CallNode, ComparisonOperator, Expression, FilterChain, NameNode, Target } from "./nodes.ts";
+import type {
+  CallArguments,
+  CallNode,
+  ComparisonOperator,
+  TemplateExpression,
+  FilterChain,
+  NameNode,
+  AssignmentTarget,
+} from "./nodes.ts";
 import { type TokenStream, describe } from "./token-stream.ts";
 
-const constants: Readonly<Record<string, Value>> = {
+const constants: Readonly<Record<string, TemplateValue>> = {
   true: true,
   True: true,
   false: false,
@@ -37,12 +45,12 @@ export class ExpressionParser {
     this.stream = stream;
   }
 
-  parseExpression(): Expression {
+  parseExpression(): TemplateExpression {
     return this.stream.nested(() => this.#condition());
   }
 
   /** Expressions between commas, or one expression. */
-  parseTuple({ conditions = true, ends = [], mayBeEmpty = false }: Partial<TupleForm> = {}): Expression {
+  parseTuple({ conditions = true, ends = [], mayBeEmpty = false }: Partial<TupleForm> = {}): TemplateExpression {
     const parse = conditions ? () => this.parseExpression() : () => this.stream.nested(() => this.#or());
     const { items, isTuple } = this.#items(parse, ends);
     if (!isTuple && items[0] !== undefined) return items[0];
@@ -51,7 +59,7 @@ export class ExpressionParser {
   }
 
   /** Parses the target of an assignment by `set`, `for` or `with`. `members`: whether it may be an attribute of a namespace. */
-  parseTarget({ members = false, ends = [] }: { members?: boolean; ends?: readonly string[] } = {}): Target {
+  parseTarget({ members = false, ends = [] }: { members?: boolean; ends?: readonly string[] } = {}): AssignmentTarget {
     const { items, isTuple } = this.#items(() => this.stream.nested(() => this.#target(members)), ends);
     if (!isTuple && items[0] !== undefined) return items[0];
     if (!isTuple) throw this.stream.failure(`Expected an expression, got '${describe(this.stream.current)}'`);
@@ -93,7 +101,7 @@ export class ExpressionParser {
     return ends.some((name) => stream.isName(name));
   }
 
-  #target(members: boolean): Target {
+  #target(members: boolean): AssignmentTarget {
     if (this.stream.skipOperator("(")) {
       const target = this.parseTarget({ members });
       this.stream.expectOperator(")");
@@ -105,7 +113,7 @@ export class ExpressionParser {
     return { kind: "variable", name };
   }
 
-  #condition(): Expression {
+  #condition(): TemplateExpression {
     let expression = this.#or();
     while (this.stream.skipName("if")) {
       const test = this.#or();
@@ -115,11 +123,11 @@ export class ExpressionParser {
     return expression;
   }
 
-  #or(): Expression {
+  #or(): TemplateExpression {
     return this.#joined("or", () => this.#joined("and", () => this.#not()));
   }
 
-  #joined(kind: "and" | "or", parse: () => Expression): Expression {
+  #joined(kind: "and" | "or", parse: () => TemplateExpression): TemplateExpression {
     const first = parse();
     if (!this.stream.isName(kind)) return first;
     const items = [first];
@@ -127,14 +135,14 @@ export class ExpressionParser {
     return { kind, items };
   }
 
-  #not(): Expression {
+  #not(): TemplateExpression {
     if (!this.stream.skipName("not")) return this.#comparison();
     return { kind: "not", of: this.stream.nested(() => this.#not()) };
   }
 
-  #comparison(): Expression {
+  #comparison(): TemplateExpression {
     const first = this.#sum();
-    const rest: (readonly [ComparisonOperator, Expression])[] = [];
+    const rest: (readonly [ComparisonOperator, TemplateExpression])[] = [];
     for (let found = this.#comparisonOperator(); found !== undefined; found = this.#comparisonOperator())
       rest.push([found, this.#sum()]);
     return rest.length === 0 ? first : { kind: "comparison", first, rest };
@@ -150,11 +158,11 @@ export class ExpressionParser {
     return "not in";
   }
 
-  #sum(): Expression {
+  #sum(): TemplateExpression {
     return this.#arithmetic(["+", "-"], () => this.#concatenation());
   }
 
-  #concatenation(): Expression {
+  #concatenation(): TemplateExpression {
     const first = this.#product();
     if (!this.stream.isOperator("~")) return first;
     const items = [first];
@@ -162,13 +170,13 @@ export class ExpressionParser {
     return { kind: "concatenation", items };
   }
 
-  #product(): Expression {
+  #product(): TemplateExpression {
     return this.#arithmetic(["*", "/", "//", "%"], () => this.#arithmetic(["**"], () => this.#unary(true)));
   }
 
-  #arithmetic(operators: readonly ArithmeticOperator[], parse: () => Expression): Expression {
+  #arithmetic(operators: readonly ArithmeticOperator[], parse: () => TemplateExpression): TemplateExpression {
     const first = parse();
-    const rest: (readonly [ArithmeticOperator, Expression])[] = [];
+    const rest: (readonly [ArithmeticOperator, TemplateExpression])[] = [];
     for (;;) {
       const found = operators.find((each) => this.stream.isOperator(each));
       if (found === undefined) return rest.length === 0 ? first : { kind: "arithmetic", first, rest };
@@ -177,9 +185,9 @@ export class ExpressionParser {
     }
   }
 
-  #unary(filters: boolean): Expression {
-    const operand = (): Expression => this.stream.nested(() => this.#unary(false));
-    let node: Expression;
+  #unary(filters: boolean): TemplateExpression {
+    const operand = (): TemplateExpression => this.stream.nested(() => this.#unary(false));
+    let node: TemplateExpression;
     if (this.stream.skipOperator("-")) node = { kind: "negative", of: operand() };
     else if (this.stream.skipOperator("+")) node = { kind: "positive", of: operand() };
     else node = this.#primary();
@@ -187,7 +195,7 @@ export class ExpressionParser {
     return filters ? this.#filtered(node) : node;
   }
 
-  #primary(): Expression {
+  #primary(): TemplateExpression {
     const { stream } = this;
     const token = stream.next();
     const { kind, text } = token;
@@ -213,7 +221,7 @@ export class ExpressionParser {
     return texts.join("");
   }
 
-  #pair(): readonly [Expression, Expression] {
+  #pair(): readonly [TemplateExpression, TemplateExpression] {
     const key = this.parseExpression();
     this.stream.expectOperator(":");
     return [key, this.parseExpression()];
@@ -232,7 +240,7 @@ export class ExpressionParser {
   }
 
   /** Attributes, items and calls after an expression. */
-  #postfix(first: Expression): Expression {
+  #postfix(first: TemplateExpression): TemplateExpression {
     let node = first;
     for (;;) {
       if (this.stream.skipOperator(".")) node = this.#attribute(node);
@@ -242,26 +250,26 @@ export class ExpressionParser {
     }
   }
 
-  #attribute(of: Expression): Expression {
+  #attribute(of: TemplateExpression): TemplateExpression {
     const token = this.stream.next();
     if (token.kind === "name") return { kind: "attribute", of, name: token.text };
     if (token.kind !== "number" || typeof token.value === "object") throw this.stream.failure("expected name or number");
     return { kind: "item", of, index: { kind: "constant", value: token.value ?? 0 } };
   }
 
-  #item(of: Expression): Expression {
-    const items: Expression[] = [];
+  #item(of: TemplateExpression): TemplateExpression {
+    const items: TemplateExpression[] = [];
     while (!this.stream.isOperator("]")) {
       if (items.length > 0) this.stream.expectOperator(",");
       items.push(this.#subscript());
     }
     this.stream.next();
     const [first] = items;
-    const index: Expression = items.length === 1 && first !== undefined ? first : { kind: "tuple", items };
+    const index: TemplateExpression = items.length === 1 && first !== undefined ? first : { kind: "tuple", items };
     return { kind: "item", of, index };
   }
 
-  #subscript(): Expression {
+  #subscript(): TemplateExpression {
     const start = this.stream.isOperator(":") ? undefined : this.parseExpression();
     if (!this.stream.skipOperator(":")) return start ?? { kind: "tuple", items: [] };
     const isPartEnd = (): boolean => this.stream.isOperator("]") || this.stream.isOperator(",");
@@ -270,11 +278,11 @@ export class ExpressionParser {
     return { kind: "slice", start, stop, step };
   }
 
-  #call(callee: Expression): CallNode {
+  #call(callee: TemplateExpression): CallNode {
     return { kind: "call", callee, args: this.#arguments() };
   }
 
-  #filtered(first: Expression): Expression {
+  #filtered(first: TemplateExpression): TemplateExpression {
     let node = first;
     for (;;) {
       if (this.stream.isOperator("|")) {
@@ -285,9 +293,9 @@ export class ExpressionParser {
     }
   }
 
-  #test(of: Expression): Expression {
+  #test(of: TemplateExpression): TemplateExpression {
     const isNegated = this.stream.skipName("not");
-    const test: Expression = { kind: "test", of, name: this.#dottedName(), args: this.#testArguments() };
+    const test: TemplateExpression = { kind: "test", of, name: this.#dottedName(), args: this.#testArguments() };
     return isNegated ? { kind: "not", of: test } : test;
   }
 
@@ -314,10 +322,10 @@ export class ExpressionParser {
   #arguments(): CallArguments {
     const { stream } = this;
     stream.expectOperator("(");
-    const positional: Expression[] = [];
-    const named: (readonly [string, Expression])[] = [];
-    let list: Expression | undefined;
-    let dict: Expression | undefined;
+    const positional: TemplateExpression[] = [];
+    const named: (readonly [string, TemplateExpression])[] = [];
+    let list: TemplateExpression | undefined;
+    let dict: TemplateExpression | undefined;
     const require = (condition: boolean): void => {
       if (!condition) throw stream.failure("invalid syntax for function call expression");
     };

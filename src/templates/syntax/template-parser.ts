@@ -2,18 +2,18 @@
 import { TemplateFailure, TemplateUnsupported } from "../errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { tokenize } from "./lexer.ts";
-import type { CallNode, Expression, MacroNode, Signature, Statement } from "./nodes.ts";
+import type { CallNode, TemplateExpression, MacroNode, MacroSignature, TemplateStatement } from "./nodes.ts";
 import { TokenStream, describe } from "./token-stream.ts";
 
 /** Special names of macros. */
 const special = ["varargs", "kwargs", "caller"] as const;
 
 /** Parses a template. Throws TemplateFailure for one that is not Jinja, and TemplateBound for one that nests too deeply. */
-export function parseStatements(template: string): readonly Statement[] {
+export function parseStatements(template: string): readonly TemplateStatement[] {
   return new TemplateParser(new TokenStream(tokenize(template))).parseTemplate();
 }
 
-type StatementParser = (line: number) => Statement;
+type StatementParser = (line: number) => TemplateStatement;
 
 class TemplateParser extends ExpressionParser {
   #loops = 0;
@@ -34,16 +34,16 @@ class TemplateParser extends ExpressionParser {
     autoescape: (line) => this.#autoescape(line),
   };
 
-  parseTemplate(): readonly Statement[] {
+  parseTemplate(): readonly TemplateStatement[] {
     const { body, end } = this.#statementsUntil([]);
     if (end !== undefined) throw new TemplateFailure(`Encountered unknown tag '${end}'.`);
     return body;
   }
 
   /** Statements up to a tag of one of these names, whose name token is the current one. Without such a tag: up to the end of the template. */
-  #statementsUntil(ends: readonly string[]): { readonly body: Statement[]; readonly end: string | undefined } {
+  #statementsUntil(ends: readonly string[]): { readonly body: TemplateStatement[]; readonly end: string | undefined } {
     const { stream } = this;
-    const body: Statement[] = [];
+    const body: TemplateStatement[] = [];
     for (;;) {
       const { kind, text, line } = stream.next();
       if (kind === "data") body.push({ kind: "text", text });
@@ -63,7 +63,7 @@ class TemplateParser extends ExpressionParser {
     }
   }
 
-  #statement(): Statement {
+  #statement(): TemplateStatement {
     const { stream } = this;
     if (!stream.isKind("name")) throw stream.failure("tag name expected");
     const { text: tag, line } = stream.next();
@@ -73,18 +73,18 @@ class TemplateParser extends ExpressionParser {
   }
 
   /** The body of a tag, up to one of these tags, which is left as the current token. */
-  #bodyUntil(ends: readonly string[]): { readonly body: readonly Statement[]; readonly end: string } {
+  #bodyUntil(ends: readonly string[]): { readonly body: readonly TemplateStatement[]; readonly end: string } {
     this.stream.skipOperator(":");
     this.stream.expect("blockEnd");
     const { body } = this.#statementsUntil(ends);
     return { body, end: this.stream.next().text };
   }
 
-  #body(end: string): readonly Statement[] {
+  #body(end: string): readonly TemplateStatement[] {
     return this.#bodyUntil([end]).body;
   }
 
-  #for(line: number): Statement {
+  #for(line: number): TemplateStatement {
     const { stream } = this;
     const target = this.parseTarget({ ends: ["in"] });
     if (!stream.skipName("in")) throw stream.failure(`expected token 'in', got '${describe(stream.current)}'`);
@@ -98,8 +98,8 @@ class TemplateParser extends ExpressionParser {
     return { kind: "for", line, target, over, test, recursive, body, otherwise };
   }
 
-  #if(line: number): Statement {
-    const branches: { readonly test: Expression; readonly body: readonly Statement[] }[] = [];
+  #if(line: number): TemplateStatement {
+    const branches: { readonly test: TemplateExpression; readonly body: readonly TemplateStatement[] }[] = [];
     for (;;) {
       const test = this.parseTuple({ conditions: false });
       const { body, end } = this.#bodyUntil(["elif", "else", "endif"]);
@@ -109,15 +109,15 @@ class TemplateParser extends ExpressionParser {
     }
   }
 
-  #set(line: number): Statement {
+  #set(line: number): TemplateStatement {
     const target = this.parseTarget({ members: true });
     if (this.stream.skipOperator("=")) return { kind: "set", line, target, value: this.parseTuple() };
     const filters = this.parseFilters(false);
     return { kind: "setBlock", line, target, filters, body: this.#body("endset") };
   }
 
-  #with(line: number): Statement {
-    const bindings: (readonly [ReturnType<TemplateParser["parseTarget"]>, Expression])[] = [];
+  #with(line: number): TemplateStatement {
+    const bindings: (readonly [ReturnType<TemplateParser["parseTarget"]>, TemplateExpression])[] = [];
     while (!this.stream.isKind("blockEnd")) {
       if (bindings.length > 0) this.stream.expectOperator(",");
       const target = this.parseTarget();
@@ -127,7 +127,7 @@ class TemplateParser extends ExpressionParser {
     return { kind: "with", line, bindings, body: this.#body("endwith") };
   }
 
-  #call(line: number): Statement {
+  #call(line: number): TemplateStatement {
     const signature = this.stream.isOperator("(") ? this.#signature() : { names: [], defaults: [] };
     const call = this.parseExpression();
     if (call.kind !== "call") throw new TemplateFailure("expected call", line);
@@ -135,7 +135,7 @@ class TemplateParser extends ExpressionParser {
     return { kind: "callBlock", line, call: call satisfies CallNode, caller };
   }
 
-  #macro(name: string, end: string, signature: Signature = this.#signature()): MacroNode {
+  #macro(name: string, end: string, signature: MacroSignature = this.#signature()): MacroNode {
     const reads = new Set<string>();
     this.reads.push(reads);
     const loops = this.#loops;
@@ -146,10 +146,10 @@ class TemplateParser extends ExpressionParser {
     return { name, ...signature, body, reads: new Set(special.filter((each) => reads.has(each))) };
   }
 
-  #signature(): Signature {
+  #signature(): MacroSignature {
     const { stream } = this;
     const names: string[] = [];
-    const defaults: Expression[] = [];
+    const defaults: TemplateExpression[] = [];
     stream.expectOperator("(");
     while (!stream.isOperator(")")) {
       if (names.length > 0) stream.expectOperator(",");
@@ -162,7 +162,7 @@ class TemplateParser extends ExpressionParser {
   }
 
   /** A block, which no other template can replace. */
-  #block(): Statement {
+  #block(): TemplateStatement {
     const name = this.parseName();
     this.stream.skipName("scoped");
     this.stream.skipName("required");
@@ -171,8 +171,8 @@ class TemplateParser extends ExpressionParser {
     return { kind: "scope", body };
   }
 
-  #print(line: number): Statement {
-    const outputs: Statement[] = [];
+  #print(line: number): TemplateStatement {
+    const outputs: TemplateStatement[] = [];
     while (!this.stream.isKind("blockEnd")) {
       if (outputs.length > 0) this.stream.expectOperator(",");
       outputs.push({ kind: "output", line, value: this.parseExpression() });
@@ -180,12 +180,12 @@ class TemplateParser extends ExpressionParser {
     return { kind: "scope", body: outputs };
   }
 
-  #loopControl(kind: "break" | "continue"): Statement {
+  #loopControl(kind: "break" | "continue"): TemplateStatement {
     if (this.#loops === 0) throw this.stream.failure(`'${kind}' outside loop`);
     return { kind };
   }
 
-  #autoescape(line: number): Statement {
+  #autoescape(line: number): TemplateStatement {
     const value = this.parseExpression();
     if (value.kind !== "constant" || value.value !== false) throw new TemplateUnsupported("autoescape is not supported", line);
     return { kind: "scope", body: this.#body("endautoescape") };

@@ -10,7 +10,7 @@ import {
   Range,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   View,
   toInteger,
   getText,
@@ -18,7 +18,7 @@ import {
 } from "./values.ts";
 
 /** bool(): whether a value counts as true. */
-export function isTrue(value: Value): boolean {
+export function isTrue(value: TemplateValue): boolean {
   if (typeof value === "boolean") return value;
   if (typeof value === "string") return value !== "";
   if (value === null || value instanceof Undefined) return false;
@@ -32,12 +32,12 @@ export function isTrue(value: Value): boolean {
 }
 
 /** An int, bool or float as a number that compares with others; undefined of other values. */
-function numeric(value: Value): Integer | undefined {
+function numeric(value: TemplateValue): Integer | undefined {
   return value instanceof Float ? value.value : toInteger(value);
 }
 
 /** `==` */
-export function areEqual(left: Value, right: Value, budget: Budget): boolean {
+export function areEqual(left: TemplateValue, right: TemplateValue, budget: Budget): boolean {
   if (typeof left === "string" && typeof right === "string") return areSameTexts(left, right, budget);
   if (left === right) return true;
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
@@ -62,7 +62,7 @@ function areSameTexts(left: string, right: string, budget: Budget): boolean {
   return left === right;
 }
 
-function areEqualItems(left: readonly Value[], right: readonly Value[], budget: Budget): boolean {
+function areEqualItems(left: readonly TemplateValue[], right: readonly TemplateValue[], budget: Budget): boolean {
   if (left.length !== right.length) return false;
   budget.enterValue();
   budget.step(left.length);
@@ -84,7 +84,7 @@ function areEqualDicts(left: Dict, right: Dict, budget: Budget): boolean {
 }
 
 /** Negative, zero or positive, as `left` comes before, with or after `right`; NaN where one of them is no number. Throws for values without an order. */
-export function compare(left: Value, right: Value, budget: Budget, operator = "<"): number {
+export function compare(left: TemplateValue, right: TemplateValue, budget: Budget, operator = "<"): number {
   const [leftText, rightText] = [getText(left), getText(right)];
   if (leftText !== undefined && rightText !== undefined) return compareTexts(leftText, rightText, budget);
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
@@ -100,7 +100,7 @@ export function compare(left: Value, right: Value, budget: Budget, operator = "<
   throw new TemplateFailure(`'${operator}' not supported between instances of '${typeName(left)}' and '${typeName(right)}'`);
 }
 
-function compareItems(left: readonly Value[], right: readonly Value[], budget: Budget, operator: string): number {
+function compareItems(left: readonly TemplateValue[], right: readonly TemplateValue[], budget: Budget, operator: string): number {
   budget.enterValue();
   const shorter = Math.min(left.length, right.length);
   let order = left.length - right.length;
@@ -129,7 +129,7 @@ function compareTexts(left: string, right: string, budget: Budget): number {
 }
 
 /** hash(): what a value is found by in a dictionary. Throws for lists and dictionaries. */
-export function computeHash(value: Value, budget: Budget): HashKey {
+export function computeHash(value: TemplateValue, budget: Budget): HashKey {
   if (typeof value === "string") {
     budget.text(value.length);
     return value;
@@ -153,7 +153,7 @@ export function computeHash(value: Value, budget: Budget): HashKey {
 }
 
 /** An int or float as a number of JavaScript. */
-export function toNumber(value: Value): number | undefined {
+export function toNumber(value: TemplateValue): number | undefined {
   if (value instanceof Float) return value.value;
   const integer = toInteger(value);
   return integer === undefined ? undefined : toFloat(integer);

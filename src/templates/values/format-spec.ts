@@ -4,7 +4,7 @@ import { TemplateFailure } from "../errors.ts";
 import { toNumber } from "./comparison.ts";
 import { allDigits, floatText, integerText, truncated } from "./numbers.ts";
 import { lengthOfText, sliceOfText } from "./searching.ts";
-import { type Value, toInteger, getText, typeName } from "./values.ts";
+import { type TemplateValue, toInteger, getText, typeName } from "./values.ts";
 
 /** A format specification. */
 export interface FormatSpec {
@@ -38,7 +38,7 @@ export function parseFormatSpec(text: string): FormatSpec {
 }
 
 /** format(): a value as a specification wants it. */
-export function formatValue(value: Value, spec: FormatSpec, budget: Budget): string {
+export function formatValue(value: TemplateValue, spec: FormatSpec, budget: Budget): string {
   const text = getText(value);
   if (text !== undefined) return formatText(text, spec, budget);
   const number = toNumber(value);
@@ -57,7 +57,7 @@ function formatText(text: string, spec: FormatSpec, budget: Budget): string {
 
 const radixes: Readonly<Record<string, readonly [number, string]>> = { b: [2, "0b"], o: [8, "0o"], x: [16, "0x"], X: [16, "0X"] };
 
-function formatNumber(value: Value, number: number, spec: FormatSpec, budget: Budget): string {
+function formatNumber(value: TemplateValue, number: number, spec: FormatSpec, budget: Budget): string {
   const { type, sign: signs } = spec;
   const integer = toInteger(value);
   budget.text(spec.precision ?? 0);

@@ -13,7 +13,7 @@ import {
   Range,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   toInteger,
   getText,
   typeName,
@@ -21,8 +21,8 @@ import {
 
 /** Looks up attributes and items, which "{0.name[key]}" reads. */
 export interface Lookup {
-  readonly attribute: (of: Value, name: string) => Value;
-  readonly item: (of: Value, key: Value) => Value;
+  readonly attribute: (of: TemplateValue, name: string) => TemplateValue;
+  readonly item: (of: TemplateValue, key: TemplateValue) => TemplateValue;
 }
 
 /** Nested fields of a specification: "{:{width}}". */
@@ -80,13 +80,13 @@ class FieldFormatter {
     return wanted === "" ? toText(converted, this.#budget) : formatValue(converted, parseFormatSpec(wanted), this.#budget);
   }
 
-  #convert(value: Value, conversion: string): string {
+  #convert(value: TemplateValue, conversion: string): string {
     if (conversion === "r" || conversion === "a") return represent(value, this.#budget);
     if (conversion === "s") return toText(value, this.#budget);
     throw new TemplateFailure(`Unknown conversion specifier ${conversion}`);
   }
 
-  #value(path: string): Value {
+  #value(path: string): TemplateValue {
     const first = /^[^.[]*/.exec(path)?.[0] ?? "";
     let value = this.#argument(first);
     const part = /\.([^.[]+)|\[([^\]]*)\]/y;
@@ -102,7 +102,7 @@ class FieldFormatter {
     return value;
   }
 
-  #argument(name: string): Value {
+  #argument(name: string): TemplateValue {
     const { positional, named } = this.#given;
     if (name !== "" && !/^\d+$/.test(name)) {
       const value = named.get(name);
@@ -132,12 +132,12 @@ const maxKey = 64;
 const conversion = /%(?:\(([^)]{0,64})\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?([^])?/g;
 
 /** `text % values` */
-export function formatPercent(template: string, given: Value, budget: Budget): string {
+export function formatPercent(template: string, given: TemplateValue, budget: Budget): string {
   budget.text(template.length);
   if (template.includes("%(")) budget.text(maxKey * template.length);
   const values = given instanceof Tuple ? given.items : [given];
   let used = 0;
-  const next = (): Value => {
+  const next = (): TemplateValue => {
     const value = values[used++];
     if (value === undefined) throw new TemplateFailure("not enough arguments for format string");
     return value;
@@ -162,11 +162,11 @@ export function formatPercent(template: string, given: Value, budget: Budget): s
   return text;
 }
 
-function hasItems(value: Value): boolean {
+function hasItems(value: TemplateValue): boolean {
   return value instanceof Dict || value instanceof List || value instanceof Range || value instanceof Undefined;
 }
 
-function mapped(given: Value, key: string, budget: Budget): Value {
+function mapped(given: TemplateValue, key: string, budget: Budget): TemplateValue {
   if (!(given instanceof Dict)) throw new TemplateFailure("format requires a mapping");
   const value = given.get(computeHash(key, budget));
   if (value === undefined) throw new TemplateFailure(`'${key}'`);
@@ -180,7 +180,7 @@ interface PercentPart {
   readonly type: string;
 }
 
-function percentPart(value: Value, { flags, columns, digits, type }: PercentPart, budget: Budget): string {
+function percentPart(value: TemplateValue, { flags, columns, digits, type }: PercentPart, budget: Budget): string {
   const isLeft = flags.includes("-");
   const spec = {
     fill: " ",

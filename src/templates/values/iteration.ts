@@ -3,10 +3,10 @@ import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { areEqual, computeHash } from "./comparison.ts";
 import { Searcher, toCharacters, lengthOfText } from "./searching.ts";
-import { Dict, List, Range, Stream, Tuple, Undefined, type Value, View, getText, typeName } from "./values.ts";
+import { Dict, List, Range, Stream, Tuple, Undefined, type TemplateValue, View, getText, typeName } from "./values.ts";
 
 /** Whether `iterate` accepts a value. */
-export function isIterable(value: Value): boolean {
+export function isIterable(value: TemplateValue): boolean {
   return (
     getText(value) !== undefined ||
     value instanceof List ||
@@ -20,7 +20,7 @@ export function isIterable(value: Value): boolean {
 }
 
 /** Items of a value as a list that is not to be changed. Reads an iterator to its end. Throws for values that have none. */
-export function getItems(value: Value, budget: Budget): readonly Value[] {
+export function getItems(value: TemplateValue, budget: Budget): readonly TemplateValue[] {
   if (value instanceof List || value instanceof Tuple || value instanceof View) return value.items;
   const text = getText(value);
   if (text !== undefined) return toCharacters(text, budget);
@@ -35,7 +35,7 @@ export function getItems(value: Value, budget: Budget): readonly Value[] {
     return Array.from({ length: value.length }, (_, index) => value.at(index));
   }
   if (!(value instanceof Stream)) throw new TemplateFailure(`'${typeName(value)}' object is not iterable`);
-  const items: Value[] = [];
+  const items: TemplateValue[] = [];
   const next = iterate(value, budget);
   for (let item = next(); item !== undefined; item = next()) {
     budget.items(1);
@@ -45,7 +45,7 @@ export function getItems(value: Value, budget: Budget): readonly Value[] {
 }
 
 /** iter(): a function that gives one item after the other, and undefined at the end. */
-export function iterate(value: Value, budget: Budget): () => Value | undefined {
+export function iterate(value: TemplateValue, budget: Budget): () => TemplateValue | undefined {
   if (value instanceof Stream) {
     return () => {
       budget.enter(); // an iterator over an iterator over an iterator ... nests calls
@@ -64,14 +64,14 @@ export function iterate(value: Value, budget: Budget): () => Value | undefined {
 }
 
 /** An iterator over items, as a value. */
-export function getStream(type: string, items: readonly Value[]): Stream {
+export function getStream(type: string, items: readonly TemplateValue[]): Stream {
   let at = 0;
   return new Stream(type, () => items[at++]);
 }
 
 /** An iterator that makes its items when they are read. */
-export function generator(generate: () => Generator<Value, void>): Stream {
-  let running: Generator<Value, void> | undefined;
+export function generator(generate: () => Generator<TemplateValue, void>): Stream {
+  let running: Generator<TemplateValue, void> | undefined;
   return new Stream("generator", () => {
     running ??= generate();
     const { done, value } = running.next();
@@ -80,7 +80,7 @@ export function generator(generate: () => Generator<Value, void>): Stream {
 }
 
 /** len(), or undefined for values without a length. */
-export function getLength(value: Value, budget: Budget): number | undefined {
+export function getLength(value: TemplateValue, budget: Budget): number | undefined {
   const text = getText(value);
   if (text !== undefined) return lengthOfText(text, budget);
   if (value instanceof List || value instanceof Tuple || value instanceof View) return value.items.length;
@@ -90,7 +90,7 @@ export function getLength(value: Value, budget: Budget): number | undefined {
 }
 
 /** `in` */
-export function contains(container: Value, value: Value, budget: Budget): boolean {
+export function contains(container: TemplateValue, value: TemplateValue, budget: Budget): boolean {
   const text = getText(container);
   if (text !== undefined) {
     const wanted = getText(value);

@@ -1,24 +1,24 @@
 /** JSON as Python's `json` reads and writes it: integers stay exact, 1.0 a float, and keys keep their order. */
-import { type JsonBuilder, readJson } from "../../formats/json/json-reader.ts";
+import { type JsonBuilder, readJsonValue } from "../../formats/json/json-reader.ts";
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { compare, isTrue } from "./comparison.ts";
-import { floatText, integerText, toInteger } from "./numbers.ts";
-import { Dict, Float, List, Markup, Tuple, type Value, getText, typeName } from "./values.ts";
+import { floatText, integerText, toExactInteger } from "./numbers.ts";
+import { Dict, Float, List, Markup, Tuple, type TemplateValue, getText, typeName } from "./values.ts";
 
 /** Nested values of a JSON text. */
 const maxNesting = 500;
 
 /** Reads a JSON text that JSON.parse accepts. */
-export function parseJson(json: string): Value {
+export function parseTemplateJson(json: string): TemplateValue {
   try {
-    return readJson(json, pythonValues);
+    return readJsonValue(json, pythonValues);
   } catch (error) {
     throw error instanceof SyntaxError ? new TemplateFailure("a variable is not JSON") : error;
   }
 }
 
-const pythonValues: JsonBuilder<Value> = {
+const pythonValues: JsonBuilder<TemplateValue> = {
   maxDepth: maxNesting,
   tooDeep: () => new TemplateFailure(`a value nests more than ${maxNesting} lists`),
   array: (items) => new List(items),
@@ -30,7 +30,7 @@ const pythonValues: JsonBuilder<Value> = {
   number(written) {
     if (/[.eE]/.test(written)) return new Float(Number(written));
     const number = Number(written);
-    return Number.isSafeInteger(number) ? number + 0 : toInteger(BigInt(written));
+    return Number.isSafeInteger(number) ? number + 0 : toExactInteger(BigInt(written));
   },
 };
 
@@ -45,7 +45,7 @@ export interface JsonStyle {
 }
 
 /** json.dumps(). Throws for values that are not JSON. */
-export function toJson(value: Value, style: JsonStyle, budget: Budget): string {
+export function toJson(value: TemplateValue, style: JsonStyle, budget: Budget): string {
   const writer = new JsonWriter(style, budget);
   writer.write(value, 0);
   return writer.text;
@@ -65,11 +65,11 @@ class JsonWriter {
     return this.#parts.join("");
   }
 
-  write(value: Value, depth: number): void {
+  write(value: TemplateValue, depth: number): void {
     if (value instanceof List || value instanceof Tuple)
       this.#container("[]", value.items, depth, (item) => this.write(item, depth + 1));
     else if (value instanceof Dict) {
-      const write = ([key, item]: readonly [string, Value]): void => {
+      const write = ([key, item]: readonly [string, TemplateValue]): void => {
         this.#add(this.#quoted(key));
         this.#add(this.#style.keySeparator);
         this.write(item, depth + 1);
@@ -105,19 +105,19 @@ class JsonWriter {
     this.#parts.push(`\n${indent.repeat(depth)}`);
   }
 
-  #entries(value: Dict): (readonly [string, Value])[] {
+  #entries(value: Dict): (readonly [string, TemplateValue])[] {
     this.#budget.items(2 * value.size);
     const entries = value.entries();
     const sorted = this.#style.sortKeys ? entries.toSorted(([one], [other]) => this.#order(one, other)) : entries;
     return sorted.map(([key, item]) => [this.#key(key), item] as const);
   }
 
-  #order(one: Value, other: Value): number {
+  #order(one: TemplateValue, other: TemplateValue): number {
     this.#budget.step();
     return compare(one, other, this.#budget);
   }
 
-  #key(key: Value): string {
+  #key(key: TemplateValue): string {
     const text = getText(key);
     if (text !== undefined) return text;
     if (key === null || typeof key === "boolean" || typeof key === "number" || typeof key === "bigint" || key instanceof Float)
@@ -125,7 +125,7 @@ class JsonWriter {
     throw new TemplateFailure(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
   }
 
-  #atom(value: Value): string {
+  #atom(value: TemplateValue): string {
     if (typeof value === "string") return this.#quoted(value);
     if (value === null) return "null";
     if (typeof value === "boolean") return isTrue(value) ? "true" : "false";

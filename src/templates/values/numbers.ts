@@ -16,7 +16,7 @@ const maxBits = 2 ** 16;
 const maxDigits = 4300;
 
 /** A bigint as an int of a template. */
-export function toInteger(value: bigint): Integer {
+export function toExactInteger(value: bigint): Integer {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
@@ -37,7 +37,7 @@ export function integerArithmetic(operator: ArithmeticOperator, left: Integer, r
     const quick = safeArithmetic(operator, left, right);
     if (Number.isSafeInteger(quick)) return quick + 0; // -0 is no int
   }
-  return toInteger(bigArithmetic(operator, BigInt(left), BigInt(right), budget));
+  return toExactInteger(bigArithmetic(operator, BigInt(left), BigInt(right), budget));
 }
 
 /** The result, or one that is not safe, and so not exact. */
@@ -177,7 +177,7 @@ function plainInteger(sign: string, digits: string, base: number): Integer | und
       value = value * BigInt(base) + BigInt(number);
     }
   }
-  return toInteger(sign === "-" ? -value : value);
+  return toExactInteger(sign === "-" ? -value : value);
 }
 
 /** float() of a text; undefined if it is not a number. */

@@ -11,14 +11,14 @@ import {
   Stream,
   Tuple,
   Undefined,
-  type Value,
+  type TemplateValue,
   View,
   Namespace,
   typeName,
 } from "./values.ts";
 
 /** The text that `{{ value }}` prints. */
-export function toText(value: Value, budget: Budget): string {
+export function toText(value: TemplateValue, budget: Budget): string {
   if (typeof value === "string") return value;
   if (value instanceof Markup) return value.text;
   if (value instanceof Undefined) return "";
@@ -26,13 +26,13 @@ export function toText(value: Value, budget: Budget): string {
 }
 
 /** repr() */
-export function represent(value: Value, budget: Budget): string {
+export function represent(value: TemplateValue, budget: Budget): string {
   const parts: string[] = [];
   write(value, budget, parts);
   return parts.length === 1 ? (parts[0] ?? "") : parts.join("");
 }
 
-function write(value: Value, budget: Budget, into: string[]): void {
+function write(value: TemplateValue, budget: Budget, into: string[]): void {
   if (value instanceof List) writeItems("[", value.items, "]", budget, into);
   else if (value instanceof Tuple) writeItems("(", value.items, value.items.length === 1 ? ",)" : ")", budget, into);
   else if (value instanceof View) writeItems(`${value.type}([`, value.items, "])", budget, into);
@@ -48,7 +48,7 @@ function write(value: Value, budget: Budget, into: string[]): void {
   }
 }
 
-function writeItems(open: string, items: readonly Value[], close: string, budget: Budget, into: string[]): void {
+function writeItems(open: string, items: readonly TemplateValue[], close: string, budget: Budget, into: string[]): void {
   budget.enterValue();
   budget.text(open.length + close.length + 2 * items.length);
   into.push(open);
@@ -61,7 +61,7 @@ function writeItems(open: string, items: readonly Value[], close: string, budget
   budget.leaveValue();
 }
 
-function writeDict(entries: readonly (readonly [Value, Value])[], budget: Budget, into: string[]): void {
+function writeDict(entries: readonly (readonly [TemplateValue, TemplateValue])[], budget: Budget, into: string[]): void {
   budget.enterValue();
   budget.text(4 * entries.length + 4);
   let separator = "{";
@@ -77,7 +77,7 @@ function writeDict(entries: readonly (readonly [Value, Value])[], budget: Budget
   budget.leaveValue();
 }
 
-function atomText(value: Value, budget: Budget): string {
+function atomText(value: TemplateValue, budget: Budget): string {
   if (value === null) return "None";
   if (value === true) return "True";
   if (value === false) return "False";

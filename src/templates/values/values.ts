@@ -4,7 +4,7 @@
  */
 
 /** A value of a template. */
-export type Value =
+export type TemplateValue =
   | null
   | boolean
   | number
@@ -43,38 +43,38 @@ export class Markup {
 
 /** A list value of Python. */
 export class List {
-  readonly items: readonly Value[];
+  readonly items: readonly TemplateValue[];
 
-  constructor(items: readonly Value[]) {
+  constructor(items: readonly TemplateValue[]) {
     this.items = items;
   }
 }
 
 /** A tuple. `names`: names of its items, where it is a named one. */
 export class Tuple {
-  readonly items: readonly Value[];
+  readonly items: readonly TemplateValue[];
   readonly names: readonly string[];
 
-  constructor(items: readonly Value[], names: readonly string[] = []) {
+  constructor(items: readonly TemplateValue[], names: readonly string[] = []) {
     this.items = items;
     this.names = names;
   }
 }
 
 /** A key of a dictionary as a key of a Map: equal values have the same. */
-export type HashKey = string | number | bigint | null | Value;
+export type HashKey = string | number | bigint | null | TemplateValue;
 
 /** A dictionary, in the order in which its keys were added. */
 export class Dict {
-  readonly #values = new Map<HashKey, Value>();
+  readonly #values = new Map<HashKey, TemplateValue>();
   /** Keys that are not their own hash: True, 1.0, tuples. */
-  #originals: Map<HashKey, Value> | undefined;
+  #originals: Map<HashKey, TemplateValue> | undefined;
 
   get size(): number {
     return this.#values.size;
   }
 
-  get(hash: HashKey): Value | undefined {
+  get(hash: HashKey): TemplateValue | undefined {
     return this.#values.get(hash);
   }
 
@@ -83,24 +83,24 @@ export class Dict {
   }
 
   /** Sets the value of a key. `key`: the key itself. An existing key keeps its position and its first form. */
-  set(hash: HashKey, key: Value, value: Value): void {
-    if (hash !== key && !this.#values.has(hash)) (this.#originals ??= new Map<HashKey, Value>()).set(hash, key);
+  set(hash: HashKey, key: TemplateValue, value: TemplateValue): void {
+    if (hash !== key && !this.#values.has(hash)) (this.#originals ??= new Map<HashKey, TemplateValue>()).set(hash, key);
     this.#values.set(hash, value);
   }
 
-  keys(): Value[] {
+  keys(): TemplateValue[] {
     const originals = this.#originals;
-    const hashes = [...this.#values.keys()] as Value[];
+    const hashes = [...this.#values.keys()] as TemplateValue[];
     return originals === undefined ? hashes : hashes.map((hash) => originals.get(hash) ?? hash);
   }
 
-  values(): Value[] {
+  values(): TemplateValue[] {
     return [...this.#values.values()];
   }
 
-  entries(): (readonly [Value, Value])[] {
+  entries(): (readonly [TemplateValue, TemplateValue])[] {
     const originals = this.#originals;
-    const entries = [...this.#values] as [Value, Value][];
+    const entries = [...this.#values] as [TemplateValue, TemplateValue][];
     return originals === undefined ? entries : entries.map(([hash, value]) => [originals.get(hash) ?? hash, value] as const);
   }
 }
@@ -109,9 +109,9 @@ export class Dict {
 export class View {
   /** Name of its type in Python. */
   readonly type: string;
-  readonly items: readonly Value[];
+  readonly items: readonly TemplateValue[];
 
-  constructor(type: string, items: readonly Value[]) {
+  constructor(type: string, items: readonly TemplateValue[]) {
     this.type = type;
     this.items = items;
   }
@@ -141,9 +141,9 @@ export class Stream {
   /** Name of its type in Python. */
   readonly type: string;
   /** The next item; undefined at the end. */
-  readonly next: () => Value | undefined;
+  readonly next: () => TemplateValue | undefined;
 
-  constructor(type: string, next: () => Value | undefined) {
+  constructor(type: string, next: () => TemplateValue | undefined) {
     this.type = type;
     this.next = next;
   }
@@ -151,8 +151,8 @@ export class Stream {
 
 /** Arguments of a call. */
 export interface Arguments {
-  readonly positional: readonly Value[];
-  readonly named: ReadonlyMap<string, Value>;
+  readonly positional: readonly TemplateValue[];
+  readonly named: ReadonlyMap<string, TemplateValue>;
 }
 
 /** A function, a method or a macro. */
@@ -160,9 +160,9 @@ export class Callable {
   readonly name: string;
   /** Name of its type in Python. */
   readonly type: string;
-  readonly call: (given: Arguments) => Value;
+  readonly call: (given: Arguments) => TemplateValue;
 
-  constructor(name: string, call: (given: Arguments) => Value, type = "builtin_function_or_method") {
+  constructor(name: string, call: (given: Arguments) => TemplateValue, type = "builtin_function_or_method") {
     this.name = name;
     this.call = call;
     this.type = type;
@@ -180,9 +180,9 @@ export class Undefined {
 
 /** The object of `namespace()`: the only one whose attributes a template sets. */
 export class Namespace {
-  readonly attributes: Map<string, Value>;
+  readonly attributes: Map<string, TemplateValue>;
 
-  constructor(attributes: Map<string, Value>) {
+  constructor(attributes: Map<string, TemplateValue>) {
     this.attributes = attributes;
   }
 }
@@ -192,10 +192,10 @@ export class ObjectValue {
   /** Name of its type in Python. */
   readonly type: string;
   /** The value of an attribute; undefined if it has none of this name. */
-  readonly attribute: (name: string) => Value | undefined;
-  readonly call: ((given: Arguments) => Value) | undefined;
+  readonly attribute: (name: string) => TemplateValue | undefined;
+  readonly call: ((given: Arguments) => TemplateValue) | undefined;
 
-  constructor(type: string, attribute: (name: string) => Value | undefined, call?: (given: Arguments) => Value) {
+  constructor(type: string, attribute: (name: string) => TemplateValue | undefined, call?: (given: Arguments) => TemplateValue) {
     this.type = type;
     this.attribute = attribute;
     this.call = call;
@@ -203,19 +203,19 @@ export class ObjectValue {
 }
 
 /** The text of a str or Markup; undefined of other values. */
-export function getText(value: Value): string | undefined {
+export function getText(value: TemplateValue): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Markup ? value.text : undefined;
 }
 
 /** The integer of an int or bool; undefined of other values. */
-export function toInteger(value: Value): number | bigint | undefined {
+export function toInteger(value: TemplateValue): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   return typeof value === "boolean" ? Number(value) : undefined;
 }
 
 /** Name of a value's type, as Python's messages have it. */
-export function typeName(value: Value): string {
+export function typeName(value: TemplateValue): string {
   if (value === null) return "NoneType";
   if (typeof value === "boolean") return "bool";
   if (typeof value === "number" || typeof value === "bigint") return "int";

@@ -5,7 +5,7 @@
  * Both units of a surrogate pair have the same range, or in unchanged text one unit each, so that a range of whole characters maps to [start of
  * its first unit, end of its last unit).
  */
-import { GrowthLimit } from "./growth-limit.ts";
+import { TextGrowthLimit } from "./growth-limit.ts";
 
 /**
  * An immutable text that was derived from an original text, with the alignment of each of its characters to a range of the
@@ -19,13 +19,13 @@ export class AlignedText {
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
   /** Limit shared by all texts derived from one original. */
-  readonly growth: GrowthLimit;
+  readonly growth: TextGrowthLimit;
 
   constructor(
     text: string,
     base: number,
     alignment?: { readonly starts: Int32Array; readonly ends: Int32Array },
-    growth: GrowthLimit = new GrowthLimit(text.length),
+    growth: TextGrowthLimit = new TextGrowthLimit(text.length),
   ) {
     this.text = text;
     this.growth = growth;

@@ -11,7 +11,7 @@ const freeUnits = 2 ** 20;
  * Limits the size of everything that normalizers derive from one original text, in UTF-16 code units, so that a hostile
  * tokenizer.json cannot exhaust memory.
  */
-export class GrowthLimit {
+export class TextGrowthLimit {
   readonly #original: number;
   readonly #maxStep: number;
   #left: number;

@@ -2,7 +2,7 @@
 import { AlignedText, characterLength } from "./aligned-text.ts";
 
 /** Builds an AlignedText derived from `source`, in order. Throws Error from any write if the growth limit is exceeded. */
-export class Rewriter {
+export class AlignedRewriter {
   readonly #source: AlignedText;
   #text = "";
   #starts: Int32Array;

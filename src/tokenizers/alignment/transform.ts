@@ -3,7 +3,7 @@
  * the source. -n: it replaces the next one, and n more are removed. Above 0: it is inserted, aligned to the character of the source before it.
  */
 import { type AlignedText, characterLength } from "./aligned-text.ts";
-import type { Rewriter } from "./rewriter.ts";
+import type { AlignedRewriter } from "./rewriter.ts";
 
 /** A character that a normalizer writes, and how it relates to the characters of the source. */
 export interface CharacterChange {
@@ -17,7 +17,7 @@ export function transform(
   from: number,
   to: number,
   changed: Iterable<CharacterChange>,
-  rewriter: Rewriter,
+  rewriter: AlignedRewriter,
 ): void {
   const { text } = source;
   let unit = from;

@@ -2,4 +2,4 @@
  * A step of decoding tokens to text (`Decoder::decode_chain` of the Rust library): transforms the list of strings that is finally
  * joined.
  */
-export type Decoder = (tokens: readonly string[]) => readonly string[];
+export type TokenDecoder = (tokens: readonly string[]) => readonly string[];

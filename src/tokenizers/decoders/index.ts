@@ -12,9 +12,9 @@ import {
 } from "../config/component-config.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
 import { ctcDecoder, wordPieceDecoder } from "./words.ts";
-import type { Decoder } from "./decoder.ts";
+import type { TokenDecoder } from "./decoder.ts";
 
-const kinds: ComponentKinds<Decoder> = {
+const kinds: ComponentKinds<TokenDecoder> = {
   BPEDecoder: (step) => {
     const suffix = stringSetting(step, "suffix", "</w>");
     return (tokens) => tokens.map((token, index) => token.replaceAll(suffix, index === tokens.length - 1 ? "" : " "));
@@ -35,14 +35,14 @@ const kinds: ComponentKinds<Decoder> = {
 };
 
 /** Creates the decoder that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid setting. */
-export function createDecoder(step: ComponentConfig): Decoder {
+export function createDecoder(step: ComponentConfig): TokenDecoder {
   return bounded(createComponent("decoder", kinds, step));
 }
 
 /** Maximum output of one decoder for all tokens together, in UTF-16 code units. */
 const maxUnits = 2 ** 25;
 
-function bounded(decode: Decoder): Decoder {
+function bounded(decode: TokenDecoder): TokenDecoder {
   return (tokens) => {
     const texts = decode(tokens);
     checkUnits(texts.reduce((sum, { length }) => sum + length, 0));
@@ -54,7 +54,7 @@ function checkUnits(units: number): void {
   if (units > maxUnits) throw new Error(`its decoder writes ${units} characters, and the limit is ${maxUnits}`);
 }
 
-function replaceDecoder(step: ComponentConfig): Decoder {
+function replaceDecoder(step: ComponentConfig): TokenDecoder {
   const pattern = createPattern(patternSetting(step, "pattern"));
   const content = stringSetting(step, "content");
   return (tokens) =>
@@ -72,7 +72,7 @@ function replaceDecoder(step: ComponentConfig): Decoder {
 }
 
 /** Decoder `Strip`: removes up to `start` and `stop` occurrences of a character from the start and the end of each string. */
-function stripDecoder(step: ComponentConfig): Decoder {
+function stripDecoder(step: ComponentConfig): TokenDecoder {
   const content = stringSetting(step, "content");
   const [maxFromStart, maxFromEnd] = [integerSetting(step, "start", 0), integerSetting(step, "stop", 0)];
   if (Array.from(content).length !== 1) throw new Error('Strip needs "content" to be one character');

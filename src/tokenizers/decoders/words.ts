@@ -1,7 +1,7 @@
 /** Decoders that separate words by spaces: WordPiece and CTC. */
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
-import type { Decoder } from "./decoder.ts";
+import type { TokenDecoder } from "./decoder.ts";
 
 /** Replacements of `cleanup` in the Rust library, in its order. ("do not" to "don't" is among them.) */
 const cleanups: readonly (readonly [found: string, written: string])[] = [
@@ -23,7 +23,7 @@ function cleanUp(text: string): string {
 }
 
 /** Decoder `WordPiece`: joins continuation tokens ("##ing") to the word before, and separates words by spaces. */
-export function wordPieceDecoder(step: ComponentConfig): Decoder {
+export function wordPieceDecoder(step: ComponentConfig): TokenDecoder {
   const prefix = stringSetting(step, "prefix", "##");
   const cleans = booleanSetting(step, "cleanup", true);
   return (tokens) =>
@@ -34,7 +34,7 @@ export function wordPieceDecoder(step: ComponentConfig): Decoder {
 }
 
 /** Decoder `CTC` (connectionist temporal classification, Graves et al. 2006; speech): collapses repeated tokens and removes the blank token. */
-export function ctcDecoder(step: ComponentConfig): Decoder {
+export function ctcDecoder(step: ComponentConfig): TokenDecoder {
   const silence = stringSetting(step, "pad_token", "<pad>");
   const space = stringSetting(step, "word_delimiter_token", "|");
   const cleans = booleanSetting(step, "cleanup", true);

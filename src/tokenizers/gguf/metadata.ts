@@ -21,7 +21,7 @@ export type TokenRole = keyof typeof roleKeys;
 const tokenKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
 
 /** A kind of token. */
-export type TokenKind = (typeof tokenKinds)[number];
+export type GgufTokenKind = (typeof tokenKinds)[number];
 
 /** Description of a tokenizer in the metadata. Members throw Error for invalid values. */
 export class GgufTokenizer {
@@ -44,7 +44,7 @@ export class GgufTokenizer {
   }
 
   /** The kind of a token; "normal" if the file states none. Tokens that end a turn are control tokens in any case. */
-  getKind(id: number): TokenKind {
+  getKind(id: number): GgufTokenKind {
     if (isControlText(this.tokens[id] ?? "")) return "control";
     return tokenKinds[(this.#kinds[id] ?? 1) - 1] ?? "normal";
   }

@@ -1,6 +1,6 @@
 /** Normalizers that map every character independently, or change the ends of a text. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
-import { Rewriter } from "../alignment/rewriter.ts";
+import { AlignedRewriter } from "../alignment/rewriter.ts";
 import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
 import { CharacterSet } from "../unicode/character-set.ts";
@@ -11,14 +11,14 @@ import { CharacterSet } from "../unicode/character-set.ts";
  */
 export function mapCharacters(source: AlignedText, map: (point: number) => string | undefined): AlignedText {
   const { text } = source;
-  let rewriter: Rewriter | undefined;
+  let rewriter: AlignedRewriter | undefined;
   let kept = 0;
   for (let unit = 0; unit < text.length;) {
     const length = characterLength(text, unit);
     const point = length === 1 ? text.charCodeAt(unit) : (text.codePointAt(unit) ?? 0);
     const written = map(point);
     if (written !== undefined) {
-      rewriter ??= new Rewriter(source);
+      rewriter ??= new AlignedRewriter(source);
       rewriter.keep(kept, unit);
       rewriter.replace(written, unit, unit + length);
       kept = unit + length;
@@ -94,7 +94,7 @@ export function stripWhitespace(source: AlignedText, left: boolean, right: boole
   if (left) while (from < to && isWhitespace(text.charCodeAt(from))) from++;
   if (right) while (to > from && isWhitespace(text.charCodeAt(to - 1))) to--;
   if (from === 0 && to === text.length) return source;
-  const rewriter = new Rewriter(source, to - from);
+  const rewriter = new AlignedRewriter(source, to - from);
   rewriter.keep(from, to);
   return rewriter.finish();
 }
@@ -103,7 +103,7 @@ export function stripWhitespace(source: AlignedText, left: boolean, right: boole
 export function prependText(source: AlignedText, content: string): AlignedText {
   const { text } = source;
   if (text === "" || content === "") return source;
-  const rewriter = new Rewriter(source, text.length + 16);
+  const rewriter = new AlignedRewriter(source, text.length + 16);
   rewriter.replace(content, 0, characterLength(text, 0));
   rewriter.keep(0, text.length);
   return rewriter.finish();

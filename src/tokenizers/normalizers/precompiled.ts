@@ -5,7 +5,7 @@
  */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { decodeBase64 } from "../../platform/base64.ts";
-import { Rewriter, characterStart } from "../alignment/rewriter.ts";
+import { AlignedRewriter, characterStart } from "../alignment/rewriter.ts";
 import { boundaries } from "../unicode/segmentation.ts";
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
@@ -20,7 +20,7 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
   if (booleanSetting(step, "longest_match", false)) return (source) => replaceLongest(source, map);
   return (source) => {
     const { text } = source;
-    const rewriter = new Rewriter(source);
+    const rewriter = new AlignedRewriter(source);
     let kept = 0;
     /** Length of the last character written, if a replacement had more characters than it replaced; otherwise 0. */
     let surplus = 0;
@@ -70,7 +70,7 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
 /** As SentencePiece itself does: at each place the longest text that is in the map, whatever its graphemes. */
 function replaceLongest(source: AlignedText, map: CharacterMap): AlignedText {
   const { text } = source;
-  const rewriter = new Rewriter(source);
+  const rewriter = new AlignedRewriter(source);
   let kept = 0;
   for (let unit = 0; unit < text.length;) {
     // A character of ASCII may change with a mark after it.
@@ -95,7 +95,7 @@ function replaceLongest(source: AlignedText, map: CharacterMap): AlignedText {
  * Writes a replacement, aligned as in the Rust library: its first character to the first one it replaces, the rest to the last one. Returns the
  * length of the last character of that rest in UTF-16 code units; 0 for none.
  */
-function writePart(rewriter: Rewriter, text: string, written: string, from: number, to: number): number {
+function writePart(rewriter: AlignedRewriter, text: string, written: string, from: number, to: number): number {
   const first = characterLength(written, 0);
   rewriter.replace(written.slice(0, first), from, from + characterLength(text, from));
   if (first === written.length) return 0;

@@ -1,7 +1,7 @@
 /** Normalizer `Replace`: replaces every match of a text or regular expression by a literal text. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { createPattern } from "../pattern.ts";
-import { Rewriter } from "../alignment/rewriter.ts";
+import { AlignedRewriter } from "../alignment/rewriter.ts";
 import { patternSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "../alignment/pieces.ts";
@@ -25,7 +25,7 @@ export function replaceNormalizer(step: ComponentConfig): Normalizer {
 
 /** The content is aligned to the last character of the match; for an empty match to the character before it. */
 function replaceMatches(source: AlignedText, matches: readonly number[], content: string): AlignedText {
-  const rewriter = new Rewriter(source);
+  const rewriter = new AlignedRewriter(source);
   let kept = 0;
   for (let index = 0; index < matches.length; index += 2) {
     const end = matches[index + 1] as number;

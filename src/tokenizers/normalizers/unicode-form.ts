@@ -1,7 +1,7 @@
 /** Normalizers `NFC`, `NFD`, `NFKC` and `NFKD` with alignment, as the crate unicode-normalization-alignments of the Rust library computes it. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { CombiningClasses } from "../unicode/combining-class.ts";
-import { Rewriter } from "../alignment/rewriter.ts";
+import { AlignedRewriter } from "../alignment/rewriter.ts";
 import { type CharacterChange, transform } from "../alignment/transform.ts";
 import { withoutDecomposition } from "../unicode/unicode-tables.ts";
 
@@ -21,7 +21,7 @@ export function unicodeForm(form: UnicodeForm): (source: AlignedText) => Aligned
     const { text } = source;
     if (!notAscii.test(text) || (!manyMarks.test(text) && text.normalize(form) === text && !withoutDecomposition.anyIn(text)))
       return source;
-    const rewriter = new Rewriter(source);
+    const rewriter = new AlignedRewriter(source);
     let kept = 0;
     for (const [from, to] of beyondAscii(text)) {
       rewriter.keep(kept, from);

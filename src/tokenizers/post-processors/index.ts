@@ -9,7 +9,7 @@ import {
   getOffsetTrimming,
 } from "./template.ts";
 
-export type { PostProcessor, Template, OffsetTrimming } from "./template.ts";
+export type { PostProcessor, PostProcessorTemplate, OffsetTrimming } from "./template.ts";
 
 const kinds: ComponentKinds<PostProcessor> = {
   BertProcessing: (step) => bertProcessing(step, "bert"),

@@ -11,7 +11,7 @@ export type TemplatePart =
   | { readonly ids: readonly number[]; readonly tokens: readonly string[]; readonly typeId: number };
 
 /** The texts and special tokens of an encoding, in order. */
-export type Template = readonly TemplatePart[];
+export type PostProcessorTemplate = readonly TemplatePart[];
 
 /**
  * Settings with which a post-processor excludes white space from the offsets of tokens (`trim_offsets` of ByteLevel and
@@ -28,9 +28,9 @@ export interface OffsetTrimming {
  */
 export interface PostProcessor {
   /** Template of a single text. */
-  readonly single: Template;
+  readonly single: PostProcessorTemplate;
   /** Template of a pair; empty if the file has none. */
-  readonly pair: Template;
+  readonly pair: PostProcessorTemplate;
   /** Whether texts without special tokens have the type ids 0 and 1, regardless of the templates. */
   readonly plainTypeIds: boolean;
   /** Offset trims, in the order in which they apply. */
@@ -46,7 +46,7 @@ export const noPostProcessor: PostProcessor = { single: [first], pair: [first, s
 /** Post-processor `TemplateProcessing`, whose templates are in the file. Throws Error if a template does not have every text exactly once. */
 export function templateProcessing(step: ComponentConfig): PostProcessor {
   const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
-  const template = (name: "single" | "pair"): Template =>
+  const template = (name: "single" | "pair"): PostProcessorTemplate =>
     (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) =>
       getPart(part, special),
     );
@@ -59,7 +59,7 @@ export function templateProcessing(step: ComponentConfig): PostProcessor {
   return { single, pair, plainTypeIds: false, trimming: [] };
 }
 
-function keepsOnce(template: Template, sequence: 0 | 1): boolean {
+function keepsOnce(template: PostProcessorTemplate, sequence: 0 | 1): boolean {
   return template.filter((part) => "sequence" in part && part.sequence === sequence).length === 1;
 }
 
@@ -104,7 +104,7 @@ export function bertProcessing(step: ComponentConfig, kind: "bert" | "roberta"):
     tokens: [token],
     typeId,
   });
-  const single: Template = [special(open, 0), first, special(close, 0)];
+  const single: PostProcessorTemplate = [special(open, 0), first, special(close, 0)];
   if (kind === "bert") {
     return { single, pair: [...single, second, special(close, 1)], plainTypeIds: true, trimming: [] };
   }

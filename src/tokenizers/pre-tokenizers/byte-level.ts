@@ -1,7 +1,7 @@
 /** Pre-tokenizer `ByteLevel` (GPT-2): splits by GPT-2's regular expression and writes the pieces in the byte-level alphabet. */
 import { byteLevelNormalizer } from "../normalizers/characters.ts";
 import type { Pieces, PreTokenizer } from "../alignment/pieces.ts";
-import { Rewriter } from "../alignment/rewriter.ts";
+import { AlignedRewriter } from "../alignment/rewriter.ts";
 import { booleanSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { splitLikeGpt2 } from "./gpt2-words.ts";
@@ -26,7 +26,7 @@ export function byteLevelWords(step: ComponentConfig): PreTokenizer {
 }
 
 function spelledInBytes({ source, bounds }: Pieces): Pieces {
-  const rewriter = new Rewriter(source);
+  const rewriter = new AlignedRewriter(source);
   const moved: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {
     const from = rewriter.length;

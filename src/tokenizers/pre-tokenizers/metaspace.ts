@@ -1,7 +1,7 @@
 /** Pre-tokenizer `Metaspace` (SentencePiece): replaces spaces by "▁", prepends one to the text, and splits before each. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { type Pieces, type PreTokenizer, cutPieces } from "../alignment/pieces.ts";
-import { Rewriter } from "../alignment/rewriter.ts";
+import { AlignedRewriter } from "../alignment/rewriter.ts";
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 
@@ -59,7 +59,7 @@ function isFirst(source: AlignedText, start: number): boolean {
 
 /** Prepends a text to the pieces for which `adds` returns true (given the start of the piece), aligned to their first character. */
 export function prependToPieces({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
-  const rewriter = new Rewriter(source, source.text.length + bounds.length / 2);
+  const rewriter = new AlignedRewriter(source, source.text.length + bounds.length / 2);
   const moved: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {
     const start = bounds[index] as number;

@@ -1,5 +1,5 @@
 /** A machine as plain data, and the sources that play it back. */
-import type { MachineSources, Output } from "../../../src/devices/sources.ts";
+import type { MachineSources, CommandOutput } from "../../../src/devices/sources.ts";
 
 /**
  * What a recorded machine answers to device detection: its files, programs and figures. Tests copy one and change the parts that
@@ -12,7 +12,7 @@ export interface Recording {
   /** Texts by path; an empty text stands for anything that only has to exist. Directories follow from the paths. */
   readonly files: Readonly<Record<string, string>>;
   /** Answers by command line: the program's path, a space, its arguments. A string is what a program printed that ended well. */
-  readonly commands: Readonly<Record<string, string | Output>>;
+  readonly commands: Readonly<Record<string, string | CommandOutput>>;
   readonly cpuModel?: string;
   readonly processors: number;
   readonly totalMemory: number;

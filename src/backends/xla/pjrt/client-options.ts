@@ -1,6 +1,6 @@
 /** Options of a PJRT client, as `PJRT_Client_Create` takes them. */
 import type { ForeignFunctions } from "../../../libraries/ffi/index.ts";
-import { type Fields, structBytes } from "./plugin.ts";
+import { type PjrtFields, structBytes } from "./plugin.ts";
 import { namedValueLayout } from "./structs.ts";
 
 /** The value of an option by its type. A plugin refuses a number of the wrong type: `memory_fraction` is a float, `node_id` an integer. */
@@ -12,7 +12,7 @@ export type ClientOption =
   | { readonly flag: boolean };
 
 /** Options by name, such as `cpu_device_count`. */
-export type ClientOptions = Readonly<Record<string, ClientOption>>;
+export type PjrtClientOptions = Readonly<Record<string, ClientOption>>;
 
 /** Numbers of the types of `PJRT_NamedValue_Type`. */
 const types = { text: 0, integer: 1, integers: 2, float: 3, flag: 4 };
@@ -20,7 +20,7 @@ const types = { text: 0, integer: 1, integers: 2, float: 3, flag: 4 };
 /** A list of `PJRT_NamedValue`. The arrays in `keep` hold names and values and must stay reachable for as long as the plugin reads the list. */
 export function namedValues(
   ffi: ForeignFunctions,
-  options: ClientOptions,
+  options: PjrtClientOptions,
 ): { readonly list: Uint8Array; readonly count: number; readonly keep: readonly object[] } {
   const keep: object[] = [];
   const values = Object.entries(options).map(([name, option]) => {
@@ -36,7 +36,7 @@ export function namedValues(
 }
 
 /** Number of the type, the eight bytes of the value or an array whose address they are, and the number of elements. */
-function getValue(option: ClientOption): readonly [type: number, value: NonNullable<Fields[string]>, size: number] {
+function getValue(option: ClientOption): readonly [type: number, value: NonNullable<PjrtFields[string]>, size: number] {
   if ("text" in option) {
     const bytes = new TextEncoder().encode(option.text);
     return [types.text, bytes, bytes.length];

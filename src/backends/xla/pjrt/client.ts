@@ -1,7 +1,7 @@
 /** A client of a PJRT plugin: its device, and programs compiled for it. */
 import { at } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type ClientOptions, namedValues } from "./client-options.ts";
+import { type PjrtClientOptions, namedValues } from "./client-options.ts";
 import { type CompilerFlags, compileOptionsBytes } from "./compile-options.ts";
 import { DeviceProgram, type ProgramTypes } from "./device-program.ts";
 import { type ClientScope, DeviceTensor, type HostTensor } from "./device-tensor.ts";
@@ -29,7 +29,7 @@ export class PjrtClient {
   readonly deviceCount: number;
   readonly #scope: ClientScope;
 
-  constructor(plugin: PjrtPlugin, options: ClientOptions = {}) {
+  constructor(plugin: PjrtPlugin, options: PjrtClientOptions = {}) {
     const { list, count, keep } = namedValues(plugin.ffi, options);
     const made = plugin.call("Client_Create", { create_options: list, num_options: count }, keep);
     const handle = new PluginHandle(plugin, "client", made.address("client"));

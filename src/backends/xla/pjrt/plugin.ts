@@ -12,10 +12,10 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { type PjrtFunctionName, namedValueLayout, pjrtFunctions } from "./structs.ts";
 
 /** Values of the fields of a struct. A typed array is passed as its address, and must stay reachable for as long as the plugin uses it. */
-export type Fields = Readonly<Record<string, bigint | number | Uint8Array | BigInt64Array | BigUint64Array | undefined>>;
+export type PjrtFields = Readonly<Record<string, bigint | number | Uint8Array | BigInt64Array | BigUint64Array | undefined>>;
 
 /** The fields of a struct after a call. */
-export interface Answer {
+export interface PjrtAnswer {
   /** A field as a number. */
   number(field: string): number;
   /** A field as an address. */
@@ -94,14 +94,14 @@ export class PjrtPlugin {
    * Calls a function with a struct of arguments, and returns the struct's fields after the call. `pointedTo`: arrays whose addresses are in the memory that
    * the fields point to. Throws RUN_FAILED if the function returns an error, and OUT_OF_MEMORY.
    */
-  call(name: PjrtFunctionName, fields: Fields, pointedTo: readonly object[] = []): Answer {
+  call(name: PjrtFunctionName, fields: PjrtFields, pointedTo: readonly object[] = []): PjrtAnswer {
     const { layout } = pjrtFunctions[name];
     const bytes = structBytes(this.ffi, layout, fields, spareBytes);
     this.#reachable.add(fields).add(pointedTo);
     const failed = this.#getFunction(name)(bytes);
     this.#reachable.clear();
     if (failed !== 0n) throw this.#getError(name, failed);
-    const answer: Answer = {
+    const answer: PjrtAnswer = {
       number: (field) => Number(readField(layout, bytes, field)),
       address: (field) => readField(layout, bytes, field) as bigint,
       text: (field) => this.textAt(answer.address(field), answer.number(`${field}_size`)),
@@ -175,7 +175,7 @@ export class PjrtPlugin {
 }
 
 /** The bytes of a struct with these fields, `spare` bytes of zeros after them, and the size of both. Missing fields are zero. */
-export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: Fields, spare: number = 0): Uint8Array {
+export function structBytes(ffi: ForeignFunctions, layout: StructLayout, fields: PjrtFields, spare: number = 0): Uint8Array {
   const bytes = new Uint8Array(layout.size + spare);
   writeField(layout, bytes, "struct_size", bytes.length);
   for (const [name, value] of Object.entries(fields)) {

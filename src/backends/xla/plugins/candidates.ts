@@ -5,7 +5,7 @@ import type { PluginReader } from "./plugin-reader.ts";
 import type { PluginContents } from "./read-plugin.ts";
 
 /** A file that is a plugin for this program. */
-export interface Candidate extends PluginFile {
+export interface PluginCandidate extends PluginFile {
   readonly contents: PluginContents;
 }
 
@@ -16,7 +16,7 @@ export interface RefusedPlugin extends PluginFile {
 
 /** Results of the search for plugins, in the order of the search. */
 export interface PluginCandidates {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly PluginCandidate[];
   readonly refused: readonly RefusedPlugin[];
   readonly locations: readonly SearchedLocation[];
 }
@@ -33,7 +33,7 @@ export async function findCandidates(configured: string | undefined, reader: Plu
 }
 
 /** Candidates whose files show that they serve a type of device, in the order of the search. */
-export function getCandidates(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
+export function getCandidates(type: string, candidates: readonly PluginCandidate[]): readonly PluginCandidate[] {
   return candidates.filter(({ contents }) => contents.kind?.deviceType === type);
 }
 

@@ -31,7 +31,7 @@ export interface InstalledPlugin {
 export type PluginRecord = Omit<InstalledPlugin, "backend">;
 
 /** A record that cannot be used, and why. */
-export interface DamagedRecord {
+export interface DamagedPluginRecord {
   readonly accelerator: AcceleratorName;
   readonly path: string;
   readonly problem: string;
@@ -42,7 +42,7 @@ export interface InstalledPlugins {
   /** Absolute path of the folder of the records. */
   readonly folder: string;
   readonly plugins: readonly InstalledPlugin[];
-  readonly damaged: readonly DamagedRecord[];
+  readonly damaged: readonly DamagedPluginRecord[];
 }
 
 /** Largest record that is read, in bytes. */
@@ -70,13 +70,13 @@ export async function installedPlugins(inputs: DataFolderInputs = {}): Promise<I
   return {
     folder,
     plugins: read.filter((each): each is InstalledPlugin => !("problem" in each)),
-    damaged: read.filter((each): each is DamagedRecord => "problem" in each),
+    damaged: read.filter((each): each is DamagedPluginRecord => "problem" in each),
   };
 }
 
-async function readRecord(folder: string, accelerator: AcceleratorName): Promise<InstalledPlugin | DamagedRecord> {
+async function readRecord(folder: string, accelerator: AcceleratorName): Promise<InstalledPlugin | DamagedPluginRecord> {
   const file = recordPath(folder, accelerator);
-  const damaged = (problem: string): DamagedRecord => ({ accelerator, path: file, problem });
+  const damaged = (problem: string): DamagedPluginRecord => ({ accelerator, path: file, problem });
   try {
     const text = await readFile(file, "utf8");
     if (text.length > maxRecordBytes) return damaged("it is too large");

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import type { Availability, Device, DeviceAvailability, Library, MachineFacts, ProbeOptions } from "../../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import {
-  type Candidate,
+  type PluginCandidate,
   type PluginCandidates,
   type RefusedPlugin,
   getCandidates,
@@ -27,7 +27,7 @@ export interface ProbedPlugin {
 export const pluginRemedy = "inferyard backends install xla, or set PJRT_PLUGIN_LIBRARY_PATH to a PJRT plugin";
 
 /** Types of devices in order of preference. */
-export const deviceTypes: readonly string[] = ["cuda", "rocm", "tpu", "cpu"];
+export const xlaDeviceTypes: readonly string[] = ["cuda", "rocm", "tpu", "cpu"];
 
 const noPlugin = "no PJRT plugin was found in the variables for plugins, the data folder, Python packages and usual folders";
 
@@ -115,7 +115,7 @@ export class XlaPlugins {
     const isWanted = ({ type, index }: Device): boolean => only === undefined || (only.type === type && only.index === index);
     const devices: DeviceAvailability[] = [];
     const failed: RefusedPlugin[] = [];
-    const tryAll = async (device: Device, list: readonly Candidate[]): Promise<DeviceAvailability | undefined> => {
+    const tryAll = async (device: Device, list: readonly PluginCandidate[]): Promise<DeviceAvailability | undefined> => {
       const own: RefusedPlugin[] = [];
       for (const candidate of list) {
         const { probed, reason, milliseconds } = await this.#try(candidate, device, signal);
@@ -128,7 +128,7 @@ export class XlaPlugins {
       failed.push(...own);
       return own.length === 0 ? undefined : { device, state: "absent", reason: describeRefusals(own) };
     };
-    for (const device of deviceTypes.flatMap((type) =>
+    for (const device of xlaDeviceTypes.flatMap((type) =>
       getCandidates(type, candidates).length > 0 ? getDevices(type, machine) : [],
     )) {
       if (!isWanted(device)) continue;
@@ -156,7 +156,7 @@ export class XlaPlugins {
 
   /** Loads a candidate in a child process. Without a device, that of its client. */
   async #try(
-    { path, contents }: Candidate,
+    { path, contents }: PluginCandidate,
     device: Device | undefined,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly probed?: ProbedPlugin; readonly reason?: string; readonly milliseconds: number }> {
@@ -187,7 +187,7 @@ function ranOn({ path, facts }: ProbedPlugin): string {
 }
 
 /** Candidates of a type, then candidates whose type is only known after a load. */
-function inOrderFor(type: string, candidates: readonly Candidate[]): readonly Candidate[] {
+function inOrderFor(type: string, candidates: readonly PluginCandidate[]): readonly PluginCandidate[] {
   return [...getCandidates(type, candidates), ...candidates.filter(({ contents }) => contents.kind === undefined)];
 }
 
@@ -206,7 +206,7 @@ function absenceReason(type: string, { accelerators, absent }: MachineFacts): st
 
 /** Devices that the plugins found can serve, as far as their files tell. */
 function presentDevices({ candidates }: PluginCandidates, machine: MachineFacts): readonly DeviceAvailability[] {
-  const known = deviceTypes.flatMap((type) => {
+  const known = xlaDeviceTypes.flatMap((type) => {
     const [first] = getCandidates(type, candidates);
     if (first === undefined) return [];
     const absence = absenceReason(type, machine);

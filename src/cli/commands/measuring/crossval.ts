@@ -5,8 +5,8 @@ import type { CrossValidationOptions } from "../../../cross-validation/index.ts"
 import { InferyardError } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
-import { zeroOrMore } from "../../option-flags.ts";
-import { addLoadFlags, withSession, type Session, withNotice } from "../../session.ts";
+import { parseZeroOrMore } from "../../option-flags.ts";
+import { addLoadFlags, withSession, type CommandSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface CrossvalFlags {
@@ -35,7 +35,7 @@ export function defineCrossval(command: Command, terminal: Terminal): void {
     .option("--against-variant <name>", "the variant of the reference")
     .addOption(new Option("--prompt <text>", "what is read; several times for models that give vectors").argParser(several))
     .option("--prompt-file <file>", "a file with the prompt; for models that give vectors one text per line")
-    .addOption(new Option("--tokens <number>", "tokens that follow the prompt (default: 32)").argParser(zeroOrMore))
+    .addOption(new Option("--tokens <number>", "tokens that follow the prompt (default: 32)").argParser(parseZeroOrMore))
     .option("--continuation <text>", "text that follows the prompt, instead of the reference's choice")
     .option("--record <file>", "write the tokens and logits to a file, to hold other runs against")
     .addOption(new Option("--max-error <number>", "fail if a logit or component differs by more").argParser(number))
@@ -48,7 +48,7 @@ export function defineCrossval(command: Command, terminal: Terminal): void {
   });
 }
 
-async function crossval(session: Session, flags: CrossvalFlags, terminal: Terminal): Promise<void> {
+async function crossval(session: CommandSession, flags: CrossvalFlags, terminal: Terminal): Promise<void> {
   const { runtime, model, settings } = session;
   const { against, record, json, target } = flags;
   const { signal } = terminal;
@@ -95,7 +95,7 @@ function refuseWithoutReference(flags: CrossvalFlags): void {
 
 /** What is read: one prompt for language models, texts for others. */
 async function readFlags(
-  { runtime, model, settings }: Session,
+  { runtime, model, settings }: CommandSession,
   { prompt, promptFile, tokens, continuation }: CrossvalFlags,
 ): Promise<Pick<CrossValidationOptions, "prompt" | "tokens" | "continuation" | "texts">> {
   if (prompt !== undefined && promptFile !== undefined) {

@@ -4,7 +4,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
-import { positiveInteger } from "../../option-flags.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
@@ -26,7 +26,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
     .requiredOption("--output <file>", "the file to write")
     .option("--prompt <text>", "what the model reads")
     .option("--prompt-file <file>", "a file with the prompt")
-    .addOption(new Option("--tokens <number>", "tokens to generate (default: 32)").argParser(positiveInteger))
+    .addOption(new Option("--tokens <number>", "tokens to generate (default: 32)").argParser(parsePositiveInteger))
     .option("--sign <key>", "sign with this Ed25519 private key, a PEM file");
   addLoadFlags(command).action(async (flags: ReceiptFlags) => {
     const { output, sign, tokens, json, quiet } = flags;

@@ -2,7 +2,7 @@ import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ModelReport, VerifyFigures } from "../../../measuring/index.ts";
-import type { KnownAnswer } from "../../../models/manifest.ts";
+import type { ManifestKnownAnswer } from "../../../models/manifest.ts";
 import { positiveNumber } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
@@ -44,7 +44,7 @@ export function defineVerify(command: Command, terminal: Terminal): void {
   });
 }
 
-async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
+async function knownAnswers(flags: Record<string, unknown>): Promise<readonly ManifestKnownAnswer[]> {
   const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
   if (path === undefined) return [];
   const text = await readGivenText(path);

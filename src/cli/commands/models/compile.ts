@@ -8,7 +8,7 @@ import { usualKind } from "../../../models/language-tasks.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { positiveInteger } from "../../option-flags.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, effectiveSettings, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { localTime } from "../store/list.ts";
@@ -29,8 +29,8 @@ export function defineCompile(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
     .addOption(new Option("--shapes <shapes>", "rows x tokens of texts, for example 1x16,32x128").argParser(shapes))
-    .addOption(new Option("--context <tokens>", "maximum tokens of a text of a language model").argParser(positiveInteger))
-    .addOption(new Option("--sequences <number>", "texts that a language model writes at once").argParser(positiveInteger))
+    .addOption(new Option("--context <tokens>", "maximum tokens of a text of a language model").argParser(parsePositiveInteger))
+    .addOption(new Option("--sequences <number>", "texts that a language model writes at once").argParser(parsePositiveInteger))
     .addOption(new Option("--list", "list the compiled programs on this machine").conflicts(["shapes", "context", "sequences"]))
     .addOption(
       new Option("--remove <what>", "remove a program by its key, those of a model, or all").conflicts([
@@ -153,13 +153,13 @@ async function list(terminal: Terminal, model: string | undefined, flags: Compil
 async function remove(terminal: Terminal, model: string | undefined, what: string, flags: CompileFlags): Promise<void> {
   if (model !== undefined)
     throw new InferyardError("INPUT_INVALID", "--remove names what is removed", { remedy: "write --remove MODEL alone" });
-  const { getBytes, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
+  const { getProgramBytes, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
   const folder = existingFolder();
   const removed = await removePrograms(folder, what, terminal.directory, (name) => getManifest(terminal, name, flags));
-  const text = `${plural(removed.length, "program")} removed, ${formatBytes(getBytes(removed))} freed`;
+  const text = `${plural(removed.length, "program")} removed, ${formatBytes(getProgramBytes(removed))} freed`;
   writeLine(
     terminal.stdout,
-    flags.json === true ? JSON.stringify({ removed: removed.map(programAsJson), freedBytes: getBytes(removed) }) : text,
+    flags.json === true ? JSON.stringify({ removed: removed.map(programAsJson), freedBytes: getProgramBytes(removed) }) : text,
   );
 }
 

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { positiveInteger } from "../../option-flags.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
 import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -27,7 +27,9 @@ export function defineDistill(command: Command, terminal: Terminal): void {
   command
     .argument("<model>", "model reference of the teacher")
     .addOption(
-      new Option("--dimensions <number>", "length of the vectors, a multiple of 4 (default: 256)").argParser(positiveInteger),
+      new Option("--dimensions <number>", "length of the vectors, a multiple of 4 (default: 256)").argParser(
+        parsePositiveInteger,
+      ),
     )
     .addOption(new Option("--bits <bits>", "bits of a value").choices(["4", "8"]).default(8).argParser(Number))
     .option(
@@ -37,7 +39,7 @@ export function defineDistill(command: Command, terminal: Terminal): void {
     .option("--out <folder>", "folder to write (default: NAME-static)")
     .option("--name <name>", "the new model's name")
     .option("--replace", "replace the folder if it is there")
-    .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
+    .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(parsePositiveInteger));
   addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
     await withSession(terminal, flags, model, async ({ runtime, settings, notice }) => {
       const texts = await readAll(flags.text, terminal);

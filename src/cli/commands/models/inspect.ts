@@ -4,7 +4,7 @@ import { inspectModel } from "../../../inspection/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
 import { graphText } from "../../inspection/native-graph.ts";
-import { positiveInteger } from "../../option-flags.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface InspectFlags {
@@ -21,7 +21,9 @@ export function defineInspect(command: Command, terminal: Terminal): void {
   command
     .argument("<model>", "an .onnx, .gguf or .safetensors file, or a model reference")
     .option("--tensors", "list every tensor")
-    .addOption(new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(positiveInteger))
+    .addOption(
+      new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(parsePositiveInteger),
+    )
     .option("--graph", "print only the graph that the native engine builds from an .onnx file")
     .addOption(new Option("--stablehlo", "print only the graph of an .onnx file as a StableHLO program").conflicts("graph"))
     .option(

@@ -82,7 +82,7 @@ async function listTargets(flags: BackendFlags, terminal: Terminal): Promise<voi
   const { runtime } = await openSession(terminal, { ...flags });
   const reports = await runtime.backends({ run: flags.run === true, signal: terminal.signal });
   if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(reports));
-  const targets = getTargets(reports);
+  const targets = getBackendTargets(reports);
   const rows = targets.map(({ target, library, state, reason, warning }) => [
     target,
     state,
@@ -94,7 +94,7 @@ async function listTargets(flags: BackendFlags, terminal: Terminal): Promise<voi
 }
 
 /** Availability of one target. */
-export interface TargetReport {
+export interface BackendTargetReport {
   readonly target: string;
   /** Name and version of the engine; undefined if the backend is missing. */
   readonly library: string | undefined;
@@ -108,8 +108,8 @@ export interface TargetReport {
 }
 
 /** One report per backend and device; a missing backend has one. */
-export function getTargets(reports: readonly BackendReport[]): TargetReport[] {
-  return reports.flatMap(({ backend, availability }): TargetReport[] => {
+export function getBackendTargets(reports: readonly BackendReport[]): BackendTargetReport[] {
+  return reports.flatMap(({ backend, availability }): BackendTargetReport[] => {
     if (!availability.present) {
       const { reason, remedy } = availability;
       return [

@@ -6,7 +6,7 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { type TargetReport, getTargets } from "./backends.ts";
+import { type BackendTargetReport, getBackendTargets } from "./backends.ts";
 
 /** Defines the command `doctor`. */
 export function defineDoctor(command: Command, terminal: Terminal): void {
@@ -21,7 +21,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
     const machine = await runtime.machine();
     const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
     const reports = await withNotice(terminal, "running a tiny computation on every target", running);
-    const targets = getTargets(reports);
+    const targets = getBackendTargets(reports);
     if (flags["json"] === true) {
       const searched = reports.flatMap(({ backend, availability }) =>
         availability.searched === undefined || flags["verbose"] !== true ? [] : [{ backend, locations: availability.searched }],
@@ -44,7 +44,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
 }
 
 /** PASS, WARN for a target that works with something wrong, FAIL, or a dash where the backend is not installed. */
-function getVerdict({ state, library, warning }: TargetReport, terminal: Terminal): string {
+function getVerdict({ state, library, warning }: BackendTargetReport, terminal: Terminal): string {
   if (library === undefined) return "----";
   if (state === "absent") return colorize(terminal, "bad", "FAIL");
   return warning === undefined ? colorize(terminal, "good", "PASS") : colorize(terminal, "warn", "WARN");

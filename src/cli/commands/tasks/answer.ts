@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
 import { answerOptions } from "../../../tasks/question-answering/answer-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -21,7 +21,7 @@ export function defineAnswer(command: Command, terminal: Terminal): void {
   addTaskFlags(command, answerOptions).action(async (contexts: string[], flags: AnswerFlags) => {
     const { question } = flags;
     const options = optionsFromFlags(answerOptions, flags);
-    await runTask(
+    await runTaskCommand(
       { terminal, texts: contexts, flags, options },
       (runtime, all, request) => runtime.answer(question, all, request),
       ({ results }, all) => {

@@ -12,7 +12,7 @@ import { draftModelHelp } from "../../generation-command.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { generatedFields } from "../../output/generated.ts";
 import { withShortFloats } from "../../output/units.ts";
-import { type Session, addLoadFlags, withNotice, withSession } from "../../session.ts";
+import { type CommandSession, addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type TaskFlags, configured } from "../../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
@@ -93,7 +93,7 @@ function toToolChoice({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"
   };
 }
 
-async function talk(session: Session, state: ChatState, terminal: Terminal): Promise<void> {
+async function talk(session: CommandSession, state: ChatState, terminal: Terminal): Promise<void> {
   const { runtime, model: reference } = session;
   const model = await loaded(session, terminal);
   try {
@@ -107,7 +107,7 @@ async function talk(session: Session, state: ChatState, terminal: Terminal): Pro
 }
 
 async function answerAlone(
-  session: Session,
+  session: CommandSession,
   state: ChatState,
   message: string | undefined,
   { json, quiet }: ChatFlags,
@@ -131,7 +131,7 @@ async function answerAlone(
   }
 }
 
-async function loaded(session: Session, terminal: Terminal) {
+async function loaded(session: CommandSession, terminal: Terminal) {
   const { variant } = configured(session);
   const options = { kind: "language" as const, signal: terminal.signal, ...omitUndefined({ variant }) };
   return withNotice(terminal, session.notice(`loading ${session.model}`), session.runtime.load(session.model, options));

@@ -9,7 +9,7 @@ import type { Chunk, ChunkedText } from "../../../tasks/text-threads/chunked-tex
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import type { ChunkStrategy } from "../../../tasks/text-threads/chunked-text.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
-import { type Document, readDocuments } from "../../input/documents.ts";
+import { type DocumentInput, readDocuments } from "../../input/documents.ts";
 import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
@@ -82,7 +82,7 @@ const widestText = 60;
 /** UTF-16 units of a chunk shown in the table. */
 const shownUnits = 200;
 
-function describe(documents: readonly Document[], { model, target, results }: ChunkResult): string {
+function describe(documents: readonly DocumentInput[], { model, target, results }: ChunkResult): string {
   const parts = results.map((result, index) => {
     const { path } = documents[index] ?? {};
     const name = path ?? (results.length > 1 ? `text ${index + 1}` : undefined);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
 import { classifyOptions } from "../../../tasks/classification/classify-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -23,7 +23,7 @@ export function defineClassify(command: Command, terminal: Terminal): void {
   addTaskFlags(command, classifyOptions).action(async (texts: string[], flags: ClassifyFlags) => {
     const { pair } = flags;
     const options = optionsFromFlags(classifyOptions, flags);
-    await runTask(
+    await runTaskCommand(
       { terminal, texts, flags, options },
       (runtime, all, request) =>
         runtime.classify(

@@ -16,7 +16,7 @@ import {
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
-import { type Session, withNotice, withSession } from "../../session.ts";
+import { type CommandSession, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { addTaskFlags, configured, noteTruncated } from "../../task-command.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -90,18 +90,23 @@ function refuseBesideOutputs(flags: EmbedFlags): void {
 
 type Request = EmbedRequest | QuantizedEmbedRequest;
 
-function toRequest(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
+function toRequest(flags: EmbedFlags, session: CommandSession, terminal: Terminal): Request {
   const options: Partial<QuantizedEmbedRequest> = optionsFromFlags(embedOptions, flags);
   const { precision, ...others } = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
   return precision === undefined ? others : { ...others, precision };
 }
 
 /** Whichever of the two calls the request is for. */
-function embed({ runtime }: Session, texts: readonly string[], request: Request): Promise<EmbeddingResult> {
+function embed({ runtime }: CommandSession, texts: readonly string[], request: Request): Promise<EmbeddingResult> {
   return isQuantized(request) ? runtime.embed(texts, request) : runtime.embed(texts, request);
 }
 
-async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
+async function embedAtOnce(
+  texts: readonly string[],
+  flags: EmbedFlags,
+  session: CommandSession,
+  terminal: Terminal,
+): Promise<void> {
   const embedding = embed(session, texts, toRequest(flags, session, terminal));
   const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
@@ -125,7 +130,12 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
 /** Texts per part of --jsonl: enough to sort by length, few enough that results come as they are made. */
 const partSize = 1024;
 
-async function embedInParts(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
+async function embedInParts(
+  texts: readonly string[],
+  flags: EmbedFlags,
+  session: CommandSession,
+  terminal: Terminal,
+): Promise<void> {
   const { signal: _signal, ...request } = toRequest(flags, session, terminal);
   const { variant, ...options } = request;
   const loading = session.runtime.load(session.model, {

@@ -5,7 +5,7 @@ import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/
 import { formatTable, printable } from "../../output/table.ts";
 import { extractOptions } from "../../../tasks/extraction/extract-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
@@ -30,7 +30,7 @@ export function defineExtract(command: Command, terminal: Terminal): void {
   addTaskFlags(command, extractOptions).action(async (texts: string[], flags: ExtractFlags) => {
     const schema = await readSchema(flags.schema);
     const { entities } = parseSchema(schema);
-    await runTask(
+    await runTaskCommand(
       { terminal, texts, flags, options: optionsFromFlags(extractOptions, flags) },
       (runtime, all, { model, ...request }) => {
         // Settings may name a model for everything; builtin, which is meant where nothing does, has no labels.

@@ -4,7 +4,7 @@ import { toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -16,7 +16,7 @@ export function defineFillMask(command: Command, terminal: Terminal): void {
     .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
     .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, fillMaskOptions).action(async (texts: string[], flags: TaskFlags) => {
-    await runTask(
+    await runTaskCommand(
       { terminal, texts, flags, options: optionsFromFlags(fillMaskOptions, flags) },
       (runtime, all, request) => runtime.fillMask(all, request),
       ({ results, targets, truncated }) => {

@@ -3,7 +3,7 @@ import { toHuggingFaceEntities } from "../../../tasks/hugging-face-results.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { recognizeOptions } from "../../../tasks/token-classification/recognize-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -16,7 +16,7 @@ export function defineRecognize(command: Command, terminal: Terminal): void {
     .option("--model <reference>", "model with a token-classification head: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, recognizeOptions).action(async (texts: string[], flags: TaskFlags) => {
     const options = optionsFromFlags(recognizeOptions, flags);
-    await runTask(
+    await runTaskCommand(
       { terminal, texts, flags, options },
       (runtime, all, request) => runtime.recognize(all, request),
       ({ results }, all) => {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -20,7 +20,7 @@ export function defineRerank(command: Command, terminal: Terminal): void {
     .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, rerankOptions).action(async (documents: string[], flags: RerankFlags) => {
     const { query } = flags;
-    await runTask(
+    await runTaskCommand(
       { terminal, texts: documents, flags, options: optionsFromFlags(rerankOptions, flags) },
       (runtime, all, request) => runtime.rerank(query, all, request),
       ({ results, scoring, truncated }, all) => ({

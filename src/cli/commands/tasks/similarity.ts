@@ -3,7 +3,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { similarityOptions } from "../../../tasks/similarity/similarity-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { plural } from "../../output/units.ts";
@@ -28,7 +28,7 @@ export function defineSimilarity(command: Command, terminal: Terminal): void {
     .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, similarityOptions).action(async (texts: string[], flags: SimilarityFlags) => {
     const given = await getOthers(flags, texts, terminal);
-    await runTask(
+    await runTaskCommand(
       { terminal, texts, flags, options: optionsFromFlags(similarityOptions, flags) },
       (runtime, all, request) => runtime.similarity(all, given ?? all, request),
       ({ scores, metric, truncated }, all) => ({

@@ -10,7 +10,7 @@ import {
   loadTokenizer,
   offsetUnits,
 } from "../../../tokenizers/index.ts";
-import { positiveInteger } from "../../option-flags.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
 import { addSettingFlags, withSession } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
@@ -37,7 +37,7 @@ export function defineTokenize(command: Command, terminal: Terminal): void {
     .option("--pair <text>", "a second text for each, for models that take two")
     .addOption(new Option("--offsets <unit>", "unit of offsets").choices(offsetUnits).default("utf16"))
     .addOption(
-      new Option("--max-tokens <number>", "longest text in tokens, instead of the model's own").argParser(positiveInteger),
+      new Option("--max-tokens <number>", "longest text in tokens, instead of the model's own").argParser(parsePositiveInteger),
     )
     .option("--no-special-tokens", "do not add special tokens");
   addSettingFlags(command, ["offline"]).action(async (texts: string[], flags: TokenizeFlags) => {

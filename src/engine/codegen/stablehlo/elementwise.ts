@@ -171,7 +171,7 @@ export function emitSelect(
 
 /** Lowers `gelu` to StableHLO, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
 export function emitGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">, [x]: readonly HloValue[]): HloValue {
-  return widened(hlo, required(x, "the operand"), (wide) => {
+  return widenedOperand(hlo, required(x, "the operand"), (wide) => {
     const number = (value: number): HloValue => hlo.scalar(wide.type.dataType, value);
     const times = (a: HloValue, b: HloValue): HloValue => hlo.binary("stablehlo.multiply", a, b);
     const plus = (a: HloValue, b: HloValue): HloValue => hlo.binary("stablehlo.add", a, b);
@@ -187,7 +187,7 @@ export function emitGelu(hlo: HloFunction, { approximate }: OperationOf<"gelu">,
 }
 
 /** Applies `compute` in float32 to a value of a type of 16 bits or fewer, and rounds the result to that type. */
-export function widened(hlo: HloFunction, x: HloValue, compute: (wide: HloValue) => HloValue): HloValue {
+export function widenedOperand(hlo: HloFunction, x: HloValue, compute: (wide: HloValue) => HloValue): HloValue {
   return hlo.convert(compute(hlo.convert(x, wideType(x.type.dataType))), x.type.dataType);
 }
 

@@ -178,7 +178,7 @@ export class HloFunction {
       "stablehlo.broadcast_in_dim",
       [x],
       { dataType: x.type.dataType, shape },
-      { broadcast_dimensions: list(axes) },
+      { broadcast_dimensions: formatList(axes) },
     );
   }
 
@@ -191,12 +191,17 @@ export class HloFunction {
   transpose(x: HloValue, permutation: readonly number[]): HloValue {
     if (permutation.every((axis, index) => axis === index)) return x;
     const shape = permutation.map((axis) => at(x.type.shape, axis));
-    return this.operation("stablehlo.transpose", [x], { dataType: x.type.dataType, shape }, { permutation: list(permutation) });
+    return this.operation(
+      "stablehlo.transpose",
+      [x],
+      { dataType: x.type.dataType, shape },
+      { permutation: formatList(permutation) },
+    );
   }
 
   /** Reverses the order of elements along axes. */
   reverse(x: HloValue, axes: readonly number[]): HloValue {
-    return axes.length === 0 ? x : this.operation("stablehlo.reverse", [x], x.type, { dimensions: list(axes) });
+    return axes.length === 0 ? x : this.operation("stablehlo.reverse", [x], x.type, { dimensions: formatList(axes) });
   }
 
   /** Strided slice from `starts` (inclusive) to `limits` (exclusive). Starts and limits are at least 0, strides at least 1. */
@@ -208,9 +213,9 @@ export class HloFunction {
       [x],
       { dataType, shape },
       {
-        start_indices: list(starts),
-        limit_indices: list(limits),
-        strides: list(strides),
+        start_indices: formatList(starts),
+        limit_indices: formatList(limits),
+        strides: formatList(strides),
       },
     );
   }
@@ -223,9 +228,9 @@ export class HloFunction {
       [x, value],
       { dataType: x.type.dataType, shape },
       {
-        edge_padding_low: list(before),
-        edge_padding_high: list(after),
-        interior_padding: list(before.map(() => 0)),
+        edge_padding_low: formatList(before),
+        edge_padding_high: formatList(after),
+        interior_padding: formatList(before.map(() => 0)),
       },
     );
   }
@@ -258,7 +263,7 @@ export class HloFunction {
       "stablehlo.reduce",
       [...operands, ...starts],
       types.map((dataType) => ({ dataType, shape })),
-      { dimensions: list(axes) },
+      { dimensions: formatList(axes) },
       this.region([...types, ...types], combine),
     );
   }
@@ -278,7 +283,7 @@ export class HloFunction {
   /** Appends a slice of a shape that begins at indices, which are int32 scalars. */
   dynamicSlice(x: HloValue, starts: readonly HloValue[], shape: readonly number[]): HloValue {
     const type = { dataType: x.type.dataType, shape };
-    return this.operation("stablehlo.dynamic_slice", [x, ...starts], type, { slice_sizes: list(shape) });
+    return this.operation("stablehlo.dynamic_slice", [x, ...starts], type, { slice_sizes: formatList(shape) });
   }
 
   /**
@@ -300,6 +305,6 @@ export class HloFunction {
 }
 
 /** Text of an attribute that is an array of integers. */
-export function list(values: readonly number[]): string {
+export function formatList(values: readonly number[]): string {
   return values.length === 0 ? "array<i64>" : `array<i64: ${values.join(", ")}>`;
 }

@@ -2,7 +2,7 @@
 import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import type { OperationOf, ScatterReduction } from "../../ir/operations.ts";
-import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
+import { type HloFunction, type HloValue, formatList } from "./hlo-function.ts";
 import { UnsupportedInStableHlo } from "./hlo-types.ts";
 
 /** Lowers `gather` to StableHLO. */
@@ -20,7 +20,7 @@ export function takeAlong(hlo: HloFunction, data: HloValue, axis: number, indice
   const kept = [...result.shape.keys()].filter((position) => position < axis || position >= axis + many.length);
   return hlo.operation("stablehlo.gather", [data, nonNegative(hlo, indices, at(shape, axis))], result, {
     dimension_numbers: `#stablehlo.gather<offset_dims = [${kept.join(", ")}], collapsed_slice_dims = [${axis}], start_index_map = [${axis}], index_vector_dim = ${many.length}>`,
-    slice_sizes: list(shape.with(axis, 1)),
+    slice_sizes: formatList(shape.with(axis, 1)),
     indices_are_sorted: "false",
   });
 }
@@ -59,7 +59,7 @@ function gatherBlocks(hlo: HloFunction, data: HloValue, coordinates: HloValue): 
   const axes = first(depth).join(", ");
   return hlo.operation("stablehlo.gather", [data, coordinates], result, {
     dimension_numbers: `#stablehlo.gather<offset_dims = [${block.map((_, index) => outer.length + index).join(", ")}], collapsed_slice_dims = [${axes}], start_index_map = [${axes}], index_vector_dim = ${outer.length}>`,
-    slice_sizes: list(shape.map((size, axis) => (axis < depth ? 1 : size))),
+    slice_sizes: formatList(shape.map((size, axis) => (axis < depth ? 1 : size))),
     indices_are_sorted: "false",
   });
 }

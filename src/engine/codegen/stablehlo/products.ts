@@ -6,15 +6,15 @@ import { isFloat } from "../../ir/element-types.ts";
 import type { Activation, LinearEpilogue, OperationOf } from "../../ir/operations.ts";
 import { dilatedSize, transposedWindowSizes, windowCounts } from "../../ir/window-arithmetic.ts";
 import { emitGelu, unary, wideType } from "./elementwise.ts";
-import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
+import { type HloFunction, type HloValue, formatList } from "./hlo-function.ts";
 
 /** Lowers `matmul` to StableHLO. */
 export function emitMatmul(hlo: HloFunction, _: OperationOf<"matmul">, [a, b]: readonly HloValue[]): HloValue {
-  return matmul(hlo, required(a, "the first matrix"), required(b, "the second matrix"));
+  return lowerMatmulToHlo(hlo, required(a, "the first matrix"), required(b, "the second matrix"));
 }
 
 /** Matrix product with broadcast leading axes. Accumulates in float32 or wider. */
-export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
+export function lowerMatmulToHlo(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
   const { dataType } = a.type;
   const [aBatch, bBatch] = [a.type.shape.slice(0, -2), b.type.shape.slice(0, -2)];
   const [rows, depth, columns] = [at(a.type.shape.slice(-2), 0), at(a.type.shape.slice(-1), 0), at(b.type.shape.slice(-1), 0)];
@@ -49,7 +49,7 @@ export function matmul(hlo: HloFunction, a: HloValue, b: HloValue): HloValue {
 /** Lowers `linear` to StableHLO: inputs x, weights, then bias and residual if the epilogue has them. */
 export function emitLinear(hlo: HloFunction, operation: OperationOf<"linear">, inputs: readonly HloValue[]): HloValue {
   const [x, weights, ...others] = inputs;
-  return epilogue(hlo, operation, matmul(hlo, required(x, "x"), required(weights, "the weights")), others);
+  return epilogue(hlo, operation, lowerMatmulToHlo(hlo, required(x, "x"), required(weights, "the weights")), others);
 }
 
 /** Applies the epilogue of a product. `others`: the optional operands, bias and then residual. */
@@ -84,7 +84,7 @@ export function emitFusedMatmul(
   [one, other]: readonly HloValue[],
 ): HloValue {
   const operands = [hlo.transpose(required(one, "the first matrix"), a), hlo.transpose(required(other, "the second matrix"), b)];
-  const product = hlo.transpose(matmul(hlo, at(operands, 0), at(operands, 1)), result);
+  const product = hlo.transpose(lowerMatmulToHlo(hlo, at(operands, 0), at(operands, 1)), result);
   return alpha === 1 ? product : hlo.binary("stablehlo.multiply", product, hlo.scalar(product.type.dataType, alpha));
 }
 
@@ -172,10 +172,10 @@ function convolve(
     [hlo.convert(image, wide), hlo.convert(filters, wide)],
     { dataType: wide, shape },
     {
-      window_strides: list(strides),
+      window_strides: formatList(strides),
       padding: `dense<${JSON.stringify(padding)}> : tensor<${padding.length}x2xi64>`,
-      lhs_dilation: list(inputDilations),
-      rhs_dilation: list(dilations),
+      lhs_dilation: formatList(inputDilations),
+      rhs_dilation: formatList(dilations),
       dimension_numbers: `#stablehlo.conv<${axes("b", "f")}x${axes("o", "i")}->${axes("b", "f")}>`,
       feature_group_count: `${groups} : i64`,
       batch_group_count: "1 : i64",

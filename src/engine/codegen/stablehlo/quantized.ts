@@ -3,7 +3,7 @@ import { required } from "../../../contract/checked.ts";
 import type { OperationOf } from "../../ir/operations.ts";
 import { castElements } from "./casts.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
-import { epilogue, matmul } from "./products.ts";
+import { epilogue, lowerMatmulToHlo } from "./products.ts";
 
 /** Lowers `quantization-range` to StableHLO: scale and zero point of ONNX DynamicQuantizeLinear. */
 export function emitQuantizationRange(
@@ -53,7 +53,7 @@ export function emitIntegerMatmul(
   _: OperationOf<"integer-matmul">,
   [x, weights]: readonly HloValue[],
 ): HloValue {
-  return matmul(hlo, hlo.convert(required(x, "the operand"), "int32"), required(weights, "the weights"));
+  return lowerMatmulToHlo(hlo, hlo.convert(required(x, "the operand"), "int32"), required(weights, "the weights"));
 }
 
 /** Lowers `integer-linear` to StableHLO: the integer product times both scales, then the epilogue in float32. */

@@ -3,7 +3,7 @@ import { at, required } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { isFloat } from "../../ir/element-types.ts";
 import type { OperationOf, ReduceFunction } from "../../ir/operations.ts";
-import { widened } from "./elementwise.ts";
+import { widenedOperand } from "./elementwise.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 
 const reducers: Readonly<Record<ReduceFunction, readonly [name: string, start: number]>> = {
@@ -20,7 +20,7 @@ export function emitReduce(
   { function: name, axes, keep }: OperationOf<"reduce">,
   [x]: readonly HloValue[],
 ): HloValue {
-  return widened(hlo, required(x, "the operand"), (wide) => {
+  return widenedOperand(hlo, required(x, "the operand"), (wide) => {
     const { shape } = wide.type;
     const sums = reduceAxes(hlo, name, wide, axes);
     const result = keep
@@ -88,7 +88,7 @@ export function emitCumulative(
   { function: name, axis, exclusive, reverse }: OperationOf<"cumulative">,
   [x]: readonly HloValue[],
 ): HloValue {
-  return widened(hlo, required(x, "the operand"), (wide) => {
+  return widenedOperand(hlo, required(x, "the operand"), (wide) => {
     const { dataType, shape } = wide.type;
     const size = at(shape, axis);
     const [combine, start] = reducers[name];
@@ -145,7 +145,7 @@ export function emitSoftmax(
   [x, mask]: readonly HloValue[],
 ): HloValue {
   const data = required(x, "the operand");
-  return widened(hlo, mask === undefined ? data : hlo.binary("stablehlo.add", data, mask), (wide) => {
+  return widenedOperand(hlo, mask === undefined ? data : hlo.binary("stablehlo.add", data, mask), (wide) => {
     const shifted = hlo.binary("stablehlo.subtract", wide, reduceAxis(hlo, "max", wide, axis));
     const powers = hlo.unary("stablehlo.exponential", shifted);
     const sums = reduceAxis(hlo, "sum", powers, axis);
@@ -160,7 +160,7 @@ export function emitLayerNorm(
   { axis, epsilon }: OperationOf<"layer-norm">,
   [x, scale, shift]: readonly HloValue[],
 ): HloValue {
-  return widened(hlo, required(x, "the operand"), (wide) => {
+  return widenedOperand(hlo, required(x, "the operand"), (wide) => {
     const { dataType, shape } = wide.type;
     const axes = shape.slice(axis).map((_, index) => axis + index);
     const kept = shape.map((size, each) => (axes.includes(each) ? 1 : size));

@@ -5,8 +5,8 @@ import { toLiteral } from "../../ir/literal.ts";
 import type { OperationOf, Window } from "../../ir/operations.ts";
 import type { TensorType } from "../../ir/tensor-type.ts";
 import { dilatedSize } from "../../ir/window-arithmetic.ts";
-import { widened } from "./elementwise.ts";
-import { type HloFunction, type HloValue, list } from "./hlo-function.ts";
+import { widenedOperand } from "./elementwise.ts";
+import { type HloFunction, type HloValue, formatList } from "./hlo-function.ts";
 
 /** Attributes of a pooling window over the spatial axes of [N,C,…]. The padding at the end is computed from the shape of the result. */
 function windowAttributes(
@@ -21,9 +21,9 @@ function windowAttributes(
     return [before, reach - before - at(input, axis + 2)];
   });
   return {
-    window_dimensions: list([1, 1, ...kernel]),
-    window_strides: list([1, 1, ...strides]),
-    window_dilations: list([1, 1, ...dilations]),
+    window_dimensions: formatList([1, 1, ...kernel]),
+    window_strides: formatList([1, 1, ...strides]),
+    window_dilations: formatList([1, 1, ...dilations]),
     padding: `dense<${JSON.stringify([[0, 0], [0, 0], ...padding])}> : tensor<${kernel.length + 2}x2xi64>`,
   };
 }
@@ -95,7 +95,7 @@ export function emitAveragePool(
   [result]: readonly TensorType[],
 ): HloValue {
   const type = required(result, "the result's type");
-  return widened(hlo, required(x, "x"), (wide) => {
+  return widenedOperand(hlo, required(x, "x"), (wide) => {
     const attributes = windowAttributes(wide.type.shape, type.shape, operation.kernel, operation);
     const { dataType } = wide.type;
     const region = hlo.region([dataType, dataType], (inner, [a, b]) => [

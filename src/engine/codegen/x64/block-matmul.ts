@@ -3,7 +3,7 @@
  * (see `block-layout.ts`), with vectors of twice its width. Sums of codes are exact, and the order of operations in float32 is kept, so that the results are the same
  * bits.
  */
-import { activationRowBytes, blockLayout, panelBytes } from "../wasm/kernels/blocks/block-layout.ts";
+import { activationRowBytes, blockLayout, blockPanelBytes } from "../wasm/kernels/blocks/block-layout.ts";
 import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/block-matmul.ts";
 import { tileColumns, tileRows } from "../wasm/kernels/matmul/micro-kernel.ts";
 import { Assembler, type Register } from "./assembler.ts";
@@ -36,14 +36,14 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
   const asm = new Assembler();
   const rowBytes = activationRowBytes(layout, k);
   const tile = new Tile({ asm, request, level, layout, rowBytes });
-  emitLoops(asm, tile, m, n, { panelBytes: panelBytes(layout, k), activationBytes: rowBytes });
+  emitLoops(asm, tile, m, n, { panelBytes: blockPanelBytes(layout, k), activationBytes: rowBytes });
   return {
     key,
     level,
     code: asm.code,
     arguments: [
       address("a", 0),
-      address("b", panelBytes(layout, k)),
+      address("b", blockPanelBytes(layout, k)),
       address("bias", outputBytes),
       address("residual", outputBytes),
       address("c", outputBytes),

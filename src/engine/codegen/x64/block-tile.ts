@@ -9,7 +9,7 @@ import {
   activationSumOffsets,
   lowPlaneBytes,
 } from "../wasm/kernels/blocks/block-layout.ts";
-import { groupSteps, stepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
+import { groupSteps, blockStepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
 import type { Memory, Vector } from "./assembler.ts";
@@ -164,7 +164,7 @@ export class BlockTile implements TileEmitter {
       asm.vectorUnary("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#context.layout) });
     const pairs = stepPairs(this.#context.layout);
     for (const step of indices(groupSteps(this.#context.layout))) {
-      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * stepBytes(this.#context.layout) });
+      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * blockStepBytes(this.#context.layout) });
       for (const within of indices(pairs)) {
         const pair = step * pairs + within;
         if (within > 0) asm.shiftRight16(code, low, within * lowBits);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { detectWasmFeatures, onnxSource, readOnnxModel } from "../../index.ts";
 import { compileKernels } from "../../codegen/wasm/index.ts";
 import { enableRelaxedSimd } from "../../codegen/wasm/v8-flags.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
+import { evaluateNode } from "../../interpret/evaluate.ts";
 import { toLiteral, toNumbers } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { EngineModel } from "../engine-model.ts";
@@ -16,9 +16,9 @@ const answerTable = await readAnswerTable();
 const features = detectWasmFeatures(enableRelaxedSimd);
 
 /** The interpreter, with results of one operation that are a twentieth too small. */
-function wrongIn(wrong: string): typeof evaluate {
+function wrongIn(wrong: string): typeof evaluateNode {
   return (operation, inputs) => {
-    const results = evaluate(operation, inputs);
+    const results = evaluateNode(operation, inputs);
     if (!interpretedNames(operation).includes(wrong)) return results;
     return results.map((each) => (each.dataType === "float32" ? scaled(each) : each));
   };
@@ -32,7 +32,7 @@ function scaled({ shape, ...literal }: ReturnType<typeof toLiteral>): ReturnType
   );
 }
 
-function checksWith(interpreter: typeof evaluate, compile: typeof compileKernels = compileKernels): KernelChecks {
+function checksWith(interpreter: typeof evaluateNode, compile: typeof compileKernels = compileKernels): KernelChecks {
   return new KernelChecks(features, {
     compile,
     interpreterAnswers: async () => new InterpreterAnswers(answerTable, interpreter),
@@ -137,7 +137,7 @@ describe("generated code that differs from the interpreter", () => {
   };
 
   it("is excluded if the interpreter is right", async () => {
-    const engine = engineWith(checksWith(evaluate, differing));
+    const engine = engineWith(checksWith(evaluateNode, differing));
     expect((await engine.run({ x }))["y"]!.data[0]).toBeCloseTo(0.9828, 3);
     expect(engine.describeCode().join("\n")).toContain("the interpreter computes it instead");
     await engine.dispose();

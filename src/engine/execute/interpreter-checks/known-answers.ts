@@ -7,7 +7,7 @@ import { getMessage } from "../../../contract/errors.ts";
 import { getElements, type Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { parseGraph } from "../../ir/parse.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
+import { evaluateNode } from "../../interpret/evaluate.ts";
 
 /** Relative difference that results of float32 and float64 may have: functions of Math differ in their last bits between versions of JavaScript engines. */
 const tolerance = 1e-6;
@@ -18,7 +18,7 @@ const nearZero = 1e-9;
  * By name of the operation: graphs of one node in text, with an empty line between two. The outputs of a graph are the node's outputs, then the right outputs; without
  * right ones the interpreter must refuse the node.
  */
-export type AnswerTable = Readonly<Record<string, string>>;
+export type InterpreterAnswerTable = Readonly<Record<string, string>>;
 
 /** Names of the computations by which the interpreter evaluates an operation, each with known answers: "gather"; "elementwise" and "unary erf". */
 export function interpretedNames(operation: Operation): readonly string[] {
@@ -40,10 +40,10 @@ const activationNames = {
 
 /** The known answers of the interpreter, by the names of operations. */
 export class InterpreterAnswers {
-  readonly #table: AnswerTable;
-  readonly #evaluate: typeof evaluate;
+  readonly #table: InterpreterAnswerTable;
+  readonly #evaluate: typeof evaluateNode;
 
-  constructor(table: AnswerTable, interpreter: typeof evaluate = evaluate) {
+  constructor(table: InterpreterAnswerTable, interpreter: typeof evaluateNode = evaluateNode) {
     this.#table = table;
     this.#evaluate = interpreter;
   }

@@ -10,7 +10,7 @@ import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { int64Literal, type Literal, toLiteral, literalWithStorage, toNumbers } from "../../ir/literal.ts";
 import type { Activation, LinearEpilogue } from "../../ir/operations.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
-import { indices, ordinary } from "./check-values.ts";
+import { checkIndices, ordinary } from "./check-values.ts";
 
 /** Activations are rounded to 16 bits, or to 8 for ternary weights, which the interpreter does not do. The weights are small. */
 const tolerance = 1e-3;
@@ -171,10 +171,10 @@ export function blockLoweringCases(): readonly CheckCase[] {
         machineLevel: "AVX2",
       })),
     ),
-    ...[int64Literal([3, 10, 0, -1]), indices([2, 2], 11, "int32")].map((which) =>
+    ...[int64Literal([3, 10, 0, -1]), checkIndices([2, 2], 11, "int32")].map((which) =>
       byHost(single("gather-rows", { kind: "gather", axis: 0 }, [table(), which])),
     ),
-    single("gather-rows", { kind: "gather", axis: 0 }, [table(), indices([2, 2], 11, "int32")]),
+    single("gather-rows", { kind: "gather", axis: 0 }, [table(), checkIndices([2, 2], 11, "int32")]),
     single("gather", { kind: "gather", axis: 1 }, [table(), int64Literal([3, 10, 0, -1])]),
     single("gather", { kind: "gather", axis: 0 }, [
       { constant: literalWithStorage(required(reshaped.storage, "the storage of a table"), "float32", [22, 32]) },

@@ -10,12 +10,12 @@
  * elements; or its elements in brackets. Attributes that are left out have the values of `defaultAttributes`. `declined`: the interpreter must compute the
  * operation; `refused`: moreover, it or planning refuses it.
  */
-import { readElements, readOperation, readType } from "../../ir/parse.ts";
+import { readLiteralElements, readOperation, readType } from "../../ir/parse.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { TextCursor } from "../../ir/text-cursor.ts";
 import { type CaseInput, type CheckCase, floatTolerance, single } from "./case-builder.ts";
-import { indices, ordinary, withSpecialRow } from "./check-values.ts";
+import { checkIndices, ordinary, withSpecialRow } from "./check-values.ts";
 
 const form = /^(?<mark>declined |refused )?(?<name>.+?) (?<relation>[=~]) (?<operation>.+)$/;
 
@@ -53,8 +53,8 @@ function readLiteral(cursor: TextCursor): Literal {
   const type = readType(cursor);
   const { dataType, shape } = type;
   if (isSpecial) return withSpecialRow(shape);
-  if (cursor.take("=")) return readElements(type, cursor);
-  if (cursor.take("below")) return indices(shape, Number(cursor.word()), dataType === "int32" ? "int32" : "int64");
+  if (cursor.take("=")) return readLiteralElements(type, cursor);
+  if (cursor.take("below")) return checkIndices(shape, Number(cursor.word()), dataType === "int32" ? "int32" : "int64");
   return ordinary(dataType, shape, cursor.take("#") ? Number(cursor.word()) : 1);
 }
 

@@ -2,7 +2,7 @@
 import type { ElementType } from "../../ir/element-types.ts";
 import { required } from "../../../contract/checked.ts";
 import { type Literal, toLiteral, toNumbers } from "../../ir/literal.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
+import { evaluateNode } from "../../interpret/evaluate.ts";
 import type { ElementOperation, UnaryFunction } from "../../ir/operations.ts";
 import type { ElementwiseFunction } from "../../lower/kernel-functions.ts";
 import { blockGatherCases, blockLoweringCases, blockProductCases } from "./block-cases.ts";
@@ -135,7 +135,7 @@ function gridCases(name: string, { operation, types }: ElementwiseFunction): rea
   const x = { dataType: "float32", shape: [grid.length], data: isLogarithm ? grid.map((value) => 2 ** value) : grid } as const;
   const made = single(name, { kind: "elementwise", steps: [{ operation, operands: [0] }] }, [x], (error ?? 4) * 2 ** -23);
   // The error of GELU is relative to x: below 0 it is a difference of nearly equal numbers.
-  const right = error === undefined ? x.data : toNumbers(required(evaluate(operation, [x])[0], "the result"));
+  const right = error === undefined ? x.data : toNumbers(required(evaluateNode(operation, [x])[0], "the result"));
   return [{ ...made, magnitudes: Float64Array.from(right, (value) => Math.max(Math.abs(value), 2 ** -100)) }];
 }
 

@@ -84,7 +84,7 @@ export function withSpecialRow(shape: readonly number[]): Literal {
 }
 
 /** Indices from -size to size - 1. */
-export function indices(shape: readonly number[], size: number, dataType: "int64" | "int32" = "int64"): Literal {
+export function checkIndices(shape: readonly number[], size: number, dataType: "int64" | "int32" = "int64"): Literal {
   return literal(
     dataType,
     shape,

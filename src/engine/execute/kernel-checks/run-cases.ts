@@ -4,7 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
+import { evaluateNode } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { getElements, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
@@ -191,7 +191,7 @@ function interpretedOutputs({ nodes, inputs }: CheckCase): readonly Literal[] {
   const known = new Map<Value, Literal>(inputs);
   let results: readonly Literal[] = [];
   for (const { operation, inputs: operands, outputs } of nodes) {
-    results = evaluate(
+    results = evaluateNode(
       operation,
       operands.map((value) => (value.constant ?? known.get(value)) as Literal),
     );

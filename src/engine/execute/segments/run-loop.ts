@@ -5,7 +5,7 @@ import { recordOverheadBytes } from "../../build/trace-budget.ts";
 import { getType, type Value } from "../../ir/graph.ts";
 import { byteSize, sameShape } from "../../ir/tensor-type.ts";
 import { int64Literal, type Literal, toLiteral, toNumbers, reshaped, toIntegers } from "../../ir/literal.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
+import { evaluateNode } from "../../interpret/evaluate.ts";
 import { captureName, type InterpretedLoop } from "../../build/data-dependency.ts";
 import { isTensor, type TracedValue, mapTensors } from "../../build/traced-value.ts";
 import type { ModelRun } from "./model-run.ts";
@@ -70,7 +70,7 @@ class RowStack {
   /** Returns the rows stacked along a new first axis; undefined if there are none. */
   joined(): Literal | undefined {
     const opened = this.#rows.map((row) => reshaped(row, [1, ...row.shape]));
-    return opened.length === 0 ? undefined : evaluate({ kind: "concat", axis: 0 }, opened)[0];
+    return opened.length === 0 ? undefined : evaluateNode({ kind: "concat", axis: 0 }, opened)[0];
   }
 }
 

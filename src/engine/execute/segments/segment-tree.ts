@@ -14,7 +14,7 @@ import { isSequence, isTensor, type TracedValue, tensorsIn, mapTensors } from ".
 import type { GraphCompiler } from "../graph-compiler.ts";
 import type { SegmentCache } from "./segment-cache.ts";
 import { runLoop } from "./run-loop.ts";
-import { getElements, type LiveValues, type LoopBody, Segment } from "./segment.ts";
+import { getValueElements, type LiveValues, type LoopBody, Segment } from "./segment.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-segment.ts";
 
@@ -121,7 +121,7 @@ export class SegmentTree implements LoopBody {
 
   /** Returns the successor of a segment that ends with a value on whose elements the trace depends. */
   #afterValue(segment: Segment, value: Value, live: LiveValues, run: ModelRun): Segment {
-    const { dataType, shape, data } = getElements(value, live);
+    const { dataType, shape, data } = getValueElements(value, live);
     const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the elements may be the caller's, who may change them
     const { inputs, log, liveOut, pinned, branchPath } = segment.traced;
     const key = literalKey(literal);
@@ -217,7 +217,7 @@ function getBytes(tensors: readonly TensorType[]): number {
 
 function withElements(value: Value, live: LiveValues): Value {
   if (value.constant !== undefined) return value;
-  const literal = getElements(value, live);
+  const literal = getValueElements(value, live);
   return { type: getType(literal), constant: literal };
 }
 

@@ -101,7 +101,9 @@ export class Segment implements ExecutedSegment {
       interpret(graph, live);
       return;
     }
-    const inputs = Object.fromEntries(graphInputs.map((value, index) => [String(index), getElements(value, live) as Tensor]));
+    const inputs = Object.fromEntries(
+      graphInputs.map((value, index) => [String(index), getValueElements(value, live) as Tensor]),
+    );
     const names =
       wanted &&
       new Set([...graphOutputs.keys()].flatMap((index) => (wanted.has(graphOutputs[index] as Value) ? [String(index)] : [])));
@@ -121,7 +123,7 @@ export class Segment implements ExecutedSegment {
 }
 
 /** Returns the elements of a constant or live value. Throws if the value is not live, which is an internal error. */
-export function getElements(value: Value, live: LiveValues): Literal {
+export function getValueElements(value: Value, live: LiveValues): Literal {
   const literal = value.constant ?? live.get(value);
   if (literal === undefined) throw new Error("a segment reads a value that no earlier segment computed");
   return literal;
@@ -138,7 +140,7 @@ function scalarOperations({ nodes }: Graph): number {
 
 function interpret({ nodes, outputs: wanted }: Graph, live: LiveValues): void {
   const made: LiveValues = new Map();
-  const toLiteral = (value: Value): Literal => made.get(value) ?? getElements(value, live);
+  const toLiteral = (value: Value): Literal => made.get(value) ?? getValueElements(value, live);
   for (const { operation, inputs, outputs } of nodes) {
     const results = evaluateStep(operation, inputs.map(toLiteral));
     for (const [index, output] of outputs.entries())

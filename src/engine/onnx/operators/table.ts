@@ -11,7 +11,7 @@ import { controlFlow } from "./control-flow/control-flow.ts";
 import { convolutions } from "./nn/convolutions.ts";
 import { dropouts } from "./nn/dropout.ts";
 import { einsums } from "./math/einsum.ts";
-import { elementwise } from "./math/elementwise.ts";
+import { elementwiseOperators } from "./math/elementwise.ts";
 import { groupQueryAttentions } from "./contrib/group-query-attention.ts";
 import { labelEncoders } from "./machine-learning/label-encoders.ts";
 import { linearAttentions } from "./attention/linear-attention.ts";
@@ -38,13 +38,13 @@ import { sequences } from "./tensor/sequences.ts";
 import { shapes } from "./tensor/shapes.ts";
 import { signal } from "./math/signal.ts";
 import { supportVectors } from "./machine-learning/support-vectors.ts";
-import { text } from "./tensor/text.ts";
+import { textOperators } from "./tensor/text.ts";
 import { optimizers } from "./math/optimizers.ts";
 import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
 
 /** All operators that the engine translates, grouped by family. The families are in the order of docs/reference/operators.md. */
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
-  elementwise,
+  elementwise: elementwiseOperators,
   activations,
   shapes,
   casts,
@@ -73,7 +73,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   sequences,
   losses,
   signal,
-  text,
+  text: textOperators,
   dataDependentShapes,
   boxSelection,
   random,

@@ -14,7 +14,7 @@ import type { TensorOps } from "../../build/tensor-ops.ts";
 import { paddingBias } from "../../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "../config.ts";
-import { type Encoder, encoderArchitectures } from "./heads.ts";
+import { type EncoderGraph, encoderArchitectures } from "./heads.ts";
 import { embedding, layerNorm, type Layer, linear, repeated, sequential, tokenEmbedding } from "../../build/nn/layers.ts";
 import { multiHeadAttention, type ProjectionNames } from "../multi-head-attention.ts";
 import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
@@ -112,7 +112,7 @@ function bertLikeEncoder(
   names: TensorNames,
   embed: Embed,
   takesTokenTypes: boolean,
-): Encoder {
+): EncoderGraph {
   const norm = layerNorm(weights, "embeddings.LayerNorm", sizes.width, sizes.epsilon);
   const layers = repeated(sizes.layers, (index) => encoderLayer(weights, `${names.layer}.${index}`, names, sizes));
   return {
@@ -126,7 +126,7 @@ function bertLikeEncoder(
   };
 }
 
-function bert(config: Config, weights: Weights): Encoder {
+function bert(config: Config, weights: Weights): EncoderGraph {
   const sizes = bertSizes(config);
   const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const tokenTypes = embedding(
@@ -144,7 +144,7 @@ function bert(config: Config, weights: Weights): Encoder {
 }
 
 /** The embedding of the single token type is added to every token. */
-function roberta(config: Config, weights: Weights): Encoder {
+function roberta(config: Config, weights: Weights): EncoderGraph {
   const sizes = bertSizes(config);
   config.requireEqual("type_vocab_size", 1);
   const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
@@ -164,7 +164,7 @@ function roberta(config: Config, weights: Weights): Encoder {
 }
 
 /** Position embeddings are read from the file, whether they were learned or computed from sines (`sinusoidal_pos_embds`). */
-function distilBert(config: Config, weights: Weights): Encoder {
+function distilBert(config: Config, weights: Weights): EncoderGraph {
   const sizes = distilBertSizes(config);
   const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const positions = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);

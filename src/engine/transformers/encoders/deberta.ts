@@ -16,7 +16,7 @@ import type { Config } from "../config.ts";
 import {
   questionAnswering,
   baseModel,
-  type Encoder,
+  type EncoderGraph,
   encoderArchitectures,
   type Heads,
   firstTokenClassifier,
@@ -153,7 +153,7 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
   };
 }
 
-function debertaEncoder(config: Config, weights: Weights): Encoder {
+function debertaEncoder(config: Config, weights: Weights): EncoderGraph {
   const sizes = getSizes(config);
   const { width } = sizes;
   config.requireAbsent("conv_kernel_size");

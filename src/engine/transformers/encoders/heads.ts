@@ -19,7 +19,7 @@ export interface EncoderInputs {
 }
 
 /** The base model of an encoder family, without a head. */
-export interface Encoder {
+export interface EncoderGraph {
   /** Size of a hidden state. */
   readonly width: number;
   /** Whether the model has the input token_type_ids. */
@@ -39,7 +39,7 @@ export interface Head {
 }
 
 /** Reads the weights of a task head and returns it. `encoder` is the base model whose hidden states the head takes. */
-export type HeadFactory = (config: Config, weights: Weights, encoder: Encoder) => Head;
+export type HeadFactory = (config: Config, weights: Weights, encoder: EncoderGraph) => Head;
 
 /** The heads of a family by the suffix of the class name: "ForMaskedLM", ...; "Model" is the encoder without a head. */
 export type Heads = Readonly<Record<string, HeadFactory>>;
@@ -51,7 +51,7 @@ interface EncoderFamily {
   readonly prefixes: readonly string[];
   readonly ignoredTensors: RegExp;
   readonly takenOverCode?: RegExp;
-  readonly encoder: (config: Config, weights: Weights) => Encoder;
+  readonly encoder: (config: Config, weights: Weights) => EncoderGraph;
   readonly heads: Heads;
 }
 
@@ -165,7 +165,7 @@ export interface OutputLayerNames {
 export function maskedLanguageModel(
   config: Config,
   weights: Weights,
-  encoder: Encoder,
+  encoder: EncoderGraph,
   { weight, biases }: OutputLayerNames,
   transform: Layer,
 ): Head {

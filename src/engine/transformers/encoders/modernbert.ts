@@ -13,7 +13,7 @@ import { attention, additiveMask, keyVisibility, splitHeads, symmetricWindow } f
 import type { Config } from "../config.ts";
 import {
   baseModel,
-  type Encoder,
+  type EncoderGraph,
   encoderArchitectures,
   type Heads,
   type Pool,
@@ -72,7 +72,7 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
   };
 }
 
-function modernBertEncoder(config: Config, weights: Weights): Encoder {
+function modernBertEncoder(config: Config, weights: Weights): EncoderGraph {
   config.requireEqual("position_embedding_type", "absolute"); // ignored by the model, which has rotary embeddings
   const width = config.positiveInteger("hidden_size");
   const heads = config.getDivisor("num_attention_heads", width);

@@ -16,7 +16,7 @@ import type { Config } from "../config.ts";
 import { configuredFrequencies } from "../rope-scaling.ts";
 import type { Architectures } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
-import { baseModel, type Encoder, encoderArchitectures } from "./heads.ts";
+import { baseModel, type EncoderGraph, encoderArchitectures } from "./heads.ts";
 import { arange } from "./position-embeddings.ts";
 
 interface Sizes {
@@ -67,7 +67,7 @@ const fixedSettings: Readonly<Record<string, string | number | boolean>> = {
   scale_attn_by_inverse_layer_idx: false,
 };
 
-function nomicBert(config: Config, weights: Weights): Encoder {
+function nomicBert(config: Config, weights: Weights): EncoderGraph {
   for (const [key, value] of Object.entries(fixedSettings)) config.requireEqual(key, value);
   // rotary_scaling_factor changes the frequencies with the length of the text, beyond max_trained_positions.
   config.requireAbsent("rotary_emb_scale_base", "rotary_scaling_factor", "num_experts", "moe_every_n_layers");

@@ -20,7 +20,7 @@ function evenSigns(bits: number): number {
 }
 
 /** Group scales are odd numbers of eighths: d * (0.5 + s) / 4 = d / 8 * (2 s + 1). */
-export const iq2xxs: BlockFormat = {
+export const iq2xxsType: BlockFormat = {
   ...base,
   bytes: 66,
   groupElements: 32,
@@ -43,7 +43,7 @@ export const iq2xxs: BlockFormat = {
   },
 };
 
-export const iq2xs: BlockFormat = {
+export const iq2xsType: BlockFormat = {
   ...base,
   bytes: 74,
   groupElements: 16,
@@ -63,7 +63,7 @@ function unpackOddScales(bytes: Uint8Array, start: number, groups: number, scale
     scales[group] = 2 * ((byteAt(bytes, start + (group >> 1)) >> (4 * (group & 1))) & 15) + 1;
 }
 
-export const iq2s: BlockFormat = {
+export const iq2sType: BlockFormat = {
   ...base,
   bytes: 82,
   groupElements: 16,
@@ -79,7 +79,7 @@ export const iq2s: BlockFormat = {
 };
 
 /** d * (0.5 + s) / 2 = d / 4 * (2 s + 1). */
-export const iq3xxs: BlockFormat = {
+export const iq3xxsType: BlockFormat = {
   ...base,
   bytes: 98,
   groupElements: 32,
@@ -96,7 +96,7 @@ export const iq3xxs: BlockFormat = {
   },
 };
 
-export const iq3s: BlockFormat = {
+export const iq3sType: BlockFormat = {
   ...base,
   bytes: 110,
   groupElements: 32,
@@ -118,7 +118,7 @@ function copyShifted(from: Int8Array, index: number, isNegative: boolean, to: In
 }
 
 /** Elements are shifted by 1/8 up or down, so that eighths of the scale are the unit. */
-export const iq1s: BlockFormat = {
+export const iq1sType: BlockFormat = {
   ...base,
   bytes: 50,
   groupElements: 32,

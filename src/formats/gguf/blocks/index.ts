@@ -2,7 +2,7 @@
 import { decodeFloat } from "../../../contract/small-floats.ts";
 import { type BlockFormat, decodeBlocks, float16At, uint16At } from "./block-format.ts";
 import { iq4nl, mxfp4, q40, q41, q50, q51, q80 } from "./blocks-of-32.ts";
-import { iq1m, iq1s, iq2s, iq2xs, iq2xxs, iq3s, iq3xxs } from "./codebook-types.ts";
+import { iq1m, iq1sType, iq2sType, iq2xsType, iq2xxsType, iq3sType, iq3xxsType } from "./codebook-types.ts";
 import { iq4xs, q2k, q3k, q4k, q5k, q6k } from "./k-quants.ts";
 import { tq10, tq20 } from "./ternary.ts";
 
@@ -22,13 +22,13 @@ export const blockFormats: Readonly<Record<string, BlockFormat>> = {
   Q6_K: q6k,
   TQ1_0: tq10,
   TQ2_0: tq20,
-  IQ1_S: iq1s,
+  IQ1_S: iq1sType,
   IQ1_M: iq1m,
-  IQ2_XXS: iq2xxs,
-  IQ2_XS: iq2xs,
-  IQ2_S: iq2s,
-  IQ3_XXS: iq3xxs,
-  IQ3_S: iq3s,
+  IQ2_XXS: iq2xxsType,
+  IQ2_XS: iq2xsType,
+  IQ2_S: iq2sType,
+  IQ3_XXS: iq3xxsType,
+  IQ3_S: iq3sType,
   IQ4_NL: iq4nl,
   IQ4_XS: iq4xs,
   MXFP4: mxfp4,

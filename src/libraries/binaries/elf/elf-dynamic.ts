@@ -61,11 +61,11 @@ export function getValue({ values }: DynamicSegment, tag: number): number | unde
 }
 
 /** The strings that the values of a tag name. */
-export function getTexts({ values, strings }: DynamicSegment, tag: number): string[] {
+export function getDynamicTexts({ values, strings }: DynamicSegment, tag: number): string[] {
   return (values.get(tag) ?? []).map((offset) => strings.at(offset));
 }
 
 /** The folders of a DT_RPATH or DT_RUNPATH, which colons separate. */
 export function getFolders(dynamic: DynamicSegment, tag: number): string[] {
-  return getTexts(dynamic, tag).flatMap((text) => text.split(":").filter((folder) => folder !== ""));
+  return getDynamicTexts(dynamic, tag).flatMap((text) => text.split(":").filter((folder) => folder !== ""));
 }

@@ -1,9 +1,9 @@
 /** The header of an ELF file and its tables of segments and sections (System V ABI, chapter 4). */
-import type { BinaryReader, Fields, NumberLayout } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields, NumberLayout } from "../binary-reader.ts";
 import { DamagedBinary } from "../binary-errors.ts";
 
 /** A segment: a range of the file that the loader maps or reads. */
-export interface Segment {
+export interface ElfSegment {
   readonly type: number;
   readonly offset: number;
   readonly address: number;
@@ -12,7 +12,7 @@ export interface Segment {
 }
 
 /** A section: a range of the file for the linker. */
-export interface Section {
+export interface ElfSection {
   readonly nameOffset: number;
   readonly type: number;
   readonly address: number;
@@ -28,8 +28,8 @@ export interface ElfHeader {
   /** ET_REL 1, ET_EXEC 2, ET_DYN 3, ET_CORE 4. */
   readonly type: number;
   readonly machine: number;
-  readonly segments: readonly Segment[];
-  readonly sections: readonly Section[];
+  readonly segments: readonly ElfSegment[];
+  readonly sections: readonly ElfSection[];
   /** Index of the section with the names of sections; 0: none. */
   readonly sectionNames: number;
 }
@@ -85,7 +85,7 @@ function checkEntrySize(size: number, expected: number, what: string): void {
   if (size !== expected) throw new DamagedBinary(`a ${what} header has ${size} bytes, and must have ${expected}`);
 }
 
-async function readSegments(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<Segment[]> {
+async function readSegments(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<ElfSegment[]> {
   const size = layouts[layout.wordBytes].segment;
   reader.limits.count("entries", count);
   const table = await reader.fields(position, count * size, layout, "the segment table");
@@ -98,7 +98,7 @@ async function readSegments(reader: BinaryReader, layout: NumberLayout, position
   }));
 }
 
-async function readSections(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<Section[]> {
+async function readSections(reader: BinaryReader, layout: NumberLayout, position: number, count: number): Promise<ElfSection[]> {
   const size = layouts[layout.wordBytes].section;
   reader.limits.count("entries", count);
   const table = await reader.fields(position, count * size, layout, "the section table");
@@ -114,15 +114,15 @@ async function readSections(reader: BinaryReader, layout: NumberLayout, position
 }
 
 /** The entries of a table, each read by `read` at its byte offset. */
-function getEntries<Entry>(table: Fields, size: number, read: (start: number) => Entry): Entry[] {
+function getEntries<Entry>(table: BinaryFields, size: number, read: (start: number) => Entry): Entry[] {
   return Array.from({ length: table.size / size }, (_entry, index) => read(index * size));
 }
 
 /** The segments of a file as the loader maps them: addresses to positions. */
 export class AddressMap {
-  readonly #loaded: readonly Segment[];
+  readonly #loaded: readonly ElfSegment[];
 
-  constructor(segments: readonly Segment[]) {
+  constructor(segments: readonly ElfSegment[]) {
     this.#loaded = segments.filter(({ type }) => type === 1); // PT_LOAD
   }
 

@@ -1,7 +1,7 @@
 /** Symbol tables of ELF files: entries, and the number of dynamic symbols, which no dynamic entry states. */
 import { DamagedBinary } from "../binary-errors.ts";
 import { type BinarySymbol, type SymbolBinding, type SymbolType, makeSymbol } from "../binary-file.ts";
-import type { BinaryReader, Fields, NameTable, NumberLayout } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields, NameTable, NumberLayout } from "../binary-reader.ts";
 import { type DynamicSegment, tags, getValue } from "./elf-dynamic.ts";
 import type { ElfHeader } from "./elf-header.ts";
 import { type ElfVersions, readVersions } from "./elf-versions.ts";
@@ -57,7 +57,7 @@ export async function readDynamicSymbols(
   const count = await dynamicSymbolCount(reader, header, dynamic, address);
   if (count === 0) return { symbols: [], versions };
   reader.limits.count("symbols", count);
-  const read = async (at: number, bytes: number, what: string): Promise<Fields> =>
+  const read = async (at: number, bytes: number, what: string): Promise<BinaryFields> =>
     await reader.fields(dynamic.addresses.position(at, what), bytes, layout, what);
   const table = await read(address, count * size, "the dynamic symbol table");
   const versionsAt = getValue(dynamic, tags.symbolVersions);
@@ -91,7 +91,7 @@ export async function readObjectSymbols(reader: BinaryReader, { layout, sections
   return symbols;
 }
 
-function readSymbol(table: Fields, start: number, names: NameTable): BinarySymbol {
+function readSymbol(table: BinaryFields, start: number, names: NameTable): BinarySymbol {
   const offsets = layouts[table.layout.wordBytes];
   const info = table.uint8(start + offsets.info);
   const visibility = table.uint8(start + offsets.other) & 3;

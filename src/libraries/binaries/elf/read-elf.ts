@@ -2,7 +2,7 @@
 import { DamagedBinary } from "../binary-errors.ts";
 import { type BinaryFile, type BinarySymbol, type LibcName, emptyBinary } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
-import { type DynamicSegment, getFolders, readDynamic, tags, getTexts, getValue } from "./elf-dynamic.ts";
+import { type DynamicSegment, getFolders, readDynamic, tags, getDynamicTexts, getValue } from "./elf-dynamic.ts";
 import { type ElfHeader, readElfHeader } from "./elf-header.ts";
 import { elfArchitecture } from "./elf-machines.ts";
 import { readDynamicSymbols, readObjectSymbols } from "./elf-symbols.ts";
@@ -22,7 +22,7 @@ export async function readElf(reader: BinaryReader, withSymbols: boolean): Promi
     bits,
     byteOrder: header.layout.littleEndian ? "little" : "big",
     bytes: reader.size,
-    sections: withSymbols ? await sectionNames(reader, header) : [],
+    sections: withSymbols ? await elfSectionNames(reader, header) : [],
   } as const;
   switch (header.type) {
     case 1:
@@ -44,8 +44,8 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
   const dynamic = await readDynamic(reader, header);
   if (dynamic === undefined) return { ...emptyBinary, kind: "executable", buildId, interpreter };
   const { symbols, versions } = await readDynamicSymbols(reader, header, dynamic, withSymbols);
-  const name = getTexts(dynamic, tags.soname)[0];
-  const needed = getTexts(dynamic, tags.needed);
+  const name = getDynamicTexts(dynamic, tags.soname)[0];
+  const needed = getDynamicTexts(dynamic, tags.needed);
   reader.limits.count("entries", needed.length);
   return {
     kind: isExecutable(header, dynamic, interpreter, name) ? "executable" : "shared object",
@@ -121,7 +121,7 @@ async function readBuildId(reader: BinaryReader, { layout, segments }: ElfHeader
 }
 
 /** Names of the sections after the first, which has none. */
-export async function sectionNames(reader: BinaryReader, { sections, sectionNames: index }: ElfHeader): Promise<string[]> {
+export async function elfSectionNames(reader: BinaryReader, { sections, sectionNames: index }: ElfHeader): Promise<string[]> {
   const table = index === 0 ? undefined : sections[index];
   if (table === undefined) return [];
   const names = await reader.names(table.offset, table.size, "the table of section names");

@@ -4,7 +4,7 @@ import { readError } from "../binary-errors.ts";
 import { BinaryReader } from "../binary-reader.ts";
 import { ReadLimits } from "../read-limits.ts";
 import { readElfHeader } from "./elf-header.ts";
-import { sectionNames } from "./read-elf.ts";
+import { elfSectionNames } from "./read-elf.ts";
 
 const pieceBytes = 1 << 20;
 /** Bytes that two consecutive pieces share, so that a short text is whole in one of them. */
@@ -20,7 +20,7 @@ export async function* sectionPieces(path: string, name: string, maxBytes: numbe
     try {
       const reader = new BinaryReader(file, 0, (await file.stat()).size, new ReadLimits(path));
       const header = await readElfHeader(reader);
-      const index = (await sectionNames(reader, header)).indexOf(name);
+      const index = (await elfSectionNames(reader, header)).indexOf(name);
       const section = index < 0 ? undefined : header.sections[index + 1]; // section 0 has no name
       if (section === undefined) return;
       const size = Math.min(section.size, maxBytes);

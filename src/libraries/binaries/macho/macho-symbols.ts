@@ -1,6 +1,6 @@
 /** Symbols of Mach-O files: entries of LC_SYMTAB (mach-o/nlist.h) in the ranges that LC_DYSYMTAB gives for exports and imports. */
 import { type BinaryKind, type BinarySymbol, makeSymbol } from "../binary-file.ts";
-import type { BinaryReader, Fields, NameTable, NumberLayout } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields, NameTable, NumberLayout } from "../binary-reader.ts";
 
 /** Where the symbols of a file are. */
 export interface MachoSymbolTable {
@@ -36,7 +36,7 @@ export async function readMachoSymbols(reader: BinaryReader, table: MachoSymbolT
   return symbols;
 }
 
-function readSymbol(entries: Fields, start: number, type: number, { names, needed, kind }: MachoSymbolTable): BinarySymbol {
+function readSymbol(entries: BinaryFields, start: number, type: number, { names, needed, kind }: MachoSymbolTable): BinarySymbol {
   const description = entries.uint16(start + 6);
   const isUndefined = (type & sectionType) === 0;
   const isCommon = isUndefined && kind === "object" && entries.word(start + 8) !== 0; // the value of a common symbol is its size

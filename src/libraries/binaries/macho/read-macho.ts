@@ -1,7 +1,7 @@
 /** Reads Mach-O files of one architecture (Apple's mach-o/loader.h). */
 import { DamagedBinary } from "../binary-errors.ts";
 import { type BinaryFile, type BinaryKind, emptyBinary } from "../binary-file.ts";
-import type { BinaryReader, Fields, NumberLayout } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields, NumberLayout } from "../binary-reader.ts";
 import { machoArchitecture } from "./macho-architectures.ts";
 import { type MachoSymbolTable, readMachoSymbols } from "./macho-symbols.ts";
 
@@ -91,7 +91,7 @@ export async function readMacho(reader: BinaryReader, layout: NumberLayout, with
   };
 }
 
-function loadCommands(reader: BinaryReader, table: Fields, count: number): LoadCommand[] {
+function loadCommands(reader: BinaryReader, table: BinaryFields, count: number): LoadCommand[] {
   reader.limits.count("entries", count);
   const list: LoadCommand[] = [];
   let start = 0;
@@ -106,7 +106,7 @@ function loadCommands(reader: BinaryReader, table: Fields, count: number): LoadC
 }
 
 /** The text of a command whose first field is the offset of a text in it. */
-function toText(table: Fields, { start, size }: LoadCommand): string {
+function toText(table: BinaryFields, { start, size }: LoadCommand): string {
   const offset = table.uint32(start + 8);
   const text = table.bytes.subarray(start + Math.min(offset, size), start + size);
   const end = text.indexOf(0);
@@ -115,7 +115,7 @@ function toText(table: Fields, { start, size }: LoadCommand): string {
 
 async function getSymbols(
   reader: BinaryReader,
-  table: Fields,
+  table: BinaryFields,
   list: readonly LoadCommand[],
   kind: BinaryKind,
   needed: readonly string[],
@@ -136,7 +136,7 @@ async function getSymbols(
 }
 
 /** The sections that a segment command lists, as "__TEXT,__text". */
-function getSections(reader: BinaryReader, table: Fields, { command, start, size }: LoadCommand): string[] {
+function getSections(reader: BinaryReader, table: BinaryFields, { command, start, size }: LoadCommand): string[] {
   if (command !== commands.segment && command !== commands.segment64) return [];
   const is64 = command === commands.segment64;
   const [headerBytes, sectionBytes] = is64 ? [72, 80] : [56, 68];

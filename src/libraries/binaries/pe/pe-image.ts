@@ -1,6 +1,6 @@
 /** Headers of PE files (Microsoft's "PE Format"), and the mapping of addresses to positions. */
 import { DamagedBinary } from "../binary-errors.ts";
-import type { BinaryReader, Fields, NumberLayout } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields, NumberLayout } from "../binary-reader.ts";
 
 /** PE files are little-endian on every machine. */
 export const littleEndian: NumberLayout = { littleEndian: true, wordBytes: 4 };
@@ -51,7 +51,7 @@ export async function readPeImage(reader: BinaryReader): Promise<PeImage> {
   };
 }
 
-function getDirectories(optional: Fields, countAt: number): DataDirectory[] {
+function getDirectories(optional: BinaryFields, countAt: number): DataDirectory[] {
   const count = Math.min(optional.uint32(countAt), 16);
   return Array.from({ length: count }, (_directory, index) => ({
     address: optional.uint32(countAt + 4 + index * 8),

@@ -1,6 +1,6 @@
 /** Reads COFF objects, and the short members of import libraries (Microsoft's "PE Format", "Import Library Format"). */
 import { type BinaryFile, type BinarySymbol, emptyBinary, makeSymbol } from "../binary-file.ts";
-import type { BinaryReader, Fields } from "../binary-reader.ts";
+import type { BinaryReader, BinaryFields } from "../binary-reader.ts";
 import { coffArchitecture, coffBits } from "./coff-machines.ts";
 import { littleEndian } from "./pe-image.ts";
 
@@ -81,7 +81,7 @@ async function readSymbols(reader: BinaryReader, form: keyof typeof forms): Prom
   return symbols;
 }
 
-function getSymbol(table: Fields, start: number, form: keyof typeof forms, name: string): BinarySymbol {
+function getSymbol(table: BinaryFields, start: number, form: keyof typeof forms, name: string): BinarySymbol {
   const { symbolBytes } = forms[form];
   const isUndefined = (form === "large" ? table.uint32(start + 12) : table.uint16(start + 12)) === 0;
   const isWeak = table.uint8(start + symbolBytes - 2) === weakClass;

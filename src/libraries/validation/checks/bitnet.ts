@@ -1,7 +1,7 @@
 /** Checks of bitnet.cpp as a library. */
-import { type Check, statedText } from "./checked-library.ts";
+import { type LibraryCheck, statedText } from "./checked-library.ts";
 
-const version: Check = {
+const version: LibraryCheck = {
   step: "version",
   run(checked) {
     const ggml = statedText(checked, "ggml_version");
@@ -9,7 +9,7 @@ const version: Check = {
   },
 };
 
-const abi: Check = {
+const abi: LibraryCheck = {
   step: "abi",
   run: () => ({
     verdict: "not provable",
@@ -17,4 +17,4 @@ const abi: Check = {
   }),
 };
 
-export const bitnetChecks: readonly Check[] = [version, abi];
+export const bitnetChecks: readonly LibraryCheck[] = [version, abi];

@@ -21,7 +21,7 @@ export interface CheckOutcome extends StepFacts {
 }
 
 /** A check of a contract. */
-export interface Check {
+export interface LibraryCheck {
   readonly step: ValidationStepName;
   /** Runs code of the library. */
   readonly run: (checked: CheckedLibrary) => CheckOutcome;

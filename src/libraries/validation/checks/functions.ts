@@ -1,8 +1,8 @@
 /** Whether the functions of a contract are there: in the library itself, or in one that it needs, where the loader finds them too. */
 import { missingFunctions } from "../../contracts/index.ts";
-import { type Check, refuse } from "./checked-library.ts";
+import { type LibraryCheck, refuse } from "./checked-library.ts";
 
-export const functionsCheck: Check = {
+export const functionsCheck: LibraryCheck = {
   step: "functions",
   run(checked) {
     const { library, contract } = checked;

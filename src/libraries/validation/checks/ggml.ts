@@ -2,9 +2,9 @@
 import { type GgmlType, ggmlType } from "../../../formats/gguf/ggml-types.ts";
 import { typeTraits } from "../../contracts/index.ts";
 import { readField } from "../../ffi/index.ts";
-import { type Check, type CheckedLibrary, ggmlVersion, refuse } from "./checked-library.ts";
+import { type LibraryCheck, type CheckedLibrary, ggmlVersion, refuse } from "./checked-library.ts";
 
-const version: Check = {
+const version: LibraryCheck = {
   step: "version",
   run(checked) {
     const stated = ggmlVersion(checked);
@@ -20,7 +20,7 @@ const laterTypes = 43;
 /** Names of types lie together in the library. What lies further from the first one is no name. */
 const namesBytes = 1_048_576;
 
-const abi: Check = {
+const abi: LibraryCheck = {
   step: "abi",
   run(checked) {
     const proved: string[] = [];
@@ -76,7 +76,7 @@ function describeDifference(number: number, ours: GgmlType, theirs: Traits | und
 }
 
 /** Builds for one kind of processor say by a number above 0 that this one has their instructions. */
-const devices: Check = {
+const devices: LibraryCheck = {
   step: "devices",
   run(checked) {
     const { library } = checked;
@@ -91,4 +91,4 @@ const devices: Check = {
   },
 };
 
-export const ggmlChecks: readonly Check[] = [version, abi, devices];
+export const ggmlChecks: readonly LibraryCheck[] = [version, abi, devices];

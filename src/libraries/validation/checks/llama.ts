@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { realpathSync } from "node:fs";
 import type { ProvedStruct } from "../library-validation.ts";
 import { proveLlamaLayout } from "../prove-layout.ts";
-import { type Check, ggmlVersion, refuse, statedText } from "./checked-library.ts";
+import { type LibraryCheck, ggmlVersion, refuse, statedText } from "./checked-library.ts";
 
 /** The release is not compared: layouts are proved instead, since a library may state none. */
-const version: Check = {
+const version: LibraryCheck = {
   step: "version",
   run(checked) {
     const ggml = ggmlVersion(checked);
@@ -15,7 +15,7 @@ const version: Check = {
   },
 };
 
-const abi: Check = {
+const abi: LibraryCheck = {
   step: "abi",
   run({ library }) {
     const structs = Object.values(proveLlamaLayout(library)).map(({ name, release, size, fields }): ProvedStruct => ({
@@ -34,7 +34,7 @@ const abi: Check = {
 };
 
 /** Builds with `GGML_BACKEND_DL` have the code for each processor in files beside the library, and compute nothing until one is loaded. */
-const devices: Check = {
+const devices: LibraryCheck = {
   step: "devices",
   run(checked) {
     const { library } = checked;
@@ -56,4 +56,4 @@ const devices: Check = {
   },
 };
 
-export const llamaChecks: readonly Check[] = [version, abi, devices];
+export const llamaChecks: readonly LibraryCheck[] = [version, abi, devices];

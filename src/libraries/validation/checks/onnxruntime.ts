@@ -1,7 +1,7 @@
 /** Checks of ONNX Runtime, by the one struct that its releases share. */
 import { apiBase } from "../../contracts/index.ts";
 import { readField } from "../../ffi/index.ts";
-import { type Check, type CheckedLibrary, refuse } from "./checked-library.ts";
+import { type LibraryCheck, type CheckedLibrary, refuse } from "./checked-library.ts";
 
 interface ApiBase {
   readonly version: string;
@@ -19,7 +19,7 @@ function openBase({ ffi, library }: CheckedLibrary): ApiBase {
   };
 }
 
-const version: Check = {
+const version: LibraryCheck = {
   step: "version",
   run(checked) {
     const { version: stated } = openBase(checked);
@@ -29,7 +29,7 @@ const version: Check = {
 };
 
 /** Release 1.N has versions 1 to N of the API: a release that states another number than it answers is no ONNX Runtime as published. */
-const abi: Check = {
+const abi: LibraryCheck = {
   step: "abi",
   run(checked) {
     const { version: stated, api } = openBase(checked);
@@ -46,4 +46,4 @@ const abi: Check = {
   },
 };
 
-export const onnxruntimeChecks: readonly Check[] = [version, abi];
+export const onnxruntimeChecks: readonly LibraryCheck[] = [version, abi];

@@ -1,7 +1,7 @@
 /** Checks of PJRT plugins, by the head of the struct that they return. */
 import { pjrtApi } from "../../contracts/index.ts";
 import { readField } from "../../ffi/index.ts";
-import { type Check, type CheckedLibrary, refuse } from "./checked-library.ts";
+import { type LibraryCheck, type CheckedLibrary, refuse } from "./checked-library.ts";
 
 interface ApiHead {
   readonly address: bigint;
@@ -35,7 +35,7 @@ function readHead(checked: CheckedLibrary): ApiHead {
   };
 }
 
-const version: Check = {
+const version: LibraryCheck = {
   step: "version",
   run(checked) {
     const { versionSize, major, minor } = readHead(checked);
@@ -48,7 +48,7 @@ const version: Check = {
   },
 };
 
-const abi: Check = {
+const abi: LibraryCheck = {
   step: "abi",
   run(checked) {
     const { address, size, minor } = readHead(checked);
@@ -68,4 +68,4 @@ const abi: Check = {
   },
 };
 
-export const pjrtChecks: readonly Check[] = [version, abi];
+export const pjrtChecks: readonly LibraryCheck[] = [version, abi];

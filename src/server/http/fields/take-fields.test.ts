@@ -4,7 +4,7 @@ import { z } from "@hono/zod-openapi";
 import { ClientTurns } from "../../serving/client-turns.ts";
 import { requestMiddleware } from "../middleware.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { listOf, members, getMembers, oneOf, requestObject, text } from "../field-schemas.ts";
+import { listField, members, memberRecord, oneOfFields, requestObject, textField } from "../field-schemas.ts";
 import { createRouter } from "../routes/router.ts";
 import { post } from "../routes/route.ts";
 import { ignorableIssue } from "./schema-run.ts";
@@ -13,23 +13,23 @@ const part = requestObject({ type: z.string(), text: z.string().optional() });
 const tool = requestObject({ name: z.string(), parameters: members().optional() });
 const schema = requestObject({
   model: z.string().optional(),
-  messages: listOf(
+  messages: listField(
     requestObject({
       role: z.string(),
-      content: oneOf<unknown>("a text or parts", [text, { schema: listOf(part), fits: Array.isArray }]),
+      content: oneOfFields<unknown>("a text or parts", [textField, { schema: listField(part), fits: Array.isArray }]),
       name: z.string().optional(),
     }),
   ).optional(),
-  tools: listOf(tool)
+  tools: listField(tool)
     .check((context) => {
       for (const [index, each] of context.value.entries())
         if (each.name === "search") context.issues.push(ignorableIssue([index], "search is not run here"));
       context.value = context.value.filter(({ name }) => name !== "search");
     })
     .optional(),
-  byName: getMembers(requestObject({ size: z.int().optional() })).optional(),
+  byName: memberRecord(requestObject({ size: z.int().optional() })).optional(),
   either: z.union([z.string(), requestObject({ on: z.boolean().optional() })]).optional(),
-  options: oneOf("an object", [{ schema: requestObject({ depth: z.int().optional() }), fits: isObject }]).optional(),
+  options: oneOfFields("an object", [{ schema: requestObject({ depth: z.int().optional() }), fits: isObject }]).optional(),
 });
 
 async function ask(

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Routes } from "../context.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { type Part, shareErrorResponses } from "../shared-responses.ts";
+import { type ResponsePart, shareErrorResponses } from "../shared-responses.ts";
 
 /** Adds GET /openapi.json, which describes the routes that exist at the time of the request: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
 export function addOpenApiDocument(
@@ -11,7 +11,10 @@ export function addOpenApiDocument(
 ): void {
   routes.get("/openapi.json", (context) => {
     const wanted = context.req.query("version") ?? "3.1";
-    const versions: Readonly<Record<string, (document: Part) => Part>> = { "3.0": asOpenApi30, "3.1": asOpenApi31 };
+    const versions: Readonly<Record<string, (document: ResponsePart) => ResponsePart>> = {
+      "3.0": asOpenApi30,
+      "3.1": asOpenApi31,
+    };
     const convert = Object.hasOwn(versions, wanted) ? versions[wanted] : undefined;
     if (convert === undefined)
       throw new InferyardError(
@@ -22,7 +25,7 @@ export function addOpenApiDocument(
         },
       );
     const document = routes.getOpenAPI31Document({ openapi: "3.1.0", info });
-    return context.json(convert(shareErrorResponses(document as unknown as Part)));
+    return context.json(convert(shareErrorResponses(document as unknown as ResponsePart)));
   });
 }
 
@@ -30,31 +33,31 @@ export function addOpenApiDocument(
  * The document as OpenAPI 3.0.3, which has the JSON schema of an early draft: types with null become `nullable`, constants an `enum` of one value,
  * tuples arrays, and exclusive limits flags. Alternatives for which the generator of Java writes code that does not compile become any value. Constants and enumerations of booleans, which 3.0's generators cannot name, become booleans.
  */
-export function asOpenApi30(document: Part): Part {
+export function asOpenApi30(document: ResponsePart): ResponsePart {
   const { webhooks: _webhooks, ...others } = document; // 3.0 has none, and neither has the server
-  return { ...(mapSchemas(others, schema30) as Part), openapi: "3.0.3" };
+  return { ...(mapSchemas(others, schema30) as ResponsePart), openapi: "3.0.3" };
 }
 
 /**
  * The document as OpenAPI 3.1, without two constructs that generators do not read: `items: false` after `prefixItems`, which `maxItems` expresses as well, and
  * `additionalProperties: {}`, which means `true`.
  */
-export function asOpenApi31(document: Part): Part {
-  return mapSchemas(document, schema31) as Part;
+export function asOpenApi31(document: ResponsePart): ResponsePart {
+  return mapSchemas(document, schema31) as ResponsePart;
 }
 
 /** The value with `change` applied to every schema in it, from the innermost outwards. Examples and enumerations stay as they are. */
-function mapSchemas(value: unknown, change: (schema: Part) => Part): unknown {
+function mapSchemas(value: unknown, change: (schema: ResponsePart) => ResponsePart): unknown {
   if (Array.isArray(value)) return value.map((item) => mapSchemas(item, change));
   if (!isObject(value)) return value;
   const mapped = Object.entries(value).map(([key, member]) => [
     key,
     key === "example" || key === "enum" || key === "const" || key === "default" ? member : mapSchemas(member, change),
   ]);
-  return change(Object.fromEntries(mapped) as Part);
+  return change(Object.fromEntries(mapped) as ResponsePart);
 }
 
-function schema31(schema: Part): Part {
+function schema31(schema: ResponsePart): ResponsePart {
   const { items, additionalProperties, ...others } = schema;
   return {
     ...others,
@@ -65,12 +68,12 @@ function schema31(schema: Part): Part {
   };
 }
 
-function schema30(schema: Part): Part {
+function schema30(schema: ResponsePart): ResponsePart {
   return withoutMixedAlternatives(withoutNull(withoutConstant(withoutTuple(withoutExclusiveLimit(schema31(schema))))));
 }
 
 /** `type: ["number", "null"]`, and alternatives one of which is null. */
-function withoutNull(schema: Part): Part {
+function withoutNull(schema: ResponsePart): ResponsePart {
   const { type, anyOf, ...others } = schema;
   if (Array.isArray(type) && type.includes("null")) {
     const [only, ...more] = type.filter((name) => name !== "null") as string[];
@@ -86,7 +89,7 @@ function withoutNull(schema: Part): Part {
     : { ...others, anyOf: left, nullable: true };
 }
 
-function withoutConstant({ const: constant, ...schema }: Part): Part {
+function withoutConstant({ const: constant, ...schema }: ResponsePart): ResponsePart {
   if (schema["type"] === "boolean") {
     const { enum: _values, ...others } = schema;
     return others;
@@ -94,14 +97,14 @@ function withoutConstant({ const: constant, ...schema }: Part): Part {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-function withoutTuple({ prefixItems, ...schema }: Part): Part {
+function withoutTuple({ prefixItems, ...schema }: ResponsePart): ResponsePart {
   if (!Array.isArray(prefixItems)) return schema;
   const different = new Map(prefixItems.map((item) => [JSON.stringify(item), item]));
   const [first] = different.values();
   return { ...schema, items: different.size === 1 ? first : { anyOf: [...different.values()] } };
 }
 
-function withoutExclusiveLimit(schema: Part): Part {
+function withoutExclusiveLimit(schema: ResponsePart): ResponsePart {
   const { exclusiveMinimum, exclusiveMaximum, ...others } = schema;
   return {
     ...others,
@@ -114,7 +117,7 @@ function withoutExclusiveLimit(schema: Part): Part {
  * Alternatives one of which is an array, or an object without named members: the schema allows any value instead. The generator of Java writes code for
  * them that does not compile, or that cannot send an array.
  */
-function withoutMixedAlternatives(schema: Part): Part {
+function withoutMixedAlternatives(schema: ResponsePart): ResponsePart {
   const { anyOf, ...others } = schema;
   if (!Array.isArray(anyOf)) return schema;
   const isMixed = anyOf.some(

@@ -1,7 +1,7 @@
 /** The dashboard's chat: part of its page, and the script after it. Answers are streamed, and inserted as text. */
 
 /** The form of the chat. The API key is read from the field at the top of the page. */
-export const chatForm: string = `<form id="chat">
+export const dashboardChatForm: string = `<form id="chat">
   <p id="chat-empty" hidden>no model of this server holds conversations: name one under server.models, or fetch one with inferyard pull</p>
   <div id="talk" aria-live="polite"></div>
   <div class="line">

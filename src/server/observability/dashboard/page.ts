@@ -1,6 +1,6 @@
 /** The dashboard as one HTML document without external resources. Data is only ever inserted as text. */
 import { createHash } from "node:crypto";
-import { chatForm, chatScript } from "./chat.ts";
+import { dashboardChatForm, chatScript } from "./chat.ts";
 
 const script = `
 "use strict";
@@ -188,7 +188,7 @@ ${table("models")}
 </section>
 <section id="talking">
 <h2>Chat</h2>
-${chatForm}
+${dashboardChatForm}
 </section>
 <section>
 <h2>Try it</h2>

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { post } from "../../http/routes/route.ts";
-import { answerChat, readChatPrompt } from "../generation/chat-call.ts";
+import { answerChatCall, readChatPrompt } from "../generation/chat-call.ts";
 import type { Protocol } from "../protocol.ts";
 import { anthropicErrors } from "./errors.ts";
 import { countForm, messagesForm } from "./messages-request.ts";
@@ -21,7 +21,8 @@ export const anthropic: Protocol = {
       description: "The message; with `stream`, its events as server-sent events",
       response: z.looseObject({ id: z.string(), type: z.literal("message") }).openapi("AnthropicMessage"),
       media: { "text/event-stream": z.string() },
-      answer: (request, context) => answerChat(service, context, messagesForm.read(request, partIgnorer(context)), messageForm),
+      answer: (request, context) =>
+        answerChatCall(service, context, messagesForm.read(request, partIgnorer(context)), messageForm),
     }),
     post({
       path: "/v1/messages/count_tokens",

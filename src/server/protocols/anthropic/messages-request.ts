@@ -7,7 +7,16 @@ import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../.
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
-import { conversation, isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import {
+  conversation,
+  isText,
+  listField,
+  members,
+  modelField,
+  oneOfFields,
+  requestObject,
+  textField,
+} from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
@@ -27,7 +36,10 @@ interface ToolField {
 }
 
 const block = members();
-const content = oneOf<Content>("a text or a list of blocks", [text, { schema: listOf(block), fits: Array.isArray }]);
+const content = oneOfFields<Content>("a text or a list of blocks", [
+  textField,
+  { schema: listField(block), fits: Array.isArray },
+]);
 
 /** "bash_20250124" is a "bash". */
 const getKind = (type: unknown): string => (isText(type) ? type.replace(/_\d{8}$/, "") : "custom");
@@ -67,10 +79,10 @@ const fields = {
   thinking: requestObject({ type: z.string().optional(), budget_tokens: z.int().optional(), display: z.string().optional() })
     .optional()
     .openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
-  betas: listOf(z.string()).optional(),
+  betas: listField(z.string()).optional(),
   chat_template_kwargs: thinkingFields.chat_template_kwargs,
   cache_control: cacheControl,
-  mcp_servers: listOf(z.unknown())
+  mcp_servers: listField(z.unknown())
     .optional()
     .openapi({ description: "Not connected to: left out where there are tools, and refused where there are none" }),
   thread: requestObject({ type: z.string().optional(), previous_message_id: z.string().optional() })
@@ -81,7 +93,7 @@ const fields = {
 const messagesSchema = requestObject({
   ...fields,
   max_tokens: z.int().min(-1),
-  stop_sequences: listOf(z.string()).optional(),
+  stop_sequences: listField(z.string()).optional(),
   stream: z.boolean().optional(),
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),

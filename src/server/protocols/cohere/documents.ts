@@ -4,13 +4,13 @@ import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /** A document of a request: a text, or an object with text fields. */
-export type Document = string | Readonly<Record<string, unknown>>;
+export type CohereDocument = string | Readonly<Record<string, unknown>>;
 
 /**
  * The text to rank. `fields`: fields of an object to read, in order, each on its own line after its name. Default: the field `text` without its
  * name. Throws INPUT_INVALID if a field has no text.
  */
-export function textOfDocument(document: Document, index: number, fields: readonly string[] | undefined): string {
+export function textOfDocument(document: CohereDocument, index: number, fields: readonly string[] | undefined): string {
   if (typeof document === "string") return document;
   if (fields === undefined) return textField(document, "text", index);
   return fields.map((field) => `${field}: ${textField(document, field, index)}`).join("\n");

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { anyList, listOf, modelField, requestObject, texts } from "../../http/field-schemas.ts";
+import { anyList, listField, modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
@@ -13,7 +13,7 @@ import { inputTypes } from "../input-type.ts";
 import { toTruncation } from "../truncation.ts";
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
-const input = z.object({ content: listOf(part, { min: 1, max: 16 }) });
+const input = z.object({ content: listField(part, { min: 1, max: 16 }) });
 type Input = z.infer<typeof input>;
 
 const toRequest = (limit: number) =>
@@ -22,7 +22,7 @@ const toRequest = (limit: number) =>
     texts: texts(limit)
       .optional()
       .openapi({ description: "The texts; either these or `inputs`", example: ["a cat", "a dog"] }),
-    inputs: listOf<Input>(input, { max: limit }).optional().openapi({ description: "Texts as content, one text in each" }),
+    inputs: listField<Input>(input, { max: limit }).optional().openapi({ description: "Texts as content, one text in each" }),
     images: anyList().optional().openapi({ description: "Not built yet: must be empty" }),
     input_type: z.enum(inputTypes).optional().openapi({
       description:
@@ -77,7 +77,7 @@ const response = z
   .openapi("CohereEmbeddings");
 
 /** The route of one version of the API. */
-export function embedRoute(service: Service, version: "1" | "2"): Route {
+export function cohereEmbedRoute(service: Service, version: "1" | "2"): Route {
   return post({
     path: `/v${version}/embed`,
     summary: `Embeddings of texts, as Cohere's API v${version}`,

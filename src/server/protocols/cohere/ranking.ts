@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { RerankResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { listOf, modelField, requestObject } from "../../http/field-schemas.ts";
+import { listField, modelField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { type Route, post } from "../../http/routes/route.ts";
@@ -17,7 +17,7 @@ const request = (limit: number) =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
     query: passage.openapi({ example: { text: "a pet" } }),
-    passages: listOf(passage, { min: 1, max: limit }).openapi({ example: [{ text: "a car" }, { text: "a cat" }] }),
+    passages: listField(passage, { min: 1, max: limit }).openapi({ example: [{ text: "a car" }, { text: "a cat" }] }),
     truncate: z.enum(["NONE", "START", "END"]).optional().openapi({
       description: "Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: NONE",
     }),

@@ -2,21 +2,21 @@
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { listOf, members, modelField, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { listField, members, modelField, nameField, oneOfFields, requestObject, textField } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import type { Document } from "./documents.ts";
+import type { CohereDocument } from "./documents.ts";
 
-const document = oneOf<Document>("a string or an object", [
-  text,
+const document = oneOfFields<CohereDocument>("a string or an object", [
+  textField,
   { schema: members(undefined, { text: { type: "string" } }), fits: isObject },
 ]);
 
 /** Fields of a request. */
-export interface RerankRequest {
+export interface CohereRerankRequest {
   readonly model?: string | undefined;
   readonly query: string;
-  readonly documents?: readonly Document[] | undefined;
-  readonly input?: readonly Document[] | undefined;
+  readonly documents?: readonly CohereDocument[] | undefined;
+  readonly input?: readonly CohereDocument[] | undefined;
   readonly top_n?: number | undefined;
   readonly top_k?: number | undefined;
   readonly return_documents?: boolean | undefined;
@@ -30,17 +30,17 @@ export interface RerankRequest {
 const off: z.ZodType<false | undefined> = z.literal(false).optional();
 
 /** Schema of the request. `limit`: maximum number of documents. */
-export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
+export const rerankRequest = (limit: number): z.ZodType<CohereRerankRequest> =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
     query: z.string().openapi({ example: "a pet" }),
-    documents: listOf(document, { min: 1, max: limit })
+    documents: listField(document, { min: 1, max: limit })
       .optional()
       .openapi({
         description: "Texts, or objects with `text` or the fields of `rank_fields`; either these or `input`",
         example: ["a car", "a cat"],
       }),
-    input: listOf(document, { min: 1, max: limit })
+    input: listField(document, { min: 1, max: limit })
       .optional()
       .openapi({ description: "The documents, as Mixedbread names them" }),
     top_n: z.int().positive().optional().openapi({ description: "Maximum number of results. Default: all" }),
@@ -51,7 +51,7 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
     }),
     return_input: z.boolean().optional().openapi({ description: "The same, as Mixedbread names it. Default: false" }),
     rank_fields: z
-      .array(name())
+      .array(nameField())
       .min(1)
       .max(requestLimits.rankFields)
       .optional()
@@ -74,13 +74,13 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   }).openapi("RerankRequest");
 
 /** Whose answer the request's client reads: `truncation` is Voyage's field, `input` Mixedbread's. All others read Cohere's and Jina's. */
-export function getDialect({ truncation, input }: RerankRequest): "cohere" | "voyage" | "mixedbread" {
+export function getDialect({ truncation, input }: CohereRerankRequest): "cohere" | "voyage" | "mixedbread" {
   if (input !== undefined) return "mixedbread";
   return truncation === undefined ? "cohere" : "voyage";
 }
 
 /** The documents of a request. Throws INPUT_INVALID unless exactly one of `documents` and `input` is there, and one of `top_n` and `top_k` at most. */
-export function toDocuments({ documents, input, top_n: topN, top_k: topK }: RerankRequest): readonly Document[] {
+export function toDocuments({ documents, input, top_n: topN, top_k: topK }: CohereRerankRequest): readonly CohereDocument[] {
   const list = documents ?? input;
   if (list === undefined || (documents !== undefined && input !== undefined)) {
     throw new InferyardError(

@@ -1,7 +1,7 @@
 /** The responses of the rerank routes. */
 import { z } from "@hono/zod-openapi";
-import type { Document } from "./documents.ts";
-import { type RerankRequest, getDialect } from "./rerank-request.ts";
+import type { CohereDocument } from "./documents.ts";
+import { type CohereRerankRequest, getDialect } from "./rerank-request.ts";
 
 /** One result: a document's index and score. */
 export interface Ranked {
@@ -16,7 +16,7 @@ export interface RerankOutcome {
   readonly version: "1" | "2";
   readonly object: "list" | "rerank";
   readonly ranked: readonly Ranked[];
-  readonly documents: readonly Document[];
+  readonly documents: readonly CohereDocument[];
   /** The texts that were ranked. */
   readonly texts: readonly string[];
   /** Number of tokens read. */
@@ -65,7 +65,7 @@ export const rerankResponse: z.ZodType = z
  * The response for the client of the request. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by Jina's, `data`
  * by Voyage's, which do not always identify themselves, and Mixedbread's.
  */
-export function responseBody(request: RerankRequest, outcome: RerankOutcome): object {
+export function responseBody(request: CohereRerankRequest, outcome: RerankOutcome): object {
   const { id, model, version, object, ranked, documents, texts, tokens } = outcome;
   const dialect = getDialect(request);
   const isReturned = request.return_documents ?? request.return_input ?? (dialect === "cohere" && version === "1");
@@ -101,7 +101,7 @@ function mixedbreadData({ ranked, documents }: RerankOutcome, isReturned: boolea
 }
 
 /** The document as it was sent, with the text that was ranked where it has no field `text`, since clients expect one. */
-function documentBody(document: Document | undefined, text = ""): { readonly text: string } {
+function documentBody(document: CohereDocument | undefined, text = ""): { readonly text: string } {
   if (typeof document !== "object") return { text };
   return { ...document, text: typeof document["text"] === "string" ? document["text"] : text };
 }

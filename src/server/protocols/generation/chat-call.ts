@@ -11,28 +11,28 @@ import { type AnswerForm, answerGeneration } from "./answer.ts";
 import type { GenerationCall } from "./open-stream.ts";
 
 /** A conversation that a request asks to continue. */
-export interface ChatCall extends Omit<GenerationCall<ChatResult, ChatEvent>, "start"> {
+export interface ChatCall extends Omit<GenerationCall<ChatCallResult, ChatEvent>, "start"> {
   readonly messages: readonly ChatMessage[];
   /** Tools, sampling, constraint and variables of the chat template. */
   readonly options: Omit<ChatRequest, "model">;
 }
 
 /** The answers to a conversation. */
-export interface ChatResult {
+export interface ChatCallResult {
   readonly results: readonly ChatAnswer[];
 }
 
 /** How a protocol writes the answers to conversations. */
-export type ChatForm = AnswerForm<ChatResult, ChatEvent>;
+export type ChatForm = AnswerForm<ChatCallResult, ChatEvent>;
 
 /** Answers a request to continue a conversation. */
-export function answerChat(
+export function answerChatCall(
   service: Service,
   context: Context<Env>,
   { messages, options, ...call }: ChatCall,
   form: ChatForm,
 ): Promise<Response> {
-  const start: GenerationCall<ChatResult, ChatEvent>["start"] = (on) =>
+  const start: GenerationCall<ChatCallResult, ChatEvent>["start"] = (on) =>
     service.runtime.chat(messages, { ...options, ...on, stream: true });
   return answerGeneration(service, context, { ...call, start }, form);
 }

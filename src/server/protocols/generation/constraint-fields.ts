@@ -46,15 +46,15 @@ export const constraintFields: Readonly<Record<ConstraintField, z.ZodType>> = {
 };
 
 /** Constraint on the text. Throws INPUT_INVALID for unknown forms, and if several fields state one. */
-export function toConstraint(request: ConstraintRequest): ConstraintOptions {
+export function toConstraint(request: ConstraintRequest): ConstraintFieldOptions {
   const { unlisted_members: unlistedMembers } = request;
   return { ...statedConstraint(request), ...(typeof unlistedMembers === "boolean" ? { unlistedMembers } : {}) };
 }
 
 /** Options of generation that constrain the text. */
-export type ConstraintOptions = Pick<GenerationOptions, "constraint" | "unlistedMembers">;
+export type ConstraintFieldOptions = Pick<GenerationOptions, "constraint" | "unlistedMembers">;
 
-function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "constraint"> {
+function statedConstraint(request: ConstraintRequest): Pick<ConstraintFieldOptions, "constraint"> {
   const { structured_outputs: structured = {} } = request;
   if (!isObject(structured)) throw invalidField("structured_outputs", "must be an object");
   const found: (readonly [path: string, constraint: TextConstraint | undefined])[] = [

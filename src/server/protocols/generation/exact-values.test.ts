@@ -5,7 +5,7 @@ import { variablesJson } from "../../../tasks/generation/chat/template-variables
 import { parseTemplate, renderTemplate } from "../../../templates/template.ts";
 import type { RequestForm } from "../../http/routes/request-form.ts";
 import { messagesForm } from "../anthropic/messages-request.ts";
-import { chatForm as ollamaForm } from "../ollama/generation-request.ts";
+import { ollamaChatForm as ollamaForm } from "../ollama/generation-request.ts";
 import { chatForm } from "../openai/chat-request.ts";
 import { responsesForm } from "../openai/responses-request.ts";
 import type { ChatCall } from "./chat-call.ts";

@@ -6,7 +6,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Env, getCaller, placementHeaders } from "../../http/context.ts";
 import type { ModelCallResult } from "../../serving/calls.ts";
-import { asLanguageModel } from "../../serving/model-names.ts";
+import { requireLanguageModel } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
 import { type WrittenKeepAlive, applyKeepAlive } from "../ollama/keep-alive.ts";
 
@@ -70,6 +70,6 @@ export async function openStream<Result, Event>(
   });
   outcome.catch(opened.reject);
   const answered = await opened.promise;
-  await applyKeepAlive(service, context, asLanguageModel(model), keepAlive);
+  await applyKeepAlive(service, context, requireLanguageModel(model), keepAlive);
   return answered;
 }

@@ -5,7 +5,7 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import { ignorableIssue } from "../../http/fields/schema-run.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { listOf, members, oneOf } from "../../http/field-schemas.ts";
+import { listField, members, oneOfFields } from "../../http/field-schemas.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export function toolList<Field>(
     fits: (tool: unknown) => isObject(tool) && getType(tool) === type,
   }));
   const other = { schema: members() as z.ZodType as z.ZodType<Field>, fits: isObject };
-  return listOf(oneOf("a tool", [...known, other])).check((context) => {
+  return listField(oneOfFields("a tool", [...known, other])).check((context) => {
     const tools: readonly unknown[] = context.value;
     const isKnown = (tool: unknown): boolean => Object.hasOwn(kinds, getType(tool));
     const others = [...tools.entries()].filter(([, tool]) => !isKnown(tool));
@@ -86,7 +86,7 @@ export interface WrittenChoice {
 }
 
 /** The tools that a choice allows, and the choice, as options of `chat`. */
-export function chosenTools(
+export function chosenToolList(
   tools: readonly Tool[],
   { choice, allowed }: WrittenChoice,
 ): Pick<ChatRequest, "tools" | "toolChoice"> {

@@ -10,10 +10,10 @@ import { type AnsweredForm, answerBody } from "../answered-form.ts";
 import { headerModel } from "../run-task.ts";
 import { modelNotHere } from "../tei/info.ts";
 import { type GenerationTask, answerTexts, getGenerationTask } from "./answer-texts.ts";
-import { type PipelineTask, taskOfShape } from "./pipelines.ts";
+import { type HuggingFacePipelineTask, taskOfShape } from "./pipelines.ts";
 
 /** A task of Hugging Face. */
-export type HuggingFaceTask = PipelineTask | GenerationTask | "feature-extraction";
+export type HuggingFaceTask = HuggingFacePipelineTask | GenerationTask | "feature-extraction";
 
 /** Other names of tasks, in transformers and in older clients. */
 const taskNames: Readonly<Record<string, HuggingFaceTask>> = {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { listField, oneOfFields, requestObject, textField, texts } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
@@ -50,8 +50,8 @@ const shared = {
   early_stopping: z.union([z.boolean(), z.literal("never")]).optional(),
   num_return_sequences: count,
   best_of: z.int().positive().optional().openapi({ description: "Only 1" }),
-  stop: listOf(z.string()).optional(),
-  stop_sequences: listOf(z.string()).optional(),
+  stop: listField(z.string()).optional(),
+  stop_sequences: listField(z.string()).optional(),
 };
 
 const parameters = requestObject({
@@ -85,8 +85,8 @@ const parameters = requestObject({
 export const generationForm = (limit: number): RequestForm<TextsCall> =>
   requestForm(
     requestObject({
-      inputs: oneOf<string | string[]>("a string or an array of strings", [
-        text,
+      inputs: oneOfFields<string | string[]>("a string or an array of strings", [
+        textField,
         { schema: texts(limit, 1), fits: Array.isArray },
       ]),
       parameters: parameters.optional(),

@@ -11,7 +11,7 @@ import { jsonBody } from "../../http/json-body.ts";
 import type { RequestForm } from "../../http/routes/request-form.ts";
 import { jsonRequest } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { answerChat } from "../generation/chat-call.ts";
+import { answerChatCall } from "../generation/chat-call.ts";
 import { chatForm, completionsForm } from "../openai/chat-request.ts";
 import { chatAnswerForm } from "../openai/chat-response.ts";
 import { answerCompletions } from "../openai/completions.ts";
@@ -74,7 +74,7 @@ async function answer(service: Service, forms: TaskForms, context: Context<Env>)
     const model = decodeURIComponent(openAi["model"] ?? "");
     if (openAi["route"] === "completions") return answerCompletions(service, context, { ...read(completionsForm), model });
     const call = read(chatForm);
-    return answerChat(service, context, { ...call, model }, chatAnswerForm(call));
+    return answerChatCall(service, context, { ...call, model }, chatAnswerForm(call));
   }
   const found = paths.map(({ pattern }) => pattern.exec(context.req.path)?.groups).find((groups) => groups !== undefined);
   const { model, task } = found ?? {};

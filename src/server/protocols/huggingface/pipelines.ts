@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
-import { isText, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { isText, nameField, oneOfFields, requestObject, textField, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
 import { requestLimits } from "../../http/request-limits.ts";
@@ -12,7 +12,7 @@ import { type AnsweredForm, answeredForm } from "../answered-form.ts";
 import { headerModel, runTask } from "../run-task.ts";
 
 /** Tasks whose pipelines are built, besides `feature-extraction`, which is text-embeddings-inference's /embed. */
-export type PipelineTask =
+export type HuggingFacePipelineTask =
   | "text-classification"
   | "token-classification"
   | "zero-shot-classification"
@@ -29,12 +29,15 @@ export const hubOptions: z.ZodType<object> = requestObject({
 }).openapi("PipelineOptions", { description: "Accepted and ignored" });
 
 const several = (limit: number): z.ZodType<string | string[]> =>
-  oneOf<string | string[]>("a string or an array of strings", [text, { schema: texts(limit, 1), fits: Array.isArray }]);
+  oneOfFields<string | string[]>("a string or an array of strings", [
+    textField,
+    { schema: texts(limit, 1), fits: Array.isArray },
+  ]);
 const topK = z.int().positive().optional();
 const sentence = z.string().max(requestLimits.templateCharacters);
 
 /** Requests of the pipelines of Hugging Face's inference API by task. `inputs` has the texts, `parameters` the options of the task. */
-export function pipelineForms(service: Service): Readonly<Record<PipelineTask, AnsweredForm>> {
+export function pipelineForms(service: Service): Readonly<Record<HuggingFacePipelineTask, AnsweredForm>> {
   const { runtime, limits } = service;
   const limit = limits.maxTexts;
   return {
@@ -62,7 +65,7 @@ export function pipelineForms(service: Service): Readonly<Record<PipelineTask, A
         inputs: several(limit),
         parameters: requestObject({
           aggregation_strategy: z.enum(["none", "simple", "first", "average", "max"]).optional(),
-          ignore_labels: z.array(name()).max(limit).optional(),
+          ignore_labels: z.array(nameField()).max(limit).optional(),
           stride: z.int().nonnegative().optional(),
         }).optional(),
         options: hubOptions.optional(),
@@ -84,7 +87,7 @@ export function pipelineForms(service: Service): Readonly<Record<PipelineTask, A
       requestObject({
         inputs: several(limit),
         parameters: requestObject({
-          candidate_labels: oneOf<string | string[]>("labels in an array, or in a string with commas between them", [
+          candidate_labels: oneOfFields<string | string[]>("labels in an array, or in a string with commas between them", [
             { schema: sentence, fits: isText },
             { schema: texts(limit, 1), fits: Array.isArray },
           ]),
@@ -177,7 +180,7 @@ export function pipelineForms(service: Service): Readonly<Record<PipelineTask, A
 }
 
 /** The task that the shape of a request names; undefined if the model decides. */
-export function taskOfShape(body: unknown): PipelineTask | undefined {
+export function taskOfShape(body: unknown): HuggingFacePipelineTask | undefined {
   if (!isObject(body)) return undefined;
   const { inputs, parameters } = body;
   if (isObject(parameters) && "candidate_labels" in parameters) return "zero-shot-classification";

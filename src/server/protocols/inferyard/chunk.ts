@@ -5,17 +5,17 @@ import { chunkingTask } from "../../../tasks/definitions.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
 import { getCaller } from "../../http/context.ts";
-import { name, requestObject } from "../../http/field-schemas.ts";
+import { nameField, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { CallResult, ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";
-import { toNumbers } from "../text-vectors.ts";
+import { toJsonNumbers } from "../text-vectors.ts";
 import { optionFields, optionsFromFields, getPath } from "./task-route.ts";
 
 const config = requestObject({
-  model: name().optional().openapi({
+  model: nameField().optional().openapi({
     description:
       'Model whose tokens are counted; only strategies that run a model load it. "fixed": builtin. Default: the server\'s default model',
   }),
@@ -62,7 +62,7 @@ export function chunkRoute(service: Service): Route {
         start_char: start,
         end_char: end,
         tokens,
-        ...(embedding === undefined ? {} : { embedding: toNumbers(embedding) }),
+        ...(embedding === undefined ? {} : { embedding: toJsonNumbers(embedding) }),
       }));
       return jsonResponse(context, { model: outcome.model, chunks, truncated: result?.truncated ?? false }, outcome);
     },

@@ -5,12 +5,12 @@ import { type EmbedOutputsOptions, type EmbeddingForm, embeddingForms } from "..
 import {
   arrayAlternative,
   isText,
-  listOf,
+  listField,
   modelField,
-  name,
-  oneOf,
+  nameField,
+  oneOfFields,
   requestObject,
-  text,
+  textField,
   texts,
 } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -19,7 +19,7 @@ import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";
 import { tokenRows } from "../text-vectors.ts";
 
-const forms = listOf<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
+const forms = listField<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
 
 const vector = z.array(z.number());
 const length = z.int().optional();
@@ -46,12 +46,15 @@ export function embedOutputsRoute(service: Service, limit: number): Route {
     summary: "Embeddings of texts in several forms",
     schema: requestObject({
       model: modelField,
-      input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
+      input: oneOfFields<string | string[]>("a string or an array of strings", [
+        textField,
+        arrayAlternative(texts(limit), isText),
+      ]).openapi({
         description: "A text, or a list of texts",
         example: "hello",
       }),
       outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
-      prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
+      prompt: nameField().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
       truncate: z
         .enum(["cut", "error"])
         .optional()

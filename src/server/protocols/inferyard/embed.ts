@@ -8,7 +8,16 @@ import { isObject } from "../../../contract/shapes/shape.ts";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
 import { resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isText, listOf, modelField, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import {
+  arrayAlternative,
+  isText,
+  listField,
+  modelField,
+  oneOfFields,
+  requestObject,
+  textField,
+  texts,
+} from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
@@ -24,10 +33,10 @@ type Input = string | string[] | z.infer<typeof part>[];
 const toRequest = (limit: number) =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
-    input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
-      text,
+    input: oneOfFields<Input>("a string, or an array of strings or of parts with a text", [
+      textField,
       arrayAlternative(texts(limit), isText),
-      arrayAlternative(listOf(part, { max: limit }), isObject),
+      arrayAlternative(listField(part, { max: limit }), isObject),
     ]).openapi({ description: "A text, or a list of texts or of content parts", example: "hello" }),
     ...optionFields(embedOptions, limit),
     truncate: z

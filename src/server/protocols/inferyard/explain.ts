@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { gpuModes, parseGpuMode } from "../../../runtime/targets/constraints.ts";
 import { type Env, getCaller } from "../../http/context.ts";
-import { name, requestObject } from "../../http/field-schemas.ts";
+import { nameField, requestObject } from "../../http/field-schemas.ts";
 import { type Route, get, post } from "../../http/routes/route.ts";
 import { scrubAll } from "../../http/scrub.ts";
 import type { Service } from "../../serving/service.ts";
@@ -13,14 +13,14 @@ import { decisionBody, publicDecision } from "./decision.ts";
 import { documentedType } from "./documented-type.ts";
 
 const explainFields = {
-  model: name()
+  model: nameField()
     .optional()
     .openapi({ description: "Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model" }),
-  target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
-  prefer: name().optional().openapi({ description: "Target to try first" }),
-  exclude: name().optional().openapi({ description: "Target never to use" }),
+  target: nameField().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
+  prefer: nameField().optional().openapi({ description: "Target to try first" }),
+  exclude: nameField().optional().openapi({ description: "Target never to use" }),
   gpu: z.preprocess(parseGpuMode, z.enum(gpuModes)).optional().openapi({ description: "Use of accelerators" }),
-  variant: name().optional().openapi({ description: "Variant of the model" }),
+  variant: nameField().optional().openapi({ description: "Variant of the model" }),
 };
 const explainRequest = requestObject(explainFields).openapi("ExplainRequest");
 type ExplainRequest = z.infer<typeof explainRequest>;

@@ -6,7 +6,7 @@ import { embedRoute } from "./embed.ts";
 import { embedOutputsRoute } from "./embed-outputs.ts";
 import { inferyardErrors } from "./errors.ts";
 import { explainRoutes } from "./explain.ts";
-import { modelRoutes } from "./models.ts";
+import { inferyardModelRoutes } from "./models.ts";
 import { reloadLibraryRoute } from "./reload-library.ts";
 import { rerankRoute } from "./rerank.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
@@ -30,7 +30,7 @@ export const inferyard: Protocol = {
   strictFields: true,
   routes: (service) => [
     ...taskRoutes.map((route) => route(service, service.limits.maxTexts)),
-    ...modelRoutes(service),
+    ...inferyardModelRoutes(service),
     ...explainRoutes(service),
     reloadLibraryRoute(service),
     ...unimplementedRoutes(inferyardErrors, {

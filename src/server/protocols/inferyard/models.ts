@@ -10,9 +10,9 @@ import { loadProgressSchema } from "../../http/load-progress-body.ts";
 import { publicError } from "../../http/public-error.ts";
 import type { Route } from "../../http/routes/route.ts";
 import type { Caller } from "../../serving/calls.ts";
-import { type ResolvedModel, loadedDecision } from "../../serving/model-names.ts";
+import { type ServedModelName, loadedDecision } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
-import { getCapabilities } from "../model-capabilities.ts";
+import { getModelCapabilities } from "../model-capabilities.ts";
 import { type ModelFacts, listModelFacts } from "../model-facts.ts";
 import { requireAdmin } from "./admin.ts";
 import { decisionBody, publicDecision } from "./decision.ts";
@@ -56,7 +56,7 @@ const unloaded = z
 const parameters = { name: "Name of a model; slashes may be percent-encoded" };
 
 /** The routes under `/api/models`: list, describe, load and unload models. */
-export function modelRoutes(service: Service): Route[] {
+export function inferyardModelRoutes(service: Service): Route[] {
   return [
     {
       method: "get",
@@ -160,7 +160,7 @@ function waits(written: string | undefined): boolean {
 async function loadInBackground(
   service: Service,
   caller: Caller,
-  model: ResolvedModel,
+  model: ServedModelName,
 ): Promise<{ readonly loading?: object } | undefined> {
   try {
     await service.calls.loadInBackground(caller, model);
@@ -179,7 +179,7 @@ function getModel({ name, manifest, problem }: ModelFacts): z.infer<typeof model
   return {
     name,
     tasks: [...manifest.tasks],
-    capabilities: getCapabilities(manifest),
+    capabilities: getModelCapabilities(manifest),
     formats: [...new Set(manifest.variants.map(({ format }) => format))],
     max_tokens: getContextLength(manifest) ?? null,
   };

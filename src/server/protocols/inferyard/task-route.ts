@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { required } from "../../../contract/checked.ts";
 import type { TaskDescription } from "../../../tasks/definition/task.ts";
 import type { OptionType, Option, OptionTable } from "../../../runtime/options/option.ts";
-import { listOf, name } from "../../http/field-schemas.ts";
+import { listField, nameField } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { toSnakeCase } from "../../http/snake-case.ts";
 
@@ -33,13 +33,13 @@ function getSchema(type: OptionType, limit: number): z.ZodType {
     case "number":
       return bounded(z.number(), type);
     case "name":
-      return name();
+      return nameField();
     case "text":
       return z.string().max(requestLimits.templateCharacters);
     case "list":
     case "texts":
     case "strings":
-      return listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit });
+      return listField(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit });
     case "adapters":
     case "duration":
     case "integers":

@@ -7,7 +7,7 @@ import { type Tensor, type TensorMap, elementCount } from "../../../contract/ten
 import type { Env } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import { anyList, members, name, requestObject } from "../../http/field-schemas.ts";
+import { anyList, members, nameField, requestObject } from "../../http/field-schemas.ts";
 import { tensorFromBytes } from "./binary-data.ts";
 import { type Datatype, datatypes } from "./datatypes.ts";
 import { invalid, metadataRemedy, tensorFromJson } from "./json-data.ts";
@@ -15,14 +15,14 @@ import { invalid, metadataRemedy, tensorFromJson } from "./json-data.ts";
 const parameters = members(requestLimits.parameters);
 
 const requestInput = requestObject({
-  name: name(),
+  name: nameField(),
   shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
   datatype: z.enum(datatypes),
   parameters: parameters.optional(),
   data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
 });
 
-const requestOutput = requestObject({ name: name(), parameters: parameters.optional() });
+const requestOutput = requestObject({ name: nameField(), parameters: parameters.optional() });
 
 /** The JSON part of the body. */
 interface InferHead {
@@ -40,7 +40,7 @@ interface InferHead {
 
 /** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
 export const inferRequest: z.ZodType<InferHead> = requestObject({
-  id: name().optional(),
+  id: nameField().optional(),
   parameters: parameters.optional(),
   inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
   outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),

@@ -7,7 +7,7 @@ import { at } from "../../../contract/checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { isText, listOf, members, requestObject } from "../../http/field-schemas.ts";
+import { isText, listField, members, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, jsonRequest } from "../../http/routes/route.ts";
 import { requestLimits } from "../../http/request-limits.ts";
@@ -22,7 +22,7 @@ import { requestedTask, runTexts, textInput } from "./text-models.ts";
 
 const toRequest = (limit: number) =>
   requestObject({
-    instances: listOf(z.unknown(), { min: 1, max: limit }).openapi({
+    instances: listField(z.unknown(), { min: 1, max: limit }).openapi({
       description: "Texts, objects with a `text`, pairs [query, document], or objects with the values of the model's inputs",
       example: ["a cat", "a dog"],
     }),

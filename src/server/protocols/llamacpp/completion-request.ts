@@ -5,7 +5,7 @@ import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { isText, listOf, members, modelField, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { isText, listField, members, modelField, oneOfFields, requestObject, textField } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
@@ -32,7 +32,7 @@ const shared = {
   frequency_penalty: z.number().optional(),
   seed: z.number().optional().openapi({ description: "-1: a random one" }),
   mirostat: z.int().optional().openapi({ description: "Only 0" }),
-  stop: z.union([z.string(), listOf(z.string())]).optional(),
+  stop: z.union([z.string(), listField(z.string())]).optional(),
   ignore_eos: z.boolean().optional(),
   logit_bias: z
     .unknown()
@@ -46,11 +46,11 @@ const shared = {
 };
 
 const isPart = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
-const mixed = listOf(z.union([z.string(), z.int().nonnegative()]), { fits: isPart });
-const prompts = oneOf<MixedPrompt | MixedPrompt[]>("a text, token ids, or a list of these", [
-  text,
+const mixed = listField(z.union([z.string(), z.int().nonnegative()]), { fits: isPart });
+const prompts = oneOfFields<MixedPrompt | MixedPrompt[]>("a text, token ids, or a list of these", [
+  textField,
   { schema: mixed, fits: (value) => Array.isArray(value) && value.every(isPart) },
-  { schema: listOf(z.union([z.string(), mixed])), fits: Array.isArray },
+  { schema: listField(z.union([z.string(), mixed])), fits: Array.isArray },
 ]);
 
 /** A request of /completion or /infill. */
@@ -89,7 +89,7 @@ export const infillForm: RequestForm<CompletionCall> = requestForm(
   requestObject({
     input_prefix: z.string().optional().openapi({ description: "Text before the cursor" }),
     input_suffix: z.string().optional().openapi({ description: "Text behind the cursor" }),
-    input_extra: listOf(members())
+    input_extra: listField(members())
       .optional()
       .openapi({ description: "Other files, as `{ filename, text }`: they stand before the prefix" }),
     prompt: z.string().optional().openapi({ description: "Text after the prefix" }),

@@ -25,7 +25,7 @@ const routes = [
 ];
 
 /** POST /completion, its alias /completions, and /infill. */
-export function completionRoutes(service: Service): Route[] {
+export function llamacppCompletionRoutes(service: Service): Route[] {
   return routes.map(({ path, summary, form }) =>
     post({
       path,

@@ -6,7 +6,7 @@ import { isObject } from "../../../contract/shapes/shape.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { conversation, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { conversation, listField, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
@@ -22,7 +22,7 @@ const optionsBeside = {
   top_k: besideField,
   seed: besideField,
   stop: z
-    .union([z.string(), listOf(z.string())])
+    .union([z.string(), listField(z.string())])
     .optional()
     .openapi({ description: "As options.stop, which counts before it" }),
   max_tokens: limitField,
@@ -54,7 +54,7 @@ const sharedFields = {
 const chatSchema = requestObject({
   ...sharedFields,
   messages: conversation(members(), 0).optional().openapi({ description: "Default: none, which loads the model only" }),
-  tools: listOf(members()).optional(),
+  tools: listField(members()).optional(),
 }).openapi("OllamaChatRequest");
 
 const generateSchema = requestObject({
@@ -70,7 +70,7 @@ const generateSchema = requestObject({
     .optional()
     .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
   template: z.string().optional().openapi({ description: "Not built: templates of Ollama are no templates of models" }),
-  images: listOf(z.string()).optional().openapi({ description: "Not built: models here read text" }),
+  images: listField(z.string()).optional().openapi({ description: "Not built: models here read text" }),
   context: tokenIds()
     .optional()
     .openapi({ description: "Tokens of a conversation, as the last answer of this route ended with; the prompt continues it" }),
@@ -102,7 +102,7 @@ export interface OllamaGenerateCall extends SharedCall {
 }
 
 /** Requests of /api/chat. */
-export const chatForm: RequestForm<OllamaChatCall> = requestForm(chatSchema, (request) => {
+export const ollamaChatForm: RequestForm<OllamaChatCall> = requestForm(chatSchema, (request) => {
   const { messages = [] } = request;
   const shared = toShared(request);
   if (messages.length === 0) return { ...shared, messages: [], options: {} };

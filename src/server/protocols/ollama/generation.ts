@@ -15,7 +15,7 @@ import { type OpenedCall, openStream } from "../generation/open-stream.ts";
 import { jsonLinesHeaders } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import { readPrompt } from "./generate-prompt.ts";
-import { type OllamaChatCall, type OllamaGenerateCall, chatForm, generateForm } from "./generation-request.ts";
+import { type OllamaChatCall, type OllamaGenerateCall, ollamaChatForm, generateForm } from "./generation-request.ts";
 import { loadOrUnload } from "./keep-alive.ts";
 import { ollamaLogprobs } from "./logprobs.ts";
 
@@ -53,9 +53,9 @@ export function generationRoutes(service: Service): Route[] {
   return [
     post({
       ...describe("/api/chat", "Continue a conversation, as Ollama", "OllamaChat"),
-      schema: chatForm.schema,
+      schema: ollamaChatForm.schema,
       answer: async (request, context) => {
-        const call: OllamaChatCall = chatForm.read(request, partIgnorer(context));
+        const call: OllamaChatCall = ollamaChatForm.read(request, partIgnorer(context));
         const { messages, options } = call;
         if (messages.length === 0)
           return respondWithoutText(service, context, call, { message: { role: "assistant", content: "" } });

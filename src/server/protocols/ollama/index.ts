@@ -3,11 +3,11 @@ import type { Protocol } from "../protocol.ts";
 import { embeddingRoute } from "./embeddings.ts";
 import { ollamaErrors } from "./errors.ts";
 import { generationRoutes } from "./generation.ts";
-import { modelRoutes } from "./models.ts";
+import { ollamaModelRoutes } from "./models.ts";
 import { versionRoute } from "./version.ts";
 
 /** The routes under /api that only Ollama has. */
 export const ollama: Protocol = {
   errors: ollamaErrors,
-  routes: (service) => [versionRoute, embeddingRoute(service), ...modelRoutes(service), ...generationRoutes(service)],
+  routes: (service) => [versionRoute, embeddingRoute(service), ...ollamaModelRoutes(service), ...generationRoutes(service)],
 };

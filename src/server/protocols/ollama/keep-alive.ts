@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Env, getCaller } from "../../http/context.ts";
-import type { ResolvedModel } from "../../serving/model-names.ts";
+import type { ServedModelName } from "../../serving/model-names.ts";
 import type { Service } from "../../serving/service.ts";
 
 /** The field as clients write it; null counts as absent. */
@@ -36,7 +36,7 @@ export const ttlField: z.ZodOptional<z.ZodNumber> = z.number().optional().openap
 export async function applyKeepAlive(
   service: Service,
   context: Context<Env>,
-  model: ResolvedModel,
+  model: ServedModelName,
   written: WrittenKeepAlive,
 ): Promise<void> {
   const milliseconds = keepAliveMs(written);

@@ -5,14 +5,14 @@ import { getAnswerFormat } from "../../../tasks/generation/chat/answer-format.ts
 import { fillInMiddleTokens } from "../../../tasks/generation/text/fill-in-middle.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { getContextLength, getTextConfig } from "../../../models/context-length.ts";
-import { type Capability, getCapabilities } from "../model-capabilities.ts";
+import { type Capability, getModelCapabilities } from "../model-capabilities.ts";
 
 /** Ollama's words for what models can do; others are ours. */
 const words: Readonly<Partial<Record<Capability, string>>> = { embed: "embedding", generate: "completion" };
 
 /** Ollama's capabilities of the model. `tokenizer`: undefined if it has none that can be read. */
 export function ollamaCapabilities(manifest: Manifest, tokenizer: Tokenizer | undefined): string[] {
-  const able: string[] = getCapabilities(manifest).map((one) => words[one] ?? one);
+  const able: string[] = getModelCapabilities(manifest).map((one) => words[one] ?? one);
   if (!able.includes("completion")) return able;
   const templates = Object.values(manifest.chatTemplates ?? {});
   if (templates.some((template) => getAnswerFormat(template).reasoning !== undefined)) able.push("thinking");

@@ -8,7 +8,7 @@ import { getContextLength } from "../../../models/context-length.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { toSha256 } from "../../../storage/sha256.ts";
 import { getCaller } from "../../http/context.ts";
-import { name, requestObject } from "../../http/field-schemas.ts";
+import { nameField, requestObject } from "../../http/field-schemas.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { type ModelFacts, getModelFacts, listModelFacts, requireManifest } from "../model-facts.ts";
@@ -66,13 +66,13 @@ const shown = z
   .openapi("OllamaShow");
 
 const showRequest = requestObject({
-  model: name().optional().openapi({ example: "builtin" }),
-  name: name().optional().openapi({ description: "Older name of `model`" }),
+  model: nameField().optional().openapi({ example: "builtin" }),
+  name: nameField().optional().openapi({ description: "Older name of `model`" }),
   verbose: z.boolean().optional().openapi({ description: "Accepted and ignored: tokens and merges are not listed" }),
 }).openapi("OllamaShowRequest");
 
 /** `GET /api/tags`, `GET /api/ps` and `POST /api/show`. */
-export function modelRoutes(service: Service): Route[] {
+export function ollamaModelRoutes(service: Service): Route[] {
   return [
     {
       method: "get",

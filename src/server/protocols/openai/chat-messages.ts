@@ -4,22 +4,31 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { conversation, arrayAlternative, isText, listOf, members, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import {
+  conversation,
+  arrayAlternative,
+  isText,
+  listField,
+  members,
+  oneOfFields,
+  requestObject,
+  textField,
+} from "../../http/field-schemas.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
 
 const string = z.string();
 const part = requestObject({ type: string, text: string.optional(), refusal: string.optional() });
-const content = oneOf<ContentField>("a text or parts of it", [text, arrayAlternative(listOf(part), () => true)]);
+const content = oneOfFields<ContentField>("a text or parts of it", [textField, arrayAlternative(listField(part), () => true)]);
 const written = requestObject({
   name: string,
-  arguments: oneOf<string | Readonly<Record<string, unknown>>>("a JSON text or an object", [
-    text,
+  arguments: oneOfFields<string | Readonly<Record<string, unknown>>>("a JSON text or an object", [
+    textField,
     { schema: members(), fits: isObject },
   ]).optional(),
 });
 const callFields = { id: string.optional(), index: z.int().optional() };
-const toolCall = oneOf<CallField>("a call of a function or of a custom tool", [
+const toolCall = oneOfFields<CallField>("a call of a function or of a custom tool", [
   {
     schema: requestObject({
       ...callFields,
@@ -38,7 +47,7 @@ const message = requestObject({
   role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
   content: content.optional(),
   name: string.optional(),
-  tool_calls: listOf(toolCall).optional(),
+  tool_calls: listField(toolCall).optional(),
   tool_call_id: string.optional(),
   function_call: written.optional().openapi({ description: "The older form of `tool_calls`" }),
   reasoning_content: string.optional(),

@@ -4,7 +4,7 @@ import type { ChatRequest, GenerateRequest } from "../../../api/task-requests.ts
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
-import { getMembers, listOf, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { memberRecord, listField, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { constraintFields, toConstraint } from "../generation/constraint-fields.ts";
@@ -14,7 +14,7 @@ import { readSampling } from "../generation/sampling.ts";
 import { thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
 import { messagesField, toMessages } from "./chat-messages.ts";
-import { type CallForm, getCallForm, toTools, toolFields } from "./chat-tools.ts";
+import { type ToolCallForm, getToolCallForm, toTools, toolFields } from "./chat-tools.ts";
 
 const text = z.string();
 
@@ -35,12 +35,12 @@ const samplingFields = {
   frequency_penalty: z.number().optional(),
   repetition_penalty: z.number().optional(),
   repeat_penalty: z.number().optional().openapi({ description: "As llama.cpp: `repetition_penalty`" }),
-  logit_bias: getMembers(z.number()).optional(),
-  stop: z.union([text, listOf(text)]).optional(),
+  logit_bias: memberRecord(z.number()).optional(),
+  stop: z.union([text, listField(text)]).optional(),
   stop_token_ids: tokenIds().optional(),
   min_tokens: z.int().nonnegative().optional(),
   ignore_eos: z.boolean().optional(),
-  bad_words: listOf(text).optional().openapi({ description: "As vLLM: texts that are not generated" }),
+  bad_words: listField(text).optional().openapi({ description: "As vLLM: texts that are not generated" }),
   n: z.int().positive().optional(),
 };
 
@@ -69,7 +69,7 @@ export const harmlessFields: Readonly<Record<HarmlessField, z.ZodType>> = {
   prompt_cache_retention: harmless("string"),
   verbosity: harmless("string"),
   prediction: z.unknown().optional(),
-  modalities: listOf(z.literal("text")).optional(),
+  modalities: listField(z.literal("text")).optional(),
 };
 
 /** Schema of `stream_options`. */
@@ -88,7 +88,7 @@ const templateFields = {
     .boolean()
     .optional()
     .openapi({ description: "As vLLM: whether the prompt ends where an answer begins. Default: true" }),
-  documents: listOf(members()).optional().openapi({ description: "As vLLM: the variable of the model's chat template" }),
+  documents: listField(members()).optional().openapi({ description: "As vLLM: the variable of the model's chat template" }),
   continue_final_message: z.boolean().optional().openapi({ description: "As vLLM; only false" }),
   chat_template: text.optional().openapi({ description: "Refused: templates come from the model" }),
 };
@@ -117,7 +117,7 @@ const chatSchema = requestObject({
 /** A request of chat completions. */
 export interface ChatCompletionsCall extends ChatCall {
   /** How calls of tools are written. */
-  readonly form: CallForm;
+  readonly form: ToolCallForm;
   /** Whether a stream ends with the numbers of tokens. */
   readonly includeUsage: boolean;
 }
@@ -139,7 +139,7 @@ export const chatForm: RequestForm<ChatCompletionsCall> = requestForm(chatSchema
     isStreamed: request.stream ?? false,
     keepAlive: request.ttl,
     showsTokens: logprobs,
-    form: getCallForm(request),
+    form: getToolCallForm(request),
     includeUsage: request.stream_options?.include_usage ?? false,
   };
 });
@@ -187,7 +187,7 @@ const defaultMaxTokens = 16;
 
 const completionsSchema = requestObject({
   model: modelField,
-  prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
+  prompt: z.union([z.string(), listField(z.string(), { min: 1 }), tokenIds(), listField(tokenIds(), { min: 1 })]),
   max_tokens: z.int().min(-1).optional().openapi({
     description:
       "Tokens to generate at most; 0: none, which with `echo` and `logprobs` scores the prompt; -1: up to the context. Default: 16",

@@ -4,11 +4,11 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { ChatForm, ChatResult } from "../generation/chat-call.ts";
+import type { ChatForm, ChatCallResult } from "../generation/chat-call.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import { TokenTexts } from "../generation/token-texts.ts";
 import type { ChatCompletionsCall } from "./chat-request.ts";
-import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
+import { type ToolCallForm, callDelta, callFields } from "./chat-tools.ts";
 import { openAiErrorBody } from "./errors.ts";
 
 /** Fields of the response that come from its request. */
@@ -58,7 +58,7 @@ export function openAiFailure(thrown: unknown): string {
   return serverSentEvent({ error: openAiErrorBody(thrown) });
 }
 
-function chatCompletion(model: string, results: readonly ChatAnswer[], form: CallForm, texts: TokenTexts): object {
+function chatCompletion(model: string, results: readonly ChatAnswer[], form: ToolCallForm, texts: TokenTexts): object {
   return {
     ...newCompletion("chatcmpl-", model),
     object: "chat.completion",
@@ -80,9 +80,9 @@ function chatCompletion(model: string, results: readonly ChatAnswer[], form: Cal
 
 /** The chunks of a stream, from the first to the one before the end mark. Throws the error that ends the stream early. */
 async function* chatChunks(
-  stream: GenerationStream<ChatResult, ChatEvent>,
+  stream: GenerationStream<ChatCallResult, ChatEvent>,
   model: string,
-  { form, includeUsage, texts }: { readonly form: CallForm; readonly includeUsage: boolean; readonly texts: TokenTexts },
+  { form, includeUsage, texts }: { readonly form: ToolCallForm; readonly includeUsage: boolean; readonly texts: TokenTexts },
 ): AsyncGenerator<string, void> {
   const about = newCompletion("chatcmpl-", model);
   const begun = new Set<number>();
@@ -117,7 +117,7 @@ async function* chatChunks(
 /** OpenAI's word for why an answer ended. */
 function toFinishReason(
   reason: ChatAnswer["finishReason"],
-  { isOlder }: CallForm,
+  { isOlder }: ToolCallForm,
 ): "stop" | "length" | "tool_calls" | "function_call" {
   if (reason !== "toolCalls") return reason;
   return isOlder ? "function_call" : "tool_calls";

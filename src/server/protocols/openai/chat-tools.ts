@@ -4,10 +4,10 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import { listOf, requestObject } from "../../http/field-schemas.ts";
+import { listField, requestObject } from "../../http/field-schemas.ts";
 import { toToolChoice } from "../generation/constraint-fields.ts";
 import { invalidField } from "../generation/request-errors.ts";
-import { chosenTools, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
+import { chosenToolList, textOfArguments, textTool, toolList } from "../generation/tool-lists.ts";
 
 /** A function that a model may call. */
 export interface FunctionField {
@@ -55,12 +55,12 @@ export const toolFields: { readonly [Name in keyof ToolsRequest]-?: z.ZodType<To
       '"auto", "none", "required", a function by its name, or "allowed_tools" of some: what is then called fits its schema',
   }),
   parallel_tool_calls: z.boolean().optional(),
-  functions: listOf(requestObject(functionFields)).optional().openapi({ description: "The older form of `tools`" }),
+  functions: listField(requestObject(functionFields)).optional().openapi({ description: "The older form of `tools`" }),
   function_call: z.unknown().optional().openapi({ description: "The older form of `tool_choice`" }),
 };
 
 /** Form of the tool calls in an answer. */
-export interface CallForm {
+export interface ToolCallForm {
   /** Names of the tools that take free text. */
   readonly custom: ReadonlySet<string>;
   /** Whether a call is written as the older field `function_call`; a message has at most one. */
@@ -68,7 +68,7 @@ export interface CallForm {
 }
 
 /** The form that a request asks for. */
-export function getCallForm({ tools = [], functions = [] }: ToolsRequest): CallForm {
+export function getToolCallForm({ tools = [], functions = [] }: ToolsRequest): ToolCallForm {
   const custom = tools.flatMap((tool) => (tool.type === "custom" ? [tool.custom.name] : []));
   return { custom: new Set(custom), isOlder: tools.length === 0 && functions.length > 0 };
 }
@@ -84,7 +84,7 @@ export function toTools(request: ToolsRequest): Pick<ChatRequest, "tools" | "too
     ),
     ...functions.map((each, index) => functionTool(each, `functions.${index}`)),
   ];
-  return chosenTools(list, toToolChoice(choice ?? (isObject(older) ? { type: "function", function: older } : older)));
+  return chosenToolList(list, toToolChoice(choice ?? (isObject(older) ? { type: "function", function: older } : older)));
 }
 
 /** A function as a tool. Throws INPUT_INVALID for parameters that are no JSON Schema. */
@@ -99,7 +99,7 @@ export function functionTool({ name, description, parameters }: FunctionField, p
 }
 
 /** The calls of an answer, as fields of its message. */
-export function callFields(calls: readonly ToolCall[] | undefined, form: CallForm): object {
+export function callFields(calls: readonly ToolCall[] | undefined, form: ToolCallForm): object {
   const [first] = calls ?? [];
   if (calls === undefined || first === undefined) return {};
   if (form.isOlder) return { function_call: { name: first.name, arguments: first.arguments } };
@@ -107,12 +107,12 @@ export function callFields(calls: readonly ToolCall[] | undefined, form: CallFor
 }
 
 /** The call at a position, as fields of a chunk. */
-export function callDelta(call: ToolCall, index: number, form: CallForm): object {
+export function callDelta(call: ToolCall, index: number, form: ToolCallForm): object {
   if (form.isOlder) return index === 0 ? { function_call: { name: call.name, arguments: call.arguments } } : {};
   return { tool_calls: [{ index, ...writtenCall(call, form) }] };
 }
 
-function writtenCall({ id, name, arguments: given }: ToolCall, { custom }: CallForm): object {
+function writtenCall({ id, name, arguments: given }: ToolCall, { custom }: ToolCallForm): object {
   return custom.has(name)
     ? { id: `call_${id}`, type: "custom", custom: { name, input: textOfArguments(given) } }
     : { id: `call_${id}`, type: "function", function: { name, arguments: given } };

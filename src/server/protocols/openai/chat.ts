@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { answerChat } from "../generation/chat-call.ts";
+import { answerChatCall } from "../generation/chat-call.ts";
 import { chatForm } from "./chat-request.ts";
 import { chatAnswerForm } from "./chat-response.ts";
 import { modelOfAddress } from "./model-address.ts";
@@ -46,7 +46,7 @@ export function chatRoutes(service: Service): Route[] {
       answer: (request, context) => {
         const call = chatForm.read(request, partIgnorer(context));
         const model = context.req.param("deployment") ?? modelOfAddress(context, call.model);
-        return answerChat(service, context, { ...call, model }, chatAnswerForm(call));
+        return answerChatCall(service, context, { ...call, model }, chatAnswerForm(call));
       },
     }),
   );

@@ -5,14 +5,14 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import {
   arrayAlternative,
-  isNumber,
+  isNumberField,
   isText,
-  listOf,
+  listField,
   modelField,
-  name,
-  oneOf,
+  nameField,
+  oneOfFields,
   requestObject,
-  text,
+  textField,
   texts,
   tokenIds,
 } from "../../http/field-schemas.ts";
@@ -31,11 +31,11 @@ interface TextObject {
 type Input = string | string[] | number[] | number[][] | TextObject[];
 
 const format = z.enum(embeddingTypes);
-const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOf<EmbeddingType | EmbeddingType[]>(
+const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOfFields<EmbeddingType | EmbeddingType[]>(
   "the name of a format, or an array of such names",
   [
     { schema: format, fits: isText },
-    { schema: listOf(format, { min: 1, max: embeddingTypes.length }), fits: Array.isArray },
+    { schema: listField(format, { min: 1, max: embeddingTypes.length }), fits: Array.isArray },
   ],
 );
 const textObject: z.ZodType<TextObject> = z.strictObject({ text: z.string() });
@@ -69,7 +69,7 @@ const getSchema = (limit: number) =>
       description: "Mixedbread, Jina: whether vectors are scaled to unit length. Default: what the model's files state",
     }),
     ttl: ttlField,
-    user: name().optional().openapi({ description: "Accepted and ignored" }),
+    user: nameField().optional().openapi({ description: "Accepted and ignored" }),
     truncation: z
       .boolean()
       .optional()
@@ -148,12 +148,12 @@ function contradiction(one: string, other: string): InferyardError {
 }
 
 function getInput(limit: number): z.ZodType<Input> {
-  return oneOf<Input>("a string, or an array of strings, of objects with text, of token ids, or of arrays of token ids", [
-    text,
+  return oneOfFields<Input>("a string, or an array of strings, of objects with text, of token ids, or of arrays of token ids", [
+    textField,
     arrayAlternative(texts(limit, 1), isText),
-    arrayAlternative(tokenIds(1), isNumber),
-    arrayAlternative(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
-    arrayAlternative(listOf(textObject, { min: 1, max: limit }), isObject),
+    arrayAlternative(tokenIds(1), isNumberField),
+    arrayAlternative(listField(tokenIds(1), { min: 1, max: limit }), Array.isArray),
+    arrayAlternative(listField(textObject, { min: 1, max: limit }), isObject),
   ]);
 }
 

@@ -7,7 +7,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type Route, get } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { type Capability, getCapabilities } from "../model-capabilities.ts";
+import { type Capability, getModelCapabilities } from "../model-capabilities.ts";
 import { type ModelFacts, getModelFacts, listModelFacts } from "../model-facts.ts";
 
 /** Routes of Cohere's API that a model can answer. */
@@ -110,7 +110,7 @@ function toOpenAiModel({ name: id, created }: ModelFacts): z.infer<typeof openAi
 
 /** Describes a model by its files; one that cannot be read has no endpoints. */
 function toCohereModel({ name, manifest }: ModelFacts, isDefault: boolean): z.infer<typeof cohereModel> {
-  const capabilities: readonly Capability[] = manifest === undefined ? [] : getCapabilities(manifest);
+  const capabilities: readonly Capability[] = manifest === undefined ? [] : getModelCapabilities(manifest);
   const endpoints = endpoint.options.filter((one: Endpoint) => capabilities.includes(one));
   return {
     name,

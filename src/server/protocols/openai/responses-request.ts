@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { conversation, listOf, members, modelField, requestObject } from "../../http/field-schemas.ts";
+import { conversation, listField, members, modelField, requestObject } from "../../http/field-schemas.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
@@ -11,7 +11,7 @@ import { responseFormat, toToolChoice } from "../generation/constraint-fields.ts
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";
 import { thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
-import { chosenTools } from "../generation/tool-lists.ts";
+import { chosenToolList } from "../generation/tool-lists.ts";
 import { contentFrom } from "./chat-messages.ts";
 import { harmlessFields, streamOptions, tokenLimit } from "./chat-request.ts";
 import { CallableTools, callOfItem, responseTools } from "./responses-tools.ts";
@@ -43,7 +43,7 @@ const schema = requestObject({
     .enum(["disabled", "auto"])
     .optional()
     .openapi({ description: "`auto` has no effect: what is too long is refused" }),
-  include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
+  include: listField(z.string()).optional().openapi({ description: "Accepted and ignored" }),
   chat_template_kwargs: thinkingFields.chat_template_kwargs,
   ...harmlessFields,
 }).openapi("ResponsesRequest");
@@ -115,7 +115,7 @@ function toChatOptions(request: Request, { tools }: CallableTools, ignore: Ignor
   if (request.truncation === "auto") ignore(["truncation"], "a conversation that is too long is not shortened");
   return {
     ...omitUndefined({ constraint }),
-    ...chosenTools(tools, toToolChoice(request.tool_choice)),
+    ...chosenToolList(tools, toToolChoice(request.tool_choice)),
     ...readSampling({ temperature, topP, maxNewTokens }),
     ...thinkingVariables({ reasoning: request.reasoning, chat_template_kwargs: request.chat_template_kwargs }),
   };

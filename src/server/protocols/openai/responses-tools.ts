@@ -71,7 +71,7 @@ export class CallableTools {
   }
 
   /** The fields of the item that a call is, and the names of the events that tell of its input. */
-  getItem({ id, name: written, arguments: given }: ToolCall): WrittenCall {
+  getItem({ id, name: written, arguments: given }: ToolCall): WrittenToolCall {
     const { name, namespace, isCustom } = this.#called.get(written) ?? { name: written, isCustom: false };
     const fields = { call_id: `call_${id}`, name, ...omitUndefined({ namespace }) };
     return isCustom
@@ -81,7 +81,7 @@ export class CallableTools {
 }
 
 /** A call as an item of a response. */
-export interface WrittenCall {
+export interface WrittenToolCall {
   readonly type: "function_call" | "custom_tool_call";
   /** Of the item's id. */
   readonly prefix: string;

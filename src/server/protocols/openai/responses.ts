@@ -10,7 +10,7 @@ import { jsonBody } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, post } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
-import { type ChatForm, answerChat, readChatPrompt } from "../generation/chat-call.ts";
+import { type ChatForm, answerChatCall, readChatPrompt } from "../generation/chat-call.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
 import { openAiErrorBody } from "./errors.ts";
 import { type ResponsesCall, responsesForm } from "./responses-request.ts";
@@ -27,7 +27,7 @@ export function responseRoutes(service: Service): Route[] {
       media: { "text/event-stream": z.string() },
       answer: async (request, context) => {
         const call = responsesForm.read(request, partIgnorer(context));
-        return answerChat(service, context, call, responseForm(call, (await jsonBody(context)) as GivenFields));
+        return answerChatCall(service, context, call, responseForm(call, (await jsonBody(context)) as GivenFields));
       },
     }),
     post({

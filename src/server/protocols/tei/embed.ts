@@ -13,10 +13,10 @@ import {
   type TruncationFields,
   emptyObjects,
   promptName,
-  readTexts,
+  readInputTexts,
   textList,
   toInputs,
-  toTruncation,
+  toTeiTruncation,
   truncationFields,
 } from "./requests.ts";
 
@@ -51,7 +51,7 @@ export function sparseForm(service: Service): AnsweredForm {
     const options = readOptions(service, request);
     const call = { model: headerModel(context), texts: list.length, key: ["embedSparse", list, options] as const };
     const outcome = await runTask(service, context, call, async (on) =>
-      service.runtime.embedSparse(await readTexts(service, on.model, list), { ...options, ...on }),
+      service.runtime.embedSparse(await readInputTexts(service, on.model, list), { ...options, ...on }),
     );
     const weights = outcome.result.embeddings.map(({ indices, values }) =>
       Array.from(indices, (index, position) => ({ index, value: at(values, position) })).sort((a, b) => a.index - b.index),
@@ -68,7 +68,7 @@ function allForm(service: Service): AnsweredForm {
     const options = { ...readOptions(service, request), pooling: "none" as const };
     const call = { model: headerModel(context), texts: list.length, key: ["embed", list, options] as const };
     const outcome = await runTask(service, context, call, async (on) =>
-      service.runtime.embed(await readTexts(service, on.model, list), { ...options, ...on }),
+      service.runtime.embed(await readInputTexts(service, on.model, list), { ...options, ...on }),
     );
     const { embeddings, dimensions } = outcome.result;
     const rows = embeddings.map((vectors) => tokenRows(vectors, dimensions));
@@ -106,5 +106,5 @@ function readOptions(
   service: Service,
   request: TruncationFields & { readonly prompt_name?: string | undefined },
 ): { readonly truncate: "cut" | "error"; readonly prompt?: string } {
-  return { ...toTruncation(service, request), ...omitUndefined({ prompt: request.prompt_name }) };
+  return { ...toTeiTruncation(service, request), ...omitUndefined({ prompt: request.prompt_name }) };
 }

@@ -6,7 +6,7 @@ import type { Protocol } from "../protocol.ts";
 import { embedRoutes } from "./embed.ts";
 import { teiErrors } from "./errors.ts";
 import { infoRoute } from "./info.ts";
-import { predictRoute, rerankRoute, similarityRoute } from "./rank.ts";
+import { teiPredictRoute, teiRerankRoute, similarityRoute } from "./rank.ts";
 import { rootRoutes } from "./root.ts";
 import { decodeRoute, tokenizeRoute } from "./tokens.ts";
 
@@ -15,7 +15,7 @@ export const tei: Protocol = {
   errors: teiErrors,
   routes: (service) => [
     ...embedRoutes(service),
-    ...[rerankRoute, predictRoute, similarityRoute, tokenizeRoute, decodeRoute, infoRoute].map((route) => route(service)),
+    ...[teiRerankRoute, teiPredictRoute, similarityRoute, tokenizeRoute, decodeRoute, infoRoute].map((route) => route(service)),
     ...rootRoutes(service),
   ],
 };

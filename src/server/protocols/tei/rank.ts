@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
-import { isText, listOf, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { isText, listField, oneOfFields, requestObject, textField, texts } from "../../http/field-schemas.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
@@ -15,7 +15,7 @@ import { rerankForm as documentsForm } from "../cohere/rerank.ts";
 import { relevanceScore } from "../relevance.ts";
 import { headerModel, runTask } from "../run-task.ts";
 import { emptyError } from "./errors.ts";
-import { emptyObjects, promptName, toTruncation, truncationFields } from "./requests.ts";
+import { emptyObjects, promptName, toTeiTruncation, truncationFields } from "./requests.ts";
 
 const rawScores = z
   .boolean()
@@ -25,7 +25,7 @@ const rawScores = z
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 
 /** Requests of /rerank. */
-export function rerankForm(service: Service): AnsweredForm {
+export function teiRerankForm(service: Service): AnsweredForm {
   const schema = requestObject({
     query: z.string(),
     texts: texts(service.limits.maxTexts),
@@ -39,7 +39,7 @@ export function rerankForm(service: Service): AnsweredForm {
     const { query, texts: list, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
     if (list.length === 0) throw emptyError("`texts`");
     refusePairs([query], list);
-    const options = { ...toTruncation(service, truncation), ...(raw ? { raw } : {}) };
+    const options = { ...toTeiTruncation(service, truncation), ...(raw ? { raw } : {}) };
     const call = { model: headerModel(context), texts: list.length, key: ["rerank", query, list, options] as const };
     const outcome = await runTask(service, context, call, (on) => service.runtime.rerank(query, list, { ...options, ...on }));
     const { results, scoring } = outcome.result;
@@ -53,8 +53,8 @@ export function rerankForm(service: Service): AnsweredForm {
 }
 
 /** POST /rerank: `texts` is TEI's form, `documents` the form of Cohere, Jina, vLLM and Infinity, each with its own response. */
-export function rerankRoute(service: Service): Route {
-  const [own, others] = [rerankForm(service), documentsForm(service, "2")];
+export function teiRerankRoute(service: Service): Route {
+  const [own, others] = [teiRerankForm(service), documentsForm(service, "2")];
   return {
     method: "post",
     path: "/rerank",
@@ -77,14 +77,14 @@ const pair: z.ZodType<Pair> = z.tuple([z.string(), z.string()]);
 
 /** Inputs are recognized by the length of the arrays, so that none is read twice. */
 function predictInputs(limit: number): z.ZodType<PredictInput> {
-  const item = oneOf<[string] | Pair>("an array of one or two strings", [
+  const item = oneOfFields<[string] | Pair>("an array of one or two strings", [
     { schema: single, fits: (value) => Array.isArray(value) && value.length === 1 },
     { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 },
   ]);
-  return oneOf<PredictInput>("a string, two strings in an array, or an array of arrays of one or two strings", [
-    text,
+  return oneOfFields<PredictInput>("a string, two strings in an array, or an array of arrays of one or two strings", [
+    textField,
     { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 && isText(value[0]) },
-    { schema: listOf(item, { max: limit }), fits: (value) => Array.isArray(value) && !isText(value[0]) },
+    { schema: listField(item, { max: limit }), fits: (value) => Array.isArray(value) && !isText(value[0]) },
   ]);
 }
 
@@ -103,7 +103,7 @@ export function predictForm(service: Service): AnsweredForm {
     const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
     const list = predictTexts(inputs);
     if (list.length === 0) throw emptyError("`inputs`");
-    const options = { ...toTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
+    const options = { ...toTeiTruncation(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
     const call = { model: headerModel(context), texts: list.length, key: ["classify", list, options] as const };
     const outcome = await runTask(service, context, call, (on) => service.runtime.classify(list, { ...options, ...on }));
     const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
@@ -112,7 +112,7 @@ export function predictForm(service: Service): AnsweredForm {
 }
 
 /** POST /predict. */
-export function predictRoute(service: Service): Route {
+export function teiPredictRoute(service: Service): Route {
   const prediction = z.object({ label: z.string(), score: z.number() });
   return post({
     path: "/predict",
@@ -150,7 +150,7 @@ export function similarityRoute(service: Service): Route {
     answer: async ({ inputs, parameters = {} }, context) => {
       const { source_sentence: source, sentences } = inputs;
       if (sentences.length === 0) throw emptyError("`sentences`");
-      const options = { ...toTruncation(service, parameters), ...omitUndefined({ prompt: parameters.prompt_name }) };
+      const options = { ...toTeiTruncation(service, parameters), ...omitUndefined({ prompt: parameters.prompt_name }) };
       const key = ["similarity", source, sentences, options] as const;
       const call = { model: headerModel(context), texts: sentences.length + 1, key };
       const outcome = await runTask(service, context, call, (on) =>

@@ -5,12 +5,12 @@ import { serverDefaults } from "../../../settings/server-options.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import {
   arrayAlternative,
-  isNumber,
+  isNumberField,
   isText,
-  listOf,
-  name,
-  oneOf,
-  text,
+  listField,
+  nameField,
+  oneOfFields,
+  textField,
   tokenIds,
   requestObject,
 } from "../../http/field-schemas.ts";
@@ -23,11 +23,14 @@ export type Inputs = string | number[] | (string | number[])[];
 
 /** One text or several, as strings or as token ids of the model's own tokenizer. `limit`: maximum number of texts. */
 export function toInputs(limit: number): z.ZodType<Inputs> {
-  const one = oneOf<string | number[]>("a string or an array of token ids", [text, { schema: tokenIds(), fits: Array.isArray }]);
-  const many = listOf(one, { max: limit, fits: isText });
-  return oneOf<Inputs>("a string, or an array of strings, of token ids, or of arrays of token ids", [
-    text,
-    arrayAlternative(tokenIds(), isNumber),
+  const one = oneOfFields<string | number[]>("a string or an array of token ids", [
+    textField,
+    { schema: tokenIds(), fits: Array.isArray },
+  ]);
+  const many = listField(one, { max: limit, fits: isText });
+  return oneOfFields<Inputs>("a string, or an array of strings, of token ids, or of arrays of token ids", [
+    textField,
+    arrayAlternative(tokenIds(), isNumberField),
     { schema: many, fits: Array.isArray },
   ]).openapi("TeiInput", { description: "A text or a list of texts, each a string or token ids of the model's own tokenizer" });
 }
@@ -61,12 +64,12 @@ const nothing = requestObject({}).optional().openapi({ description: "Accepted wh
 export const emptyObjects: Readonly<Record<"parameters" | "options", z.ZodType>> = { parameters: nothing, options: nothing };
 
 /** Schema of the name of a prompt. */
-export const promptName: z.ZodType<string | undefined> = name()
+export const promptName: z.ZodType<string | undefined> = nameField()
   .optional()
   .openapi({ description: "Name of a prompt of the model that is prepended to every text" });
 
 /** The option `truncate` of the task. Throws INPUT_INVALID for truncation on the left. */
-export function toTruncation({ settings }: Service, fields: TruncationFields): { readonly truncate: "cut" | "error" } {
+export function toTeiTruncation({ settings }: Service, fields: TruncationFields): { readonly truncate: "cut" | "error" } {
   const { truncate: isCut = (settings.longTexts ?? serverDefaults.longTexts) === "cut" } = fields;
   if (!isCut) return { truncate: "error" };
   if (fields.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
@@ -88,6 +91,6 @@ function isIds(list: readonly (string | number | readonly number[])[]): list is 
 }
 
 /** The inputs as texts; token ids are the model's own, as the protocol has it, and are decoded with its tokenizer. */
-export function readTexts(service: Service, handle: ModelHandle, list: readonly TextInput[]): Promise<string[]> {
+export function readInputTexts(service: Service, handle: ModelHandle, list: readonly TextInput[]): Promise<string[]> {
   return toTexts(list, () => service.runtime.tokenizer(handle), "own");
 }

@@ -19,9 +19,9 @@ import { embedForm, sparseForm } from "./embed.ts";
 import { type GenerationTask, answerTexts } from "../huggingface/answer-texts.ts";
 import { isGenerationTask, taskOfManifest } from "../huggingface/answer-task.ts";
 import { generationForm } from "../huggingface/generation-request.ts";
-import { type PipelineTask, hubOptions, pipelineForms, taskOfShape } from "../huggingface/pipelines.ts";
+import { type HuggingFacePipelineTask, hubOptions, pipelineForms, taskOfShape } from "../huggingface/pipelines.ts";
 import { modelNotHere, getModelType } from "./info.ts";
-import { predictForm, rerankForm } from "./rank.ts";
+import { predictForm, teiRerankForm } from "./rank.ts";
 
 const response = z
   .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
@@ -29,7 +29,7 @@ const response = z
 
 /** POST / and POST /invocations. */
 export function rootRoutes(service: Service): Route[] {
-  const own = { embed: embedForm(service), predict: predictForm(service), rerank: rerankForm(service) };
+  const own = { embed: embedForm(service), predict: predictForm(service), rerank: teiRerankForm(service) };
   const pipelines = pipelineForms(service);
   const forms = { ...own, ...pipelines, embed_sparse: sparseForm(service) };
   const documented = [...Object.values(own), ...Object.values(pipelines), generationForm(service.limits.maxTexts)];
@@ -61,7 +61,7 @@ async function getRoute(
   service: Service,
   context: Context<Env>,
   body: unknown,
-): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask | GenerationTask> {
+): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | HuggingFacePipelineTask | GenerationTask> {
   if (isObject(body) && "query" in body && "texts" in body) return "rerank";
   const named = taskOfShape(body);
   if (named !== undefined) return named;

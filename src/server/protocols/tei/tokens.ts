@@ -9,7 +9,16 @@ import { decodeTokens, encodeText } from "../../../tasks/encoding/encode-texts.t
 import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Env, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isNumber, listOf, oneOf, requestObject, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import {
+  arrayAlternative,
+  isNumberField,
+  listField,
+  oneOfFields,
+  requestObject,
+  textField,
+  texts,
+  tokenIds,
+} from "../../http/field-schemas.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import type { RequestForm } from "../../http/routes/request-form.ts";
@@ -29,8 +38,8 @@ import { promptName } from "./requests.ts";
 
 const textsRequest = (limit: number) =>
   requestObject({
-    inputs: oneOf<string | string[]>("a string or an array of strings", [
-      text,
+    inputs: oneOfFields<string | string[]>("a string or an array of strings", [
+      textField,
       { schema: texts(limit), fits: Array.isArray },
     ]).openapi({ example: "a cat" }),
     add_special_tokens: z.boolean().optional().openapi({ description: "Whether to add special tokens. Default: true" }),
@@ -75,7 +84,7 @@ export function tokenizeRoute(service: Service): Route {
   return post({
     path: "/tokenize",
     summary: "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
-    schema: oneOf("an object", alternatives).openapi("TokenizeRequest"),
+    schema: oneOfFields("an object", alternatives).openapi("TokenizeRequest"),
     response: z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
     answer: (request, context) => {
       const server = alternatives.find(({ fits }) => fits(request));
@@ -138,9 +147,9 @@ async function getTokens(encoding: Encoding, text: string, yieldIfDue: () => Pro
 
 const decodeRequest = (limit: number) =>
   requestObject({
-    ids: oneOf<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
-      arrayAlternative(tokenIds(), isNumber),
-      arrayAlternative(listOf(tokenIds(), { max: limit }), Array.isArray),
+    ids: oneOfFields<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
+      arrayAlternative(tokenIds(), isNumberField),
+      arrayAlternative(listField(tokenIds(), { max: limit }), Array.isArray),
     ]).openapi({ example: [101, 1037, 4937, 102] }),
     skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
   }).openapi("TeiDecodeRequest");

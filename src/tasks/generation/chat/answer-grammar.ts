@@ -3,7 +3,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraints/constraint-budget.ts";
-import { type GrammarNode, choice, choiceOf, literal, sequence, text } from "../constraints/grammar/grammar.ts";
+import { type GrammarNode, choiceNode, choiceOf, literalNode, sequenceNode, textNode } from "../constraints/grammar/grammar.ts";
 import { regularExpressionDfa } from "../constraints/automata/regular-expression.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
@@ -36,7 +36,7 @@ export interface AnswerSpecification {
 }
 
 /** White space between the tag of a call and its arguments: a line end at most. */
-const tagSpace: GrammarNode = text(regularExpressionDfa(String.raw`[ \t]{0,2}\n?`, { whole: true }));
+const tagSpace: GrammarNode = textNode(regularExpressionDfa(String.raw`[ \t]{0,2}\n?`, { whole: true }));
 
 /** Characters of JSON that are parsed in the time of one step. */
 const charactersPerStep = 16;
@@ -59,10 +59,10 @@ export function compileSource(text: string): GrammarNode {
 
 function toAnswer({ constraint, form, tools, thinks, settings }: AnswerSpecification): GrammarNode {
   const constrained = compileConstraint(constraint, settings);
-  const answer = thinks ? sequence(whitespace, constrained) : constrained;
+  const answer = thinks ? sequenceNode(whitespace, constrained) : constrained;
   if (tools.length === 0 || form === undefined) return answer;
   const { open, close } = form.written;
-  return choice(answer, sequence(whitespace, literal(open), getCall(form, { tools, settings }), literal(close)));
+  return choiceNode(answer, sequenceNode(whitespace, literalNode(open), getCall(form, { tools, settings }), literalNode(close)));
 }
 
 /** One call, without what stands before and after calls. */
@@ -73,11 +73,17 @@ function getCall(
   const { name, afterArguments, isJsonName } = written;
   const [before, after] = name;
   const schemas = new SchemasCompiler(settings);
-  const space = isJsonName ? whitespace : literal("");
+  const space = isJsonName ? whitespace : literalNode("");
   const calls = tools.map((tool, index) => {
     const toolName = isJsonName ? JSON.stringify(tool.name) : tool.name;
     const values = getArguments(schemas, syntax.kind === "tagged" ? syntax : undefined, tool, index);
-    return sequence(literal(beforeArguments ?? before + toolName + after), space, values, space, literal(afterArguments));
+    return sequenceNode(
+      literalNode(beforeArguments ?? before + toolName + after),
+      space,
+      values,
+      space,
+      literalNode(afterArguments),
+    );
   });
   return choiceOf(calls);
 }
@@ -99,7 +105,7 @@ function getArguments(
   try {
     if (tags === undefined) return schemas.compile(schema);
     const { key, valueClose, lines } = tags;
-    return sequence(tagSpace, schemas.compileParameters(schema, { key, valueClose, hasLines: lines === "both" }));
+    return sequenceNode(tagSpace, schemas.compileParameters(schema, { key, valueClose, hasLines: lines === "both" }));
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { data, remedy } = error;

@@ -5,7 +5,7 @@ import type { CallForm } from "./forms/call-form.ts";
 import type { CallReading, CallText } from "./forms/call-reading.ts";
 import { readChannels } from "./forms/channels.ts";
 import { readCalls } from "./forms/read-calls.ts";
-import { type Reading, TextCursor } from "./forms/text-cursor.ts";
+import { type CursorReading, CallCursor } from "./forms/text-cursor.ts";
 import type { Tool, ToolCall } from "./messages.ts";
 
 /** A part of an answer. A call is given when all of it was written. */
@@ -31,7 +31,7 @@ const bareJson = { kind: "json", closes: [], isBare: true } as const;
 /** Reads one answer. White space around thoughts and calls is dropped. */
 export class AnswerReader {
   readonly #options: AnswerReaderOptions;
-  readonly #cursor = new TextCursor();
+  readonly #cursor = new CallCursor();
   readonly #reading: Iterator<undefined, void, undefined>;
   /** Parts that are known, and not given yet. */
   #parts: AnswerPart[] = [];
@@ -71,7 +71,7 @@ export class AnswerReader {
     return parts;
   }
 
-  *#readAnswer(): Reading<void> {
+  *#readAnswer(): CursorReading<void> {
     const { format, startsInReasoning, isConstrained = false } = this.#options;
     if (startsInReasoning) yield* this.#readReasoning();
     if (isConstrained) yield* this.#readConstrained();
@@ -97,7 +97,10 @@ export class AnswerReader {
   }
 
   /** The mark is set before the delimiter. */
-  *#readUntil(delimiters: readonly string[], type: "text" | "reasoning"): Reading<{ readonly delimiter: string | undefined }> {
+  *#readUntil(
+    delimiters: readonly string[],
+    type: "text" | "reasoning",
+  ): CursorReading<{ readonly delimiter: string | undefined }> {
     const cursor = this.#cursor;
     cursor.mark();
     return yield* cursor.until(delimiters, (text) => {
@@ -106,7 +109,7 @@ export class AnswerReader {
     });
   }
 
-  *#readReasoning(): Reading<void> {
+  *#readReasoning(): CursorReading<void> {
     const { reasoning } = this.#options.format;
     if (reasoning === undefined) return;
     yield* this.#cursor.space();
@@ -118,7 +121,7 @@ export class AnswerReader {
   }
 
   /** A call that fits a constraint begins the answer. All other text is passed on. */
-  *#readConstrained(): Reading<void> {
+  *#readConstrained(): CursorReading<void> {
     const form = this.#form;
     const space = yield* this.#cursor.space();
     this.#cursor.mark();
@@ -132,7 +135,7 @@ export class AnswerReader {
   }
 
   /** Reads calls that begin the answer without any text that begins calls. */
-  *#readBare(form: CallForm): Reading<void> {
+  *#readBare(form: CallForm): CursorReading<void> {
     this.#space += yield* this.#cursor.space();
     if (this.#cursor.isAtEnd) return;
     const isBare = form.opens.length === 0;
@@ -142,7 +145,7 @@ export class AnswerReader {
   }
 
   /** Reads calls after a text that begins them, which the mark precedes. What is none is text. */
-  *#readCalls(form: CallForm, open: string): Reading<void> {
+  *#readCalls(form: CallForm, open: string): CursorReading<void> {
     const cursor = this.#cursor;
     const reading = { cursor, tools: this.#options.tools, add: this.#add };
     const isPartOfCall = open.startsWith("{");
@@ -156,7 +159,7 @@ export class AnswerReader {
   }
 
   /** Reads again what was not read as calls, without demanding that values end as the form has it. */
-  *#readLeniently(form: CallForm, open: string, reading: CallReading): Reading<boolean> {
+  *#readLeniently(form: CallForm, open: string, reading: CallReading): CursorReading<boolean> {
     const { cursor } = reading;
     const text = cursor.sinceMark;
     cursor.rewind();
@@ -164,7 +167,7 @@ export class AnswerReader {
     return yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading);
   }
 
-  *#readChannels(): Reading<void> {
+  *#readChannels(): CursorReading<void> {
     const { tools, isConstrained = false } = this.#options;
     const show = (type: "text" | "reasoning", text: string): void => {
       this.#show(type, text);

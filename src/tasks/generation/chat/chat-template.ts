@@ -6,14 +6,14 @@ import type { TextWorkers } from "../../text-threads/text-workers.ts";
 import { withTemplateIds } from "./call-ids.ts";
 import { ContentForms, renderedOrNothing } from "./content-forms.ts";
 import { getCallForm } from "./forms/known-forms.ts";
-import { type ChatMessage, type Tool, getText } from "./messages.ts";
+import { type ChatMessage, type Tool, getMessageText } from "./messages.ts";
 import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
 /** Chat templates of a model by name: "default", "tool_use", ... */
 export type ChatTemplates = Readonly<Record<string, string>>;
 
 /** A conversation to render. */
-export interface Conversation {
+export interface TemplateConversation {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
   /** Further variables of the template, such as `enable_thinking`. */
@@ -64,7 +64,7 @@ export class ChatTemplate {
    * The prompt, up to the beginning of the model's answer. Throws TEMPLATE_REFUSED for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
    * the template has no place for them, and MODEL_INVALID for a template that fails or goes beyond a bound.
    */
-  async render({ messages, tools, variables = {}, now }: Conversation): Promise<string> {
+  async render({ messages, tools, variables = {}, now }: TemplateConversation): Promise<string> {
     const name = this.#nameFor(tools.length > 0);
     if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
@@ -95,10 +95,10 @@ export class ChatTemplate {
    * The prompt, up to the end of the last message's content, which the model continues. Throws as `render` does, and INPUT_INVALID if the template changes the
    * content.
    */
-  async renderToContinue({ variables = {}, ...conversation }: Conversation): Promise<string> {
+  async renderToContinue({ variables = {}, ...conversation }: TemplateConversation): Promise<string> {
     const prompt = await this.render({ ...conversation, variables: { ...variables, add_generation_prompt: false } });
     const last = conversation.messages.at(-1);
-    const content = last === undefined ? "" : getText(last);
+    const content = last === undefined ? "" : getMessageText(last);
     // Templates may remove white space around the content.
     for (const written of [content.trimStart(), content.trim()]) {
       const at = written === "" ? -1 : prompt.lastIndexOf(written);
@@ -207,7 +207,7 @@ export class ChatTemplate {
 function withOneSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
   const systems = messages.filter(isSystem);
   if (systems.length === 0 || (systems.length === 1 && systems[0] === messages[0])) return undefined;
-  const content = systems.map(getText).join("\n\n");
+  const content = systems.map(getMessageText).join("\n\n");
   return [{ role: "system", content }, ...messages.filter((message) => !isSystem(message))];
 }
 
@@ -217,11 +217,13 @@ function isSystem({ role }: ChatMessage): boolean {
 
 /** The messages with the system's text put before the first user's, for models without a system role. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
-  const text = messages.filter(isSystem).map(getText).join("\n\n");
+  const text = messages.filter(isSystem).map(getMessageText).join("\n\n");
   if (text === "") return undefined;
   const others = messages.filter((message) => !isSystem(message));
   const first = others.findIndex(({ role }) => role === "user");
-  return others.map((message, index) => (index === first ? { ...message, content: `${text}\n\n${getText(message)}` } : message));
+  return others.map((message, index) =>
+    index === first ? { ...message, content: `${text}\n\n${getMessageText(message)}` } : message,
+  );
 }
 
 /** The special tokens of tokenizer_config.json by name, such as bos_token. */

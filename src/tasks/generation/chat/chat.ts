@@ -11,7 +11,7 @@ import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate, type Conversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
+import { ChatTemplate, type TemplateConversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -19,7 +19,7 @@ import { type ChatMessage, type Tool, type ToolCall, checkConversation } from ".
 const maxAnswerTokens = 4096;
 
 /** The model's message in a conversation. */
-export interface AnswerMessage extends ChatMessage {
+export interface ChatAnswerMessage extends ChatMessage {
   readonly role: "assistant";
   readonly content: string;
 }
@@ -27,7 +27,7 @@ export interface AnswerMessage extends ChatMessage {
 /** One answer. */
 export interface ChatAnswer extends Omit<GeneratedText, "text" | "finishReason"> {
   /** The message to add to the conversation. */
-  readonly message: AnswerMessage;
+  readonly message: ChatAnswerMessage;
   /** As for texts; "toolCalls" if the model calls tools. */
   readonly finishReason: GeneratedText["finishReason"] | "toolCalls";
 }

@@ -4,7 +4,7 @@
  * macros and variables.
  */
 import { type ErrorCode, InferyardError } from "../../../contract/errors.ts";
-import { type ChatMessage, type ChatRole, getText } from "./messages.ts";
+import { type ChatMessage, type ChatRole, getMessageText } from "./messages.ts";
 
 /** Renders a short conversation with one template. */
 export type RenderProbe = (messages: readonly ChatMessage[]) => Promise<string>;
@@ -45,7 +45,7 @@ export class ContentForms {
     if (needing.size === 0 && withLists.size === 0) return messages;
     return messages.map((message) => {
       const { role, content } = message;
-      if (typeof content === "object") return taking.has(role) ? message : { ...message, content: getText(message) };
+      if (typeof content === "object") return taking.has(role) ? message : { ...message, content: getMessageText(message) };
       if (!needing.has(role)) return message;
       return { ...message, content: content === undefined || content === "" ? [] : [{ type: "text", text: content }] };
     });

@@ -65,7 +65,7 @@ export function checkConversation(messages: readonly ChatMessage[], tools: reado
 }
 
 /** The text of a message; parts are joined by line ends. */
-export function getText({ content = "" }: Pick<ChatMessage, "content">): string {
+export function getMessageText({ content = "" }: Pick<ChatMessage, "content">): string {
   return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
 }
 

@@ -1,7 +1,7 @@
 /** A grammar that a host has compiled, with the states and masks that texts have asked for: what is known is not asked for again. */
 import { InferyardError } from "../../../contract/errors.ts";
-import type { CompiledFacts, GrammarHost, HostCall, HostedGrammar } from "./grammar-host.ts";
-import type { StateFacts, TextStart } from "./loaded-grammar.ts";
+import type { CompiledFacts, GrammarHost, GrammarCall, HostedGrammar } from "./grammar-host.ts";
+import type { StateFacts, ConstraintStart } from "./loaded-grammar.ts";
 
 /** Memory for the states and masks of one grammar, in bytes. */
 const maxStateBytes = 2 ** 24;
@@ -26,7 +26,7 @@ export interface GrammarState {
 
 /** A text of a grammar: how it came to its state. */
 export interface GrammarText {
-  readonly start: TextStart;
+  readonly start: ConstraintStart;
   readonly tokens: readonly number[];
   readonly state: GrammarState;
 }
@@ -84,14 +84,14 @@ export class CompiledGrammar {
   }
 
   /** The state after some tokens. */
-  async open(start: TextStart, tokens: readonly number[], call: HostCall): Promise<GrammarState> {
+  async open(start: ConstraintStart, tokens: readonly number[], call: GrammarCall): Promise<GrammarState> {
     const { home, result } = await this.#host.perform(this.#grammar, "open", { start, tokens }, call);
     if (result === undefined) throw lostState();
     return this.#getState(home, result);
   }
 
   /** The state after one more token. Throws RUN_FAILED if the token may not follow, and INPUT_INVALID if reading it exceeds a limit. */
-  async advance({ start, tokens, state }: GrammarText, token: number, call: HostCall): Promise<GrammarState> {
+  async advance({ start, tokens, state }: GrammarText, token: number, call: GrammarCall): Promise<GrammarState> {
     const known = state.next.get(token);
     if (known !== undefined) return known;
     const { home: expected, state: number } = state.address;
@@ -103,7 +103,7 @@ export class CompiledGrammar {
   }
 
   /** The tokens that may follow, a bit for each; end tokens are not among them. Callers do not change the mask. Throws as `advance`. */
-  mask(text: GrammarText, call: HostCall): Promise<Uint32Array> {
+  mask(text: GrammarText, call: GrammarCall): Promise<Uint32Array> {
     const { state } = text;
     if (state.mask !== undefined) return state.mask;
     const mask = this.#askMask(text, call);
@@ -113,7 +113,7 @@ export class CompiledGrammar {
     return mask;
   }
 
-  async #askMask({ start, tokens, state }: GrammarText, call: HostCall): Promise<Uint32Array> {
+  async #askMask({ start, tokens, state }: GrammarText, call: GrammarCall): Promise<Uint32Array> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const { home, state: number } = state.address;
       const asked = { ...call, home: number === 0 ? undefined : home };

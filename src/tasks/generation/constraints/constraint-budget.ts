@@ -110,14 +110,14 @@ export class ConstraintBudget {
     const limit = this.limits[unit];
     return new InferyardError(
       "INPUT_INVALID",
-      `${getName(place)}: compiling it needs more than ${limit} ${units[unit]}, the limit of one constraint`,
+      `${getPlaceName(place)}: compiling it needs more than ${limit} ${units[unit]}, the limit of one constraint`,
       { remedy: "simplify the constraint, or raise the limit", data: { refused: true, ...place, unit, number, limit } },
     );
   }
 }
 
 /** How messages name a place in a constraint. */
-export function getName({ keyword, pointer, line }: ConstraintPlace = {}): string {
+export function getPlaceName({ keyword, pointer, line }: ConstraintPlace = {}): string {
   if (line !== undefined) return `line ${line} of the grammar`;
   if (pointer === undefined) return "the constraint";
   return keyword === undefined ? `the schema at "${pointer}"` : `the schema at "${pointer}", keyword "${keyword}"`;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { GrammarCache } from "./grammar-cache.ts";
-import { type HostCall, type HostedGrammar, LocalGrammarHost } from "./grammar-host.ts";
+import { type GrammarCall, type HostedGrammar, LocalGrammarHost } from "./grammar-host.ts";
 import { type TextConstraint, constraintSource } from "./text-constraint.ts";
 import { ClientTime } from "./threads/client-time.ts";
-import { type TokenSource, TokenVocabulary, readVocabulary } from "./token-vocabulary.ts";
+import { type VocabularySource, TokenVocabulary, readTokenVocabulary } from "./token-vocabulary.ts";
 
 const words = ["a", "b", "ab", "c"];
-const tokenizer: TokenSource = {
+const tokenizer: VocabularySource = {
   vocabularySize: words.length,
   tokenToId: (token) => (words.includes(token) ? words.indexOf(token) : undefined),
   idToToken: (id) => words[id],
@@ -23,7 +23,7 @@ class WatchedHost extends LocalGrammarHost {
   readonly signals: (AbortSignal | undefined)[] = [];
   started: Promise<void> = Promise.resolve();
 
-  override async compile(grammar: HostedGrammar, host: HostCall = call) {
+  override async compile(grammar: HostedGrammar, host: GrammarCall = call) {
     this.compiled.push(patternOf(grammar));
     this.signals.push(host.signal);
     await this.started;
@@ -105,7 +105,7 @@ describe("compiled grammars", () => {
 });
 
 it("a vocabulary in shared memory is the same", () => {
-  const [own, shared] = [false, true].map((isShared) => new TokenVocabulary(readVocabulary(tokenizer, { isShared }))) as [
+  const [own, shared] = [false, true].map((isShared) => new TokenVocabulary(readTokenVocabulary(tokenizer, { isShared }))) as [
     TokenVocabulary,
     TokenVocabulary,
   ];

@@ -3,7 +3,7 @@ import { abortable } from "../../../concurrency/abortable.ts";
 import { SingleFlight } from "../../../concurrency/single-flight.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { CompiledGrammar } from "./compiled-grammar.ts";
-import type { GrammarHost, HostCall, HostTokenizer, HostedGrammar } from "./grammar-host.ts";
+import type { GrammarHost, GrammarCall, HostTokenizer, HostedGrammar } from "./grammar-host.ts";
 import type { GrammarSource } from "./grammar-source.ts";
 import type { VocabularyTables } from "./token-vocabulary.ts";
 
@@ -44,7 +44,7 @@ export class GrammarCache {
   }
 
   /** The compiled grammar. Throws INPUT_INVALID if the model has no tokenizer, and errors of compiling. */
-  async get({ text, kept = new Set() }: GrammarSource, call: HostCall): Promise<CompiledGrammar> {
+  async get({ text, kept = new Set() }: GrammarSource, call: GrammarCall): Promise<CompiledGrammar> {
     const { tokenizer } = this.#parts;
     if (tokenizer === undefined) {
       throw new InferyardError("INPUT_INVALID", "the model has no tokenizer, so that its texts cannot be constrained", {

@@ -2,16 +2,16 @@
 import type { TextSettings } from "../../../models/manifest.ts";
 import { type GrammarOperations, LoadedGrammar, type StateFacts } from "./loaded-grammar.ts";
 import {
-  type TokenSource,
+  type VocabularySource,
   TokenVocabulary,
   type VocabularyOptions,
   type VocabularyTables,
-  readVocabulary,
+  readTokenVocabulary,
 } from "./token-vocabulary.ts";
 
 /** The tokenizer of a model, and the source from which another thread loads it. */
 export interface HostTokenizer {
-  readonly tokenizer: TokenSource;
+  readonly tokenizer: VocabularySource;
   readonly settings: TextSettings | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface CompiledFacts {
 }
 
 /** For whom a host works. */
-export interface HostCall {
+export interface GrammarCall {
   /** Identifies the client, whose time is limited. */
   readonly client: string;
   readonly signal?: AbortSignal | undefined;
@@ -50,13 +50,13 @@ export interface GrammarHost {
    * Compiles a grammar. Throws INPUT_INVALID for a constraint that is invalid, not supported or above a limit, RATE_LIMITED for a client that has used up its time,
    * and ABORTED.
    */
-  compile(grammar: HostedGrammar, call: HostCall): Promise<CompiledFacts>;
+  compile(grammar: HostedGrammar, call: GrammarCall): Promise<CompiledFacts>;
   /** Performs an operation on a grammar, which is compiled again if its home is gone. `home`: the home of the state in `args`; in another one the result is undefined. */
   perform<Name extends keyof GrammarOperations>(
     grammar: HostedGrammar,
     operation: Name,
     args: GrammarOperations[Name]["args"],
-    call: HostCall & { readonly home?: number | undefined },
+    call: GrammarCall & { readonly home?: number | undefined },
   ): Promise<Housed<GrammarOperations[Name]["result"] | undefined>>;
   /** Frees the resources of a grammar. */
   drop(grammar: HostedGrammar): void;
@@ -68,7 +68,7 @@ export class LocalGrammarHost implements GrammarHost {
   readonly #grammars = new WeakMap<HostedGrammar, LoadedGrammar>();
 
   async readVocabulary({ tokenizer }: HostTokenizer, options: VocabularyOptions): Promise<VocabularyTables> {
-    return readVocabulary(tokenizer, options);
+    return readTokenVocabulary(tokenizer, options);
   }
 
   async compile(grammar: HostedGrammar): Promise<CompiledFacts> {

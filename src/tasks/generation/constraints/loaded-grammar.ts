@@ -18,13 +18,13 @@ export interface StateFacts {
 }
 
 /** Where a constrained text begins: with the first token, or with the remainder of the token that ended the text before it. */
-export type TextStart = { readonly rest?: string };
+export type ConstraintStart = { readonly rest?: string };
 
 /** Operations on a loaded grammar. A result of undefined: the state has been dropped, and is computed again with `open`. */
 export interface GrammarOperations {
   /** The state after some tokens. */
   readonly open: {
-    readonly args: { readonly start: TextStart; readonly tokens: readonly number[] };
+    readonly args: { readonly start: ConstraintStart; readonly tokens: readonly number[] };
     readonly result: StateFacts;
   };
   /** The state after one more token. */
@@ -105,7 +105,7 @@ export class LoadedGrammar {
     },
   };
 
-  #open({ rest }: TextStart, tokens: readonly number[]): StateFacts {
+  #open({ rest }: ConstraintStart, tokens: readonly number[]): StateFacts {
     const first = this.#machine.start;
     if (rest === undefined && tokens.length === 0) return this.start;
     let state = rest === undefined ? first : this.#behind(rest);

@@ -3,11 +3,11 @@ import { isJsonObject } from "../../../formats/json/exact-json.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { WordTrie } from "./automata/words.ts";
 import { withinBudget } from "./constraint-budget.ts";
-import { type GrammarNode, text } from "./grammar/grammar.ts";
+import { type GrammarNode, textNode } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
 import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
-import { refusal } from "./refusal.ts";
+import { constraintRefusal } from "./refusal.ts";
 import { type SchemaSettings, anyJson, compileSchema } from "./schema/compile-schema.ts";
 
 /** Constraint on a generated text. */
@@ -44,25 +44,25 @@ export function compileConstraint(constraint: TextConstraint, settings: SchemaSe
 
 function compileByType(constraint: TextConstraint, settings: SchemaSettings): GrammarNode {
   if (!isJsonObject(constraint) || !types.includes(constraint.type))
-    throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
+    throw constraintRefusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":
       return anyJson(constraint.value === "object" ? "object" : undefined);
     case "schema":
       return compileSchema(constraint.schema, settings);
     case "regex": {
-      if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
-      return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));
+      if (typeof constraint.pattern !== "string") throw constraintRefusal("its pattern is a string", "correct it");
+      return textNode(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));
     }
     case "choice": {
       const { choices } = constraint;
       if (!Array.isArray(choices) || choices.length === 0 || choices.some((word) => typeof word !== "string" || word === "")) {
-        throw refusal("its choices are a list of strings that are not empty", "correct it");
+        throw constraintRefusal("its choices are a list of strings that are not empty", "correct it");
       }
-      return text(WordTrie.of(choices));
+      return textNode(WordTrie.of(choices));
     }
     case "grammar":
-      if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");
+      if (typeof constraint.grammar !== "string") throw constraintRefusal("its grammar is a string", "correct it");
       return isLark(constraint.grammar) ? parseLark(constraint.grammar) : parseGbnf(constraint.grammar);
     default:
       return constraint satisfies never;

@@ -1,6 +1,6 @@
 /** One text that must fit a grammar, as it grows. */
 import type { CompiledGrammar, GrammarState } from "./compiled-grammar.ts";
-import type { TextStart } from "./loaded-grammar.ts";
+import type { ConstraintStart } from "./loaded-grammar.ts";
 import { clearBit, setBit } from "./token-vocabulary.ts";
 
 /** A constraint, and the place in the text from which it applies. */
@@ -19,7 +19,7 @@ export class TokenConstraint {
   readonly #endTokens: readonly number[];
   /** What the text must contain before the constraint begins. */
   #after: string | undefined;
-  #start: TextStart = {};
+  #start: ConstraintStart = {};
   /** Whether `#state` is the state of the text; false until the state of a text that continues another one is known. */
   #isOpen: boolean;
   readonly #tokens: number[] = [];
@@ -89,7 +89,7 @@ export class TokenConstraint {
     this.#grammar.leave();
   }
 
-  async #open(start: TextStart): Promise<void> {
+  async #open(start: ConstraintStart): Promise<void> {
     this.#start = start;
     this.#state = await this.#grammar.open(start, [], { client: this.#client });
     this.#isOpen = true;

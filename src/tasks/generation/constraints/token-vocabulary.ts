@@ -3,7 +3,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { TokenBytes, commonTokens } from "../../../tokenizers/token-bytes.ts";
 
 /** Members of a tokenizer that this module uses. */
-export type TokenSource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken" | "vocabularySize">;
+export type VocabularySource = Pick<Tokenizer, "decode" | "tokenToId" | "idToToken" | "vocabularySize">;
 
 /** Typed arrays over memory that threads share, or over their own. */
 type Bytes = Uint8Array;
@@ -58,7 +58,7 @@ const maxTokenBytes = 65_535;
 const maxPlainLength = 64;
 
 /** Reads the tokens of a tokenizer. */
-export function readVocabulary(tokenizer: TokenSource, options: VocabularyOptions = {}): VocabularyTables {
+export function readTokenVocabulary(tokenizer: VocabularySource, options: VocabularyOptions = {}): VocabularyTables {
   const { size = tokenizer.vocabularySize, kept = new Set(), isShared = false } = options;
   const tokenBytes = new TokenBytes(tokenizer);
   const bytes = bytesOfTokens(tokenizer, tokenBytes, kept).slice(0, size);
@@ -233,7 +233,7 @@ const encoder = new TextEncoder();
 
 /** Only tokens that differ. */
 function getFirstBytes(
-  tokenizer: TokenSource,
+  tokenizer: VocabularySource,
   tokenBytes: TokenBytes,
   bytes: readonly (Uint8Array | undefined)[],
 ): ReadonlyMap<number, Uint8Array> {
@@ -250,7 +250,7 @@ function getFirstBytes(
 
 /** The bytes that each token adds to a text. */
 function bytesOfTokens(
-  tokenizer: TokenSource,
+  tokenizer: VocabularySource,
   tokenBytes: TokenBytes,
   kept: ReadonlySet<string>,
 ): readonly (Uint8Array | undefined)[] {

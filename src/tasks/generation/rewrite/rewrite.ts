@@ -33,7 +33,7 @@ export async function prepareRewrite(
 }
 
 /** Throws MODEL_UNSUPPORTED for a model whose class is decoder-only, before the model is loaded. */
-export function requireEncoder(manifest: Manifest): void {
+export function requireRewriteEncoder(manifest: Manifest): void {
   const isDecoder = ({ architecture = "" }: Variant): boolean => /(?:ForCausalLM|LMHeadModel)$/.test(architecture);
   if (manifest.variants.every(isDecoder)) throw cannotRewrite(manifest, "encoder", "use `generate` or `chat`");
 }

@@ -4,7 +4,7 @@ import type { SchedulingKey } from "../../../runtime/scheduling/scheduling-key.t
 import type { CachedSequence } from "./cached-sequence.ts";
 
 /** Whose sequences they are. */
-export type Client = Pick<SchedulingKey, "client" | "priority">;
+export type SchedulerClient = Pick<SchedulingKey, "client" | "priority">;
 
 /** The groups of one client and priority. */
 export interface ClientGroups {
@@ -19,7 +19,7 @@ export interface ClientGroups {
 }
 
 /** The groups of a client, without any yet. */
-export function clientGroups({ client, priority }: Client): ClientGroups {
+export function clientGroups({ client, priority }: SchedulerClient): ClientGroups {
   return {
     key: clientKey({ client, priority }),
     weight: priorityWeights[priority],
@@ -30,7 +30,7 @@ export function clientGroups({ client, priority }: Client): ClientGroups {
 }
 
 /** Identifies a client with a priority. */
-export function clientKey({ client, priority }: Client): string {
+export function clientKey({ client, priority }: SchedulerClient): string {
   return `${priority} ${client}`;
 }
 

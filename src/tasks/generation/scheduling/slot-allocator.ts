@@ -9,11 +9,18 @@
  *
  * A group that loses its slots is parked. Parked groups of a client precede groups that have not begun, and take turns with running ones.
  */
-import { type Client, type ClientGroups, type GroupSize, SequenceGroup, clientGroups, clientKey } from "./sequence-group.ts";
+import {
+  type SchedulerClient,
+  type ClientGroups,
+  type GroupSize,
+  SequenceGroup,
+  clientGroups,
+  clientKey,
+} from "./sequence-group.ts";
 import { TokenCounters } from "./token-counters.ts";
 
 /** Limits of the slots. */
-export interface SlotLimits {
+export interface SlotAllocatorLimits {
   /** Sequences that run at once. */
   readonly maxSequences: number;
   /** Tokens of each sequence of a group in one turn. */
@@ -30,7 +37,7 @@ const maxPromptTurns = 8;
 
 /** The slots of one model. */
 export class SlotAllocator {
-  readonly #limits: SlotLimits;
+  readonly #limits: SlotAllocatorLimits;
   readonly #counters = new TokenCounters();
   readonly #clients = new Map<string, ClientGroups>();
   readonly #running = new Set<SequenceGroup>();
@@ -40,7 +47,7 @@ export class SlotAllocator {
   #used = 0;
   #preemptions = 0;
 
-  constructor(limits: SlotLimits) {
+  constructor(limits: SlotAllocatorLimits) {
     this.#limits = limits;
   }
 
@@ -80,7 +87,7 @@ export class SlotAllocator {
   }
 
   /** Adds a group, which waits. `begin` is called when it gets its slots. */
-  add(client: Client, size: GroupSize, begin: () => void): SequenceGroup {
+  add(client: SchedulerClient, size: GroupSize, begin: () => void): SequenceGroup {
     const key = clientKey(client);
     let owner = this.#clients.get(key);
     if (owner === undefined) {

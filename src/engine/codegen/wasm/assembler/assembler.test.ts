@@ -8,7 +8,7 @@ import type { I32, Local } from "./expression.ts";
 import { detectWasmFeatures } from "./features.ts";
 import type { FunctionBuilder } from "./function-builder.ts";
 import { ModuleBuilder, importNames } from "./module-builder.ts";
-import { f32, f64, i32, i64, select } from "./scalar.ts";
+import { f32, f64, i32, i64, selectValue } from "./scalar.ts";
 import { acrossLanes, f32x4, i32x4, shuffle32, v128 } from "./vector.ts";
 import { wasmHost } from "./webassembly.ts";
 
@@ -68,7 +68,7 @@ describe("control", () => {
       f.when(
         i32.ltS(x, i32.const(0)),
         () => f.set(result, i32.const(-1)),
-        () => f.set(result, select(i32.gtS(x, i32.const(100)), i32.const(2), i32.const(1))),
+        () => f.set(result, selectValue(i32.gtS(x, i32.const(100)), i32.const(2), i32.const(1))),
       );
       return result;
     });

@@ -3,11 +3,14 @@ import { type Bytes, unsigned } from "./encoding.ts";
 import { type Expression, type I32, type Statement, type ValueType, expression } from "./expression.ts";
 
 /** The generator of an instruction with one operand. */
-export type Unary<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
+export type UnaryInstruction<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
 /** The generator of an instruction with two operands. */
-export type Binary<Of extends ValueType, To extends ValueType = Of> = (a: Expression<Of>, b: Expression<Of>) => Expression<To>;
+export type BinaryInstruction<Of extends ValueType, To extends ValueType = Of> = (
+  a: Expression<Of>,
+  b: Expression<Of>,
+) => Expression<To>;
 /** A load from `address` + `offset` bytes. The constant offset is part of the instruction and takes no time. */
-export type Load<To extends ValueType> = (address: I32, offset?: number) => Expression<To>;
+export type LoadInstruction<To extends ValueType> = (address: I32, offset?: number) => Expression<To>;
 /** The generator of an instruction that stores `value` at `address` + `offset` bytes. */
 export type Store<Of extends ValueType> = (address: I32, value: Expression<Of>, offset?: number) => Statement;
 
@@ -32,10 +35,10 @@ export function unaries<Table extends Opcodes, Of extends ValueType, To extends 
   encode: Encode,
   _of: Of,
   to: To,
-): Named<Table, Unary<Of, To>> {
+): Named<Table, UnaryInstruction<Of, To>> {
   return mapped(
     table,
-    (opcode): Unary<Of, To> =>
+    (opcode): UnaryInstruction<Of, To> =>
       (value) =>
         expression(to, value.code, encode(opcode)),
   );
@@ -47,10 +50,10 @@ export function binaries<Table extends Opcodes, Of extends ValueType, To extends
   encode: Encode,
   _of: Of,
   to: To,
-): Named<Table, Binary<Of, To>> {
+): Named<Table, BinaryInstruction<Of, To>> {
   return mapped(
     table,
-    (opcode): Binary<Of, To> =>
+    (opcode): BinaryInstruction<Of, To> =>
       (a, b) =>
         expression(to, a.code, b.code, encode(opcode)),
   );
@@ -61,10 +64,10 @@ export function loads<Table extends Readonly<Record<string, readonly [opcode: nu
   table: Table,
   encode: Encode,
   to: To,
-): Named<Table, Load<To>> {
+): Named<Table, LoadInstruction<To>> {
   return mapped(
     table,
-    ([opcode, alignment]): Load<To> =>
+    ([opcode, alignment]): LoadInstruction<To> =>
       (address, offset = 0) =>
         expression(to, address.code, encode(opcode), alignment, unsigned(offset)),
   );

@@ -11,11 +11,11 @@ import {
   expression,
 } from "./expression.ts";
 import {
-  type Binary,
-  type Load,
+  type BinaryInstruction,
+  type LoadInstruction,
   type Named,
   type Store,
-  type Unary,
+  type UnaryInstruction,
   binaries,
   loads,
   plain,
@@ -72,12 +72,12 @@ const f64Binary = { add: 0xa0, mul: 0xa2 } as const;
 const f64Store = { store: [0x39, 3] } as const;
 
 /** Generators of the instructions on 32-bit integers. */
-export const i32: Named<typeof i32Binary, Binary<"i32">> &
-  Named<typeof i32Load, Load<"i32">> &
+export const i32: Named<typeof i32Binary, BinaryInstruction<"i32">> &
+  Named<typeof i32Load, LoadInstruction<"i32">> &
   Named<typeof i32Store, Store<"i32">> & {
     readonly const: (value: number) => I32;
-    readonly eqz: Unary<"i32">;
-    readonly wrap: Unary<"i64", "i32">;
+    readonly eqz: UnaryInstruction<"i32">;
+    readonly wrap: UnaryInstruction<"i64", "i32">;
   } = {
   const: (value) => expression("i32", 0x41, signed32(value)),
   ...binaries(i32Binary, plain, "i32", "i32"),
@@ -88,16 +88,16 @@ export const i32: Named<typeof i32Binary, Binary<"i32">> &
 };
 
 /** Generators of the instructions on 64-bit integers. */
-export const i64: Named<typeof i64Binary, Binary<"i64">> &
-  Named<typeof i64Compare, Binary<"i64", "i32">> &
-  Named<typeof i64Load, Load<"i64">> &
+export const i64: Named<typeof i64Binary, BinaryInstruction<"i64">> &
+  Named<typeof i64Compare, BinaryInstruction<"i64", "i32">> &
+  Named<typeof i64Load, LoadInstruction<"i64">> &
   Named<typeof i64Store, Store<"i64">> & {
     readonly const: (value: bigint) => I64;
-    readonly extendI32S: Unary<"i32", "i64">;
-    readonly extendI32U: Unary<"i32", "i64">;
+    readonly extendI32S: UnaryInstruction<"i32", "i64">;
+    readonly extendI32U: UnaryInstruction<"i32", "i64">;
     /** Saturating; NaN gives 0. */
-    readonly truncSatF32S: Unary<"f32", "i64">;
-    readonly truncSatF64S: Unary<"f64", "i64">;
+    readonly truncSatF32S: UnaryInstruction<"f32", "i64">;
+    readonly truncSatF64S: UnaryInstruction<"f64", "i64">;
   } = {
   const: (value) => expression("i64", 0x42, signed64(value)),
   ...binaries(i64Binary, plain, "i64", "i64"),
@@ -110,14 +110,14 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
 };
 
 /** Generators of the instructions on float32. */
-export const f32: Named<typeof f32Binary, Binary<"f32">> &
-  Named<typeof f32Compare, Binary<"f32", "i32">> &
-  Named<typeof f32Load, Load<"f32">> &
+export const f32: Named<typeof f32Binary, BinaryInstruction<"f32">> &
+  Named<typeof f32Compare, BinaryInstruction<"f32", "i32">> &
+  Named<typeof f32Load, LoadInstruction<"f32">> &
   Named<typeof f32Store, Store<"f32">> & {
     readonly const: (value: number) => F32;
-    readonly convertI32S: Unary<"i32", "f32">;
-    readonly convertI64S: Unary<"i64", "f32">;
-    readonly demote: Unary<"f64", "f32">;
+    readonly convertI32S: UnaryInstruction<"i32", "f32">;
+    readonly convertI64S: UnaryInstruction<"i64", "f32">;
+    readonly demote: UnaryInstruction<"f64", "f32">;
   } = {
   const: (value) => expression("f32", 0x43, float32Bytes(value)),
   ...binaries(f32Binary, plain, "f32", "f32"),
@@ -130,11 +130,11 @@ export const f32: Named<typeof f32Binary, Binary<"f32">> &
 };
 
 /** Generators of the instructions on float64. */
-export const f64: Named<typeof f64Binary, Binary<"f64">> &
+export const f64: Named<typeof f64Binary, BinaryInstruction<"f64">> &
   Named<typeof f64Store, Store<"f64">> & {
     readonly const: (value: number) => F64;
-    readonly promote: Unary<"f32", "f64">;
-    readonly convertI64S: Unary<"i64", "f64">;
+    readonly promote: UnaryInstruction<"f32", "f64">;
+    readonly convertI64S: UnaryInstruction<"i64", "f64">;
   } = {
   const: (value) => expression("f64", 0x44, float64Bytes(value)),
   ...binaries(f64Binary, plain, "f64", "f64"),
@@ -149,7 +149,7 @@ export function copyMemory(target: I32, source: I32, bytes: I32): Statement {
 }
 
 /** Generates `whenTrue` where the condition is not 0, else `whenFalse`. Both are evaluated. */
-export function select<Type extends ValueType>(
+export function selectValue<Type extends ValueType>(
   condition: I32,
   whenTrue: Expression<Type>,
   whenFalse: Expression<Type>,

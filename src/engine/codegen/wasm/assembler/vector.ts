@@ -12,11 +12,11 @@ import {
   expression,
 } from "./expression.ts";
 import {
-  type Binary,
-  type Load,
+  type BinaryInstruction,
+  type LoadInstruction,
   type Named,
   type Store,
-  type Unary,
+  type UnaryInstruction,
   binaries,
   loads,
   simd,
@@ -151,11 +151,11 @@ const i16x8Shifts = { shl: 0x8b, shrU: 0x8d } as const;
 export type Shift = (value: V128, bits: I32) => V128;
 
 /** Generators of loads, stores and bitwise instructions on vectors. */
-export const v128: Named<typeof v128Binary, Binary<"v128">> &
-  Named<typeof v128Load, Load<"v128">> & {
+export const v128: Named<typeof v128Binary, BinaryInstruction<"v128">> &
+  Named<typeof v128Load, LoadInstruction<"v128">> & {
     readonly store: Store<"v128">;
-    readonly not: Unary<"v128">;
-    readonly anyTrue: Unary<"v128", "i32">;
+    readonly not: UnaryInstruction<"v128">;
+    readonly anyTrue: UnaryInstruction<"v128", "i32">;
     readonly zero: V128;
     readonly const: (bytes: Bytes) => V128;
     /** The bits of `whenSet` where the mask is 1, of `whenClear` where it is 0. */
@@ -184,9 +184,9 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on four float32 lanes. */
-export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
-  Named<typeof f32x4Unary, Unary<"v128">> & {
-    readonly splat: Unary<"f32", "v128">;
+export const f32x4: Named<typeof f32x4Binary, BinaryInstruction<"v128">> &
+  Named<typeof f32x4Unary, UnaryInstruction<"v128">> & {
+    readonly splat: UnaryInstruction<"f32", "v128">;
     readonly const: (value: number) => V128;
     readonly extractLane: (value: V128, lane: number) => F32;
     readonly replaceLane: (value: V128, lane: number, by: F32) => V128;
@@ -203,10 +203,10 @@ export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on two float64 lanes. */
-export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
-  Named<typeof f64x2Unary, Unary<"v128">> & {
+export const f64x2: Named<typeof f64x2Binary, BinaryInstruction<"v128">> &
+  Named<typeof f64x2Unary, UnaryInstruction<"v128">> & {
     readonly const: (value: number) => V128;
-    readonly splat: Unary<"f64", "v128">;
+    readonly splat: UnaryInstruction<"f64", "v128">;
     readonly extractLane: (value: V128, lane: number) => F64;
     readonly replaceLane: (value: V128, lane: number, by: F64) => V128;
   } = {
@@ -219,10 +219,10 @@ export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on four 32-bit integer lanes. */
-export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
-  Named<typeof i32x4Unary, Unary<"v128">> &
+export const i32x4: Named<typeof i32x4Binary, BinaryInstruction<"v128">> &
+  Named<typeof i32x4Unary, UnaryInstruction<"v128">> &
   Named<typeof shifts, Shift> & {
-    readonly splat: Unary<"i32", "v128">;
+    readonly splat: UnaryInstruction<"i32", "v128">;
     readonly const: (value: number) => V128;
     readonly extractLane: (value: V128, lane: number) => I32;
     readonly replaceLane: (value: V128, lane: number, by: I32) => V128;
@@ -239,9 +239,9 @@ export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on two 64-bit integer lanes. */
-export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
-  Named<typeof i64x2Unary, Unary<"v128">> & {
-    readonly splat: Unary<"i64", "v128">;
+export const i64x2: Named<typeof i64x2Binary, BinaryInstruction<"v128">> &
+  Named<typeof i64x2Unary, UnaryInstruction<"v128">> & {
+    readonly splat: UnaryInstruction<"i64", "v128">;
     readonly extractLane: (value: V128, lane: number) => I64;
     readonly replaceLane: (value: V128, lane: number, by: I64) => V128;
   } = {
@@ -253,9 +253,9 @@ export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on eight 16-bit integer lanes. */
-export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
-  Named<typeof i16x8Unary, Unary<"v128">> &
-  Named<typeof i16x8Shifts, Shift> & { readonly splat: Unary<"i32", "v128"> } = {
+export const i16x8: Named<typeof i16x8Binary, BinaryInstruction<"v128">> &
+  Named<typeof i16x8Unary, UnaryInstruction<"v128">> &
+  Named<typeof i16x8Shifts, Shift> & { readonly splat: UnaryInstruction<"i32", "v128"> } = {
   ...binaries(i16x8Binary, simd, "v128", "v128"),
   ...unaries(i16x8Unary, simd, "v128", "v128"),
   ...unaries({ splat: 0x10 } as const, simd, "i32", "v128"),
@@ -264,7 +264,7 @@ export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
 };
 
 /** Generators of the instructions on sixteen 8-bit integer lanes. */
-export const i8x16: Named<typeof i8x16Binary, Binary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
+export const i8x16: Named<typeof i8x16Binary, BinaryInstruction<"v128">> & { readonly splat: UnaryInstruction<"i32", "v128"> } = {
   ...binaries(i8x16Binary, simd, "v128", "v128"),
   ...unaries({ splat: 0x0f } as const, simd, "i32", "v128"),
 };
@@ -276,7 +276,7 @@ export function shuffle32(a: V128, b: V128, lanes: readonly [number, number, num
 }
 
 /** Reduces four lanes with `combine`: lanes 0 and 2, lanes 1 and 3, then the two results. The result is in every lane. */
-export function acrossLanes(value: V128, combine: Binary<"v128">): V128 {
+export function acrossLanes(value: V128, combine: BinaryInstruction<"v128">): V128 {
   const halves = combine(value, shuffle32(value, value, [2, 3, 0, 1]));
   return combine(halves, shuffle32(halves, halves, [1, 0, 3, 2]));
 }

@@ -3,7 +3,7 @@ import type { Activation } from "../../../ir/operations.ts";
 import type { V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4 } from "../assembler/vector.ts";
-import { erf } from "./error-function.ts";
+import { emitErf } from "./error-function.ts";
 import { clampedExp, sigmoid } from "./exponential.ts";
 import { tanh } from "./hyperbolic.ts";
 
@@ -31,7 +31,7 @@ export function activate(f: FunctionBuilder, activation: Activation, x: V128): V
     case "gelu": {
       const value = f.value(x);
       const half = f.value(f32x4.mul(value, f32x4.const(0.5)));
-      return f.madd(half, erf(f, f32x4.mul(value, f32x4.const(Math.SQRT1_2))), half);
+      return f.madd(half, emitErf(f, f32x4.mul(value, f32x4.const(Math.SQRT1_2))), half);
     }
   }
 }

@@ -16,7 +16,7 @@ const denominator = [
 ];
 
 /** erf(x) of four float32 lanes. Error below 7 units in the last place (relative 4e-7); below 4 where the machine has fused multiply-add. */
-export function erf(f: FunctionBuilder, x: V128): Local<"v128"> {
+export function emitErf(f: FunctionBuilder, x: V128): Local<"v128"> {
   const inside = f.value(clamp(x, -saturation, saturation));
   const square = f.value(f32x4.mul(inside, inside));
   const above = f32x4.mul(inside, polynomial(f, square, numerator));

@@ -6,8 +6,8 @@ import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota }
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { matmul } from "../math/matrix-products.ts";
-import { perColumn, integerMatmul } from "../quantization/quantization.ts";
+import { matmulOperator } from "../math/matrix-products.ts";
+import { perColumn, integerMatmulOperator } from "../quantization/quantization.ts";
 
 /**
  * An integer mask as an additive one that broadcasts to [N, heads, L, S]. It may be [N, S] for keys, [N, L, S] for pairs, [N, 1, M, M] for all positions up to
@@ -52,7 +52,7 @@ function attention(call: OperatorCall): readonly Value[] {
   if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("past_present_share_buffer is not supported");
   call.ignore("rotary_embedding_dim");
   const weights = widened(call, call.tensor(1));
-  const product = matmul(call, widened(call, call.tensor(0)), weights);
+  const product = matmulOperator(call, widened(call, call.tensor(0)), weights);
   const bias = widenedIfGiven(call, 2);
   const all = bias === undefined ? product : call.binary("add", product, bias);
   const outputs = attendToProjections(call, all, call.tensorIfGiven(3), widenedIfGiven(call, 4), widenedIfGiven(call, 5));
@@ -62,7 +62,7 @@ function attention(call: OperatorCall): readonly Value[] {
 /** QAttention: Attention with 8-bit x and weights. Inputs: x, weights, biases, scales of both, mask, zero points of both, past. */
 function quantizedAttention(call: OperatorCall): readonly Value[] {
   if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("past_present_share_buffer is not supported");
-  const sums = integerMatmul(call, [0, 6, 1, 7]);
+  const sums = integerMatmulOperator(call, [0, 6, 1, 7]);
   const scale = call.binary(
     "mul",
     perColumn(call, widened(call, call.tensor(3))),

@@ -5,7 +5,7 @@ import { rmsNormalize, inverseStandardDeviation } from "../nn/normalizations.ts"
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened, widened, widenedIfGiven } from "../precision.ts";
-import { gemm, matmul } from "../math/matrix-products.ts";
+import { gemm, matmulOperator } from "../math/matrix-products.ts";
 import { convolution } from "../nn/convolutions.ts";
 import { getActivation } from "../nn/recurrent-activations.ts";
 
@@ -78,7 +78,7 @@ const fusedMatmul = computeWidened((call, a) => {
   const b = widened(call, call.tensor(1));
   const one = permuted(call, a, call.int("transA", 0) === 1, call.int("transBatchA", 0) === 1);
   const other = permuted(call, b, call.int("transB", 0) === 1, call.int("transBatchB", 0) === 1);
-  const product = matmul(call, one, other);
+  const product = matmulOperator(call, one, other);
   const alpha = call.float("alpha", 1);
   return alpha === 1 ? product : call.binary("mul", product, alpha);
 });

@@ -6,8 +6,15 @@ import { toLiteral } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { matmul } from "../math/matrix-products.ts";
-import { perRow, dequantize, dynamicQuantize, perColumn, quantize, integerMatmul } from "../quantization/quantization.ts";
+import { matmulOperator } from "../math/matrix-products.ts";
+import {
+  perRow,
+  dequantize,
+  dynamicQuantize,
+  perColumn,
+  quantizeOperator,
+  integerMatmulOperator,
+} from "../quantization/quantization.ts";
 import { withoutZeroPoint, alignQuantization } from "../quantization/quantized-values.ts";
 
 /** Unpacks integers of `bits` bits from bytes along the last axis, lowest bits first, to int32. */
@@ -47,7 +54,7 @@ function matmulBits(call: OperatorCall): Value {
   if (width !== depth) throw new Error(`A has rows of ${width} elements, and K is ${depth}`);
   const given = call.tensor(1);
   if (given.constant?.storage?.blocks !== undefined)
-    return finished(matmul(call, paddedRows(call, a, at(given.type.shape, 0)), given));
+    return finished(matmulOperator(call, paddedRows(call, a, at(given.type.shape, 0)), given));
   const blocks = Math.ceil(depth / block);
   const whole = call.reshape(unpacked(call, call.tensor(1), bits), [columns, blocks, block]);
   const scales = call.reshape(widened(call, call.tensor(2)), [columns, blocks, 1]);
@@ -55,7 +62,7 @@ function matmulBits(call: OperatorCall): Value {
   const zero = zeroPoints(call, bits, columns, blocks);
   const moved = call.binary("sub", numbers, zero === undefined ? 2 ** (bits - 1) : call.cast(zero, scales.type.dataType));
   const weights = call.slice(call.reshape(call.binary("mul", moved, scales), [columns, blocks * block]), 1, 0, depth);
-  const product = matmul(call, a, call.transpose(weights, [1, 0]));
+  const product = matmulOperator(call, a, call.transpose(weights, [1, 0]));
   return finished(product);
 }
 
@@ -117,13 +124,13 @@ function gatherBlocks(call: OperatorCall): Value {
 function dynamicMatmul(call: OperatorCall): Value {
   const [a, scale, zero] = dynamicQuantize(call, call.tensor(0));
   const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
-  const sums = matmul(call, left, withoutZeroPoint(call, 1, 3));
+  const sums = matmulOperator(call, left, withoutZeroPoint(call, 1, 3));
   return rescaled(call, sums, call.binary("mul", scale, perColumn(call, call.tensor(2))), 4);
 }
 
 /** MatMulIntegerToFloat. Inputs: A, B, scales of both, zero points of both, optional bias. */
 function matmulToFloat(call: OperatorCall): Value {
-  const sums = integerMatmul(call, [0, 4, 1, 5]);
+  const sums = integerMatmulOperator(call, [0, 4, 1, 5]);
   const scale = call.binary("mul", perRow(call, widened(call, call.tensor(2))), perColumn(call, widened(call, call.tensor(3))));
   return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
 }
@@ -141,6 +148,6 @@ export const contribQuantizedProducts: OperatorFamily = {
   "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),
   "com.microsoft:DynamicQuantizeMatMul": since(1, dynamicMatmul),
   "com.microsoft:MatMulIntegerToFloat": since(1, matmulToFloat),
-  "com.microsoft:QuantizeLinear": since(1, quantize),
+  "com.microsoft:QuantizeLinear": since(1, quantizeOperator),
   "com.microsoft:DequantizeLinear": since(1, dequantize),
 };

@@ -93,7 +93,7 @@ function isInfinite(call: OperatorCall): Value {
 }
 
 /** Translates elementwise operators of ai.onnx to graph operations: arithmetic, comparisons, logic, bits, trigonometry, Clip and Where. */
-export const elementwise: OperatorFamily = {
+export const elementwiseOperators: OperatorFamily = {
   Add: arithmetic("add"),
   Sub: arithmetic("sub"),
   Mul: arithmetic("mul"),

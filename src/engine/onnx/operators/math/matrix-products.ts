@@ -4,7 +4,7 @@ import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
 /** ONNX MatMul, as numpy.matmul: a vector counts as a row on the left and as a column on the right. */
-export function matmul(call: OperatorCall, a: Value, b: Value): Value {
+export function matmulOperator(call: OperatorCall, a: Value, b: Value): Value {
   const left = a.type.shape.length === 1 ? call.reshape(a, [1, ...a.type.shape]) : a;
   const right = b.type.shape.length === 1 ? call.reshape(b, [...b.type.shape, 1]) : b;
   const product = call.add({ kind: "matmul" }, left, right);
@@ -36,7 +36,7 @@ function determinant(call: OperatorCall): Value {
 
 /** Translates the ONNX operators MatMul, Gemm and Det (determinants, which the interpreter computes) to graph operations. */
 export const matrixProducts: OperatorFamily = {
-  MatMul: since(1, (call) => matmul(call, call.tensor(0), call.tensor(1))),
+  MatMul: since(1, (call) => matmulOperator(call, call.tensor(0), call.tensor(1))),
   Gemm: since(1, gemm),
   Det: since(11, determinant),
 };

@@ -6,7 +6,7 @@ import type { Value } from "../../../ir/graph.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
-import { matmul } from "../math/matrix-products.ts";
+import { matmulOperator } from "../math/matrix-products.ts";
 import { withoutZeroPoint, quantizeScaled, requantize, alignQuantization } from "./quantized-values.ts";
 
 /** The axis of per-axis scales; undefined if the tensor has no such axis. */
@@ -18,7 +18,7 @@ function scaleAxis(call: OperatorCall, x: Value): number | undefined {
 }
 
 /** ONNX QuantizeLinear. Inputs: x, scale, optional zero point. The division is in the type of the scale, or in `precision`. */
-export function quantize(call: OperatorCall): Value {
+export function quantizeOperator(call: OperatorCall): Value {
   const x = call.tensor(0);
   const scale = call.tensor(1);
   const zero = call.tensorIfGiven(2);
@@ -78,18 +78,21 @@ export function perColumn(call: OperatorCall, values: Value): Value {
 }
 
 /** The matrix product in int32 of two operands with their zero points subtracted. `inputs`: indices of the node's inputs for operands and zero points. */
-export function integerMatmul(call: OperatorCall, inputs: readonly [a: number, aZero: number, b: number, bZero: number]): Value {
+export function integerMatmulOperator(
+  call: OperatorCall,
+  inputs: readonly [a: number, aZero: number, b: number, bZero: number],
+): Value {
   const [aInput, aZero, bInput, bZero] = inputs;
   const zeroA = call.tensorIfGiven(aZero);
   const a = call.cast(call.tensor(aInput), "int32");
   const left = zeroA === undefined ? a : call.binary("sub", a, perRow(call, call.cast(zeroA, "int32")));
-  return matmul(call, left, withoutZeroPoint(call, bInput, bZero));
+  return matmulOperator(call, left, withoutZeroPoint(call, bInput, bZero));
 }
 
 /** ONNX QLinearMatMul. Inputs: a, scale, zero point; b, scale, zero point; scale and zero point of the output. */
 function qlinearMatmul(call: OperatorCall): Value {
   if (isFloat(call.tensor(0).type.dataType)) throw new Error("float8 is not supported");
-  const sums = integerMatmul(call, [0, 2, 3, 5]);
+  const sums = integerMatmulOperator(call, [0, 2, 3, 5]);
   const [a, b, y] = [call.tensor(1), call.tensor(4), call.tensor(6)].map((scale) => widened(call, scale));
   if (a === undefined || b === undefined || y === undefined) throw new Error("a scale is missing");
   const product = call.binary("mul", perRow(call, a), perColumn(call, b));
@@ -98,9 +101,9 @@ function qlinearMatmul(call: OperatorCall): Value {
 
 /** Translates QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger and QLinearMatMul of ai.onnx to graph operations. */
 export const quantization: OperatorFamily = {
-  QuantizeLinear: since(10, quantize),
+  QuantizeLinear: since(10, quantizeOperator),
   DequantizeLinear: since(10, dequantize),
   DynamicQuantizeLinear: since(11, (call) => dynamicQuantize(call, call.tensor(0))),
-  MatMulInteger: since(10, (call) => integerMatmul(call, [0, 2, 1, 3])),
+  MatMulInteger: since(10, (call) => integerMatmulOperator(call, [0, 2, 1, 3])),
   QLinearMatMul: since(10, qlinearMatmul),
 };

@@ -124,7 +124,7 @@ function tfIdf(call: OperatorCall): Value {
 }
 
 /** Translates string operators of ai.onnx, such as StringNormalizer and TfIdfVectorizer, which the interpreter computes. */
-export const text: OperatorFamily = {
+export const textOperators: OperatorFamily = {
   StringNormalizer: since(10, normalize),
   StringConcat: since(20, concat),
   StringSplit: since(20, split),

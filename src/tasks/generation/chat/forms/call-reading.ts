@@ -1,14 +1,14 @@
 /** What the readers of all forms of calls share. */
 import type { Tool, ToolCall } from "../messages.ts";
-import { compactJson, getItems, getMembers, readString } from "./json-source.ts";
-import type { Reading, TextCursor } from "./text-cursor.ts";
+import { compactJson, readJsonItems, readJsonMembers, readString } from "./json-source.ts";
+import type { CursorReading, CallCursor } from "./text-cursor.ts";
 
 /** A call without its id. */
 export type CallText = Pick<ToolCall, "name" | "arguments">;
 
 /** A text in which calls are read. */
 export interface CallReading {
-  readonly cursor: TextCursor;
+  readonly cursor: CallCursor;
   readonly tools: readonly Tool[];
   /** Takes a call, which was read to its end. */
   readonly add: (call: CallText) => void;
@@ -28,7 +28,7 @@ export function isOffered(tools: readonly Tool[], name: string): boolean {
 }
 
 /** Reads white space, and the line that begins a block of code. Returns whether there was one. */
-export function* readFence(cursor: TextCursor): Reading<boolean> {
+export function* readFence(cursor: CallCursor): CursorReading<boolean> {
   yield* cursor.space();
   const isFenced = yield* cursor.take("```");
   if (isFenced) yield* cursor.takeWhile(/[a-z]/i);
@@ -37,7 +37,7 @@ export function* readFence(cursor: TextCursor): Reading<boolean> {
 }
 
 /** Reads the end of a block of code. */
-export function* readFenceEnd(cursor: TextCursor): Reading<void> {
+export function* readFenceEnd(cursor: CallCursor): CursorReading<void> {
   yield* cursor.space();
   yield* cursor.take("```");
 }
@@ -46,14 +46,14 @@ export function* readFenceEnd(cursor: TextCursor): Reading<void> {
 export function callsFromJson(text: string): readonly CallText[] | undefined {
   const json = compactJson(text);
   if (json === undefined) return undefined;
-  const calls = (getItems(json) ?? [json]).map(callFromJson);
+  const calls = (readJsonItems(json) ?? [json]).map(callFromJson);
   return calls.every((call) => call !== undefined) ? calls : undefined;
 }
 
 function callFromJson(json: string): CallText | undefined {
-  const outer = getMembers(json);
+  const outer = readJsonMembers(json);
   const inner = outer?.get("function");
-  const members = inner === undefined ? outer : (getMembers(inner) ?? outer);
+  const members = inner === undefined ? outer : (readJsonMembers(inner) ?? outer);
   const name = readString(members?.get("name") ?? members?.get("tool_name") ?? inner);
   const given = members?.get("arguments") ?? members?.get("parameters") ?? members?.get("args") ?? "{}";
   const values = argumentsFromJson(given);

@@ -2,7 +2,7 @@
 import type { CallForm } from "./call-form.ts";
 import type { CallReading } from "./call-reading.ts";
 import { compactJson, readBracketed } from "./json-source.ts";
-import type { Reading } from "./text-cursor.ts";
+import type { CursorReading } from "./text-cursor.ts";
 
 /** Special tokens of the format. */
 export const channelMarkers: readonly string[] = [
@@ -50,7 +50,7 @@ export interface ChannelReading extends CallReading {
 }
 
 /** Reads an answer. The prompt ends after `<|start|>assistant`. */
-export function* readChannels(reading: ChannelReading): Reading<void> {
+export function* readChannels(reading: ChannelReading): CursorReading<void> {
   const { cursor } = reading;
   while ((yield* cursor.peek()) !== undefined) {
     cursor.mark();
@@ -68,7 +68,7 @@ export function* readChannels(reading: ChannelReading): Reading<void> {
 }
 
 /** Reads a message to a function. False: it is none that can be called, and is a text; nothing is read then. */
-function* readCall(recipient: string, { cursor, tools, add }: CallReading): Reading<boolean> {
+function* readCall(recipient: string, { cursor, tools, add }: CallReading): CursorReading<boolean> {
   if (tools.length === 0) return false;
   yield* cursor.space();
   const isEmpty = (yield* cursor.peek()) === undefined || (yield* cursor.isNextOneOf(bodyEnds));
@@ -86,7 +86,7 @@ function* readCall(recipient: string, { cursor, tools, add }: CallReading): Read
   return false;
 }
 
-function* readText(channel: string, { cursor, show, isConstrained }: ChannelReading): Reading<void> {
+function* readText(channel: string, { cursor, show, isConstrained }: ChannelReading): CursorReading<void> {
   const type = channel === "analysis" ? "reasoning" : "text";
   const ends = isConstrained && channel === "final" ? [] : bodyEnds;
   const { delimiter } = yield* cursor.until(ends, (text) => show(type, text));

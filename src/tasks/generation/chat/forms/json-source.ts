@@ -1,6 +1,6 @@
 /** JSON as it was written: the texts of its members, in which numbers and the order of keys stay what they were. */
 import { jsonOfPython } from "./python-literals.ts";
-import type { Reading, TextCursor } from "./text-cursor.ts";
+import type { CursorReading, CallCursor } from "./text-cursor.ts";
 
 const closing: ReadonlyMap<string, string> = new Map([
   ["{", "}"],
@@ -10,7 +10,7 @@ const closing: ReadonlyMap<string, string> = new Map([
 const closers: ReadonlySet<string> = new Set(closing.values());
 
 /** Reads an object or a list to its closing bracket; brackets in strings are skipped. Undefined if neither is next, or if the text ends before. */
-export function* readBracketed(cursor: TextCursor): Reading<string | undefined> {
+export function* readBracketed(cursor: CallCursor): CursorReading<string | undefined> {
   const open: string[] = [];
   let quote = "";
   let text = "";
@@ -39,7 +39,7 @@ export function* readBracketed(cursor: TextCursor): Reading<string | undefined> 
   }
 }
 
-function* readCharacter(cursor: TextCursor): Reading<string> {
+function* readCharacter(cursor: CallCursor): CursorReading<string> {
   const next = yield* cursor.peek();
   if (next === undefined) return "";
   yield* cursor.take(next);
@@ -59,7 +59,7 @@ export function compactJson(text: string): string | undefined {
 }
 
 /** The members of an object by name, each as its text. Undefined for other values. `json`: a result of `compactJson`. */
-export function getMembers(json: string): ReadonlyMap<string, string> | undefined {
+export function readJsonMembers(json: string): ReadonlyMap<string, string> | undefined {
   if (!json.startsWith("{")) return undefined;
   const members = getParts(json).map((part): readonly [string, string] => {
     const [name = ""] = /^"(?:[^"\\]|\\.)*"/.exec(part) ?? [];
@@ -69,7 +69,7 @@ export function getMembers(json: string): ReadonlyMap<string, string> | undefine
 }
 
 /** The items of a list, each as its text. Undefined for other values. */
-export function getItems(json: string): readonly string[] | undefined {
+export function readJsonItems(json: string): readonly string[] | undefined {
   return json.startsWith("[") ? getParts(json) : undefined;
 }
 

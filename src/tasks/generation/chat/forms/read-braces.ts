@@ -2,7 +2,7 @@
 import type { CallSyntax } from "./call-form.ts";
 import type { CallReading } from "./call-reading.ts";
 import { jsonOfPython } from "./python-literals.ts";
-import type { Reading, TextCursor } from "./text-cursor.ts";
+import type { CursorReading, CallCursor } from "./text-cursor.ts";
 
 /** Deepest nesting that is read. */
 const maxDepth = 100;
@@ -11,7 +11,7 @@ const maxDepth = 100;
 export function* readBraces(
   { quote, close }: Extract<CallSyntax, { kind: "braces" }>,
   { cursor, add }: CallReading,
-): Reading<boolean> {
+): CursorReading<boolean> {
   yield* cursor.space();
   if (!(yield* cursor.take("call:"))) return false;
   const name = yield* cursor.takeWhile(/[^\s{}]/);
@@ -23,7 +23,7 @@ export function* readBraces(
   return true;
 }
 
-function* readValue(cursor: TextCursor, quote: string, depth: number): Reading<string | undefined> {
+function* readValue(cursor: CallCursor, quote: string, depth: number): CursorReading<string | undefined> {
   if (depth > maxDepth) return undefined;
   yield* cursor.space();
   if (yield* cursor.take(quote)) {

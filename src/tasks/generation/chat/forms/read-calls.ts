@@ -6,10 +6,10 @@ import { callsOfPython } from "./python-literals.ts";
 import { readBraces } from "./read-braces.ts";
 import { readElements } from "./read-elements.ts";
 import { readTagged } from "./read-tagged.ts";
-import type { Reading } from "./text-cursor.ts";
+import type { CursorReading } from "./text-cursor.ts";
 
 /** Reads the calls after a text that begins them. Returns whether the text read since the last call belongs to calls; otherwise it is plain text. */
-export function* readCalls({ syntax }: CallForm, start: CallStart, reading: CallReading): Reading<boolean> {
+export function* readCalls({ syntax }: CallForm, start: CallStart, reading: CallReading): CursorReading<boolean> {
   switch (syntax.kind) {
     case "json":
       return yield* readJson(syntax, reading);
@@ -33,7 +33,7 @@ export function* readCalls({ syntax }: CallForm, start: CallStart, reading: Call
 type JsonSyntax = Extract<CallSyntax, { kind: "json" }>;
 
 /** Reads objects and lists of calls up to the end of the block. */
-function* readJson({ closes, isBare }: JsonSyntax, { cursor, tools, add }: CallReading): Reading<boolean> {
+function* readJson({ closes, isBare }: JsonSyntax, { cursor, tools, add }: CallReading): CursorReading<boolean> {
   for (let count = 0; ;) {
     yield* cursor.takeWhile(/[\s,;]/);
     const isFenced = yield* readFence(cursor);
@@ -54,7 +54,7 @@ function* readNamed(
   { call, hasTypes, separators, callCloses, closes }: NamedSyntax,
   { open }: CallStart,
   reading: CallReading,
-): Reading<boolean> {
+): CursorReading<boolean> {
   const { cursor, tools, add } = reading;
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
@@ -89,13 +89,13 @@ function* readNamed(
 }
 
 /** Reads a name, without the namespace and the number of Kimi's ids. */
-function* readName({ cursor }: CallReading): Reading<string> {
+function* readName({ cursor }: CallReading): CursorReading<string> {
   const text = yield* cursor.takeWhile(/[^\s<>[\]{}`"]/);
   return text.replace(/^functions\./, "").replace(/:\d+$/, "");
 }
 
 /** Reads a list of calls, or a call on each line up to the end of the block. */
-function* readPython(close: string, { open }: CallStart, { cursor, tools, add }: CallReading): Reading<boolean> {
+function* readPython(close: string, { open }: CallStart, { cursor, tools, add }: CallReading): CursorReading<boolean> {
   yield* cursor.space();
   const isList = yield* cursor.isNext("[");
   const text = isList ? ((yield* readBracketed(cursor)) ?? "") : (yield* cursor.until([close])).text;

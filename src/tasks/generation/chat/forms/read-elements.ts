@@ -1,7 +1,7 @@
 /** Reads calls whose arguments are elements, one inside of another, each tag after a prefix (MiniMax M3). */
 import type { CallSyntax } from "./call-form.ts";
 import type { CallReading } from "./call-reading.ts";
-import type { Reading } from "./text-cursor.ts";
+import type { CursorReading } from "./text-cursor.ts";
 import { ArgumentSchemas } from "./typed-value.ts";
 
 /** Deepest nesting that is read. */
@@ -17,7 +17,7 @@ interface Place {
 export function* readElements(
   { prefix, close }: Extract<CallSyntax, { kind: "elements" }>,
   { cursor, tools, add }: CallReading,
-): Reading<boolean> {
+): CursorReading<boolean> {
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
     if (!isFirst && (yield* cursor.take(close))) return true;
@@ -37,7 +37,7 @@ function toObject(members: Members): string {
 }
 
 /** Reads elements up to the closing tag of what contains them. Undefined if it does not come. */
-function* readMembers(place: Place, parent: string, reading: Pick<CallReading, "cursor">): Reading<Members | undefined> {
+function* readMembers(place: Place, parent: string, reading: Pick<CallReading, "cursor">): CursorReading<Members | undefined> {
   const { cursor } = reading;
   const members: (readonly [string, string])[] = [];
   for (;;) {
@@ -54,7 +54,7 @@ function* readMembers(place: Place, parent: string, reading: Pick<CallReading, "
 }
 
 /** Reads the content of an element: text, or further elements. */
-function* readElement(place: Place, name: string, reading: Pick<CallReading, "cursor">): Reading<string | undefined> {
+function* readElement(place: Place, name: string, reading: Pick<CallReading, "cursor">): CursorReading<string | undefined> {
   const { cursor } = reading;
   const { prefix, schemas, path } = place;
   if (yield* cursor.follows([[`${prefix}<`]])) {

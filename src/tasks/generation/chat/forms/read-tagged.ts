@@ -1,7 +1,7 @@
 /** Reads calls whose arguments stand between tags, as text. */
 import type { TaggedSyntax } from "./call-form.ts";
 import { type CallReading, type CallStart, isOffered } from "./call-reading.ts";
-import type { Reading } from "./text-cursor.ts";
+import type { CursorReading } from "./text-cursor.ts";
 import { ArgumentSchemas } from "./typed-value.ts";
 
 const [cdataOpen, cdataClose] = ["<![CDATA[", "]]>"];
@@ -14,7 +14,7 @@ interface TaggedValue {
 }
 
 /** Reads calls up to the end of the block. `start.open`: the text that began the block, or a call without one. */
-export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: CallReading): Reading<boolean> {
+export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: CallReading): CursorReading<boolean> {
   const { cursor, tools, add } = reading;
   const [beforeName, afterName] = syntax.name;
   const isBare = start.open === beforeName;
@@ -45,7 +45,7 @@ function* readArguments(
   syntax: TaggedSyntax,
   { isLenient }: CallStart,
   { cursor }: CallReading,
-): Reading<ReadonlyMap<string, TaggedValue> | undefined> {
+): CursorReading<ReadonlyMap<string, TaggedValue> | undefined> {
   const values = new Map<string, TaggedValue>();
   const [beforeKey, ...afterKey] = syntax.key;
   for (;;) {
@@ -70,7 +70,7 @@ function* readArgument(
   afterKey: readonly string[],
   isLenient: boolean,
   { cursor }: Pick<CallReading, "cursor">,
-): Reading<(TaggedValue & { readonly key: string }) | undefined> {
+): CursorReading<(TaggedValue & { readonly key: string }) | undefined> {
   const [first = "", ...others] = afterKey;
   // Behind a name between quotes there may be attributes.
   const isQuoted = first.startsWith('"');
@@ -99,7 +99,7 @@ function* readValue(
   syntax: TaggedSyntax,
   isLenient: boolean,
   { cursor }: Pick<CallReading, "cursor">,
-): Reading<string | undefined> {
+): CursorReading<string | undefined> {
   const { valueClose, callClose, closes } = syntax;
   if (syntax.hasCdata === true && (yield* cursor.take(cdataOpen))) {
     const { text, delimiter } = yield* cursor.until([cdataClose + valueClose]);

@@ -2,7 +2,7 @@
 import { findDelimiter, getHeldLength } from "../../text/delimiters.ts";
 
 /** Reads from a cursor; yields when more text is needed to decide. */
-export type Reading<Result> = Generator<undefined, Result, undefined>;
+export type CursorReading<Result> = Generator<undefined, Result, undefined>;
 
 /** A text that was read up to a delimiter. */
 export interface Delimited {
@@ -12,7 +12,7 @@ export interface Delimited {
 }
 
 /** A position in a growing text. The text since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
-export class TextCursor {
+export class CallCursor {
   /** What is not read yet. */
   #rest = "";
   /** What was read since the mark. */
@@ -58,7 +58,7 @@ export class TextCursor {
   }
 
   /** The next character, not read; undefined at the end. */
-  *peek(): Reading<string | undefined> {
+  *peek(): CursorReading<string | undefined> {
     while (this.#rest === "" && !this.#hasEnded) yield;
     return this.#rest[0];
   }
@@ -72,14 +72,14 @@ export class TextCursor {
   }
 
   /** Reads a word if it is next. */
-  *take(word: string): Reading<boolean> {
+  *take(word: string): CursorReading<boolean> {
     if (!(yield* this.isNext(word))) return false;
     this.#take(word.length);
     return true;
   }
 
   /** Reads the first of several words that is next. */
-  *takeOneOf(words: readonly string[]): Reading<string | undefined> {
+  *takeOneOf(words: readonly string[]): CursorReading<string | undefined> {
     for (const word of words) if (yield* this.take(word)) return word;
     return undefined;
   }
@@ -91,13 +91,13 @@ export class TextCursor {
   }
 
   /** Whether one of several words is next. */
-  *isNextOneOf(words: readonly string[]): Reading<boolean> {
+  *isNextOneOf(words: readonly string[]): CursorReading<boolean> {
     for (const word of words) if (yield* this.isNext(word)) return true;
     return false;
   }
 
   /** Whether a word is next. */
-  *isNext(word: string): Reading<boolean> {
+  *isNext(word: string): CursorReading<boolean> {
     for (;;) {
       if (this.#rest.startsWith(word)) return true;
       if (this.#hasEnded || !word.startsWith(this.#rest)) return false;
@@ -106,7 +106,7 @@ export class TextCursor {
   }
 
   /** Reads characters as long as an expression matches each of them. */
-  *takeWhile(expression: RegExp): Reading<string> {
+  *takeWhile(expression: RegExp): CursorReading<string> {
     let text = "";
     for (let next = yield* this.peek(); next !== undefined && expression.test(next); next = yield* this.peek()) {
       let length = 1;
@@ -117,12 +117,12 @@ export class TextCursor {
   }
 
   /** Reads white space. */
-  *space(): Reading<string> {
+  *space(): CursorReading<string> {
     return yield* this.takeWhile(/\s/);
   }
 
   /** Reads up to the first of several delimiters, and that; all of the text if there is none. `show` is given the text as it becomes known. */
-  *until(delimiters: readonly string[], show?: (text: string) => void): Reading<Delimited> {
+  *until(delimiters: readonly string[], show?: (text: string) => void): CursorReading<Delimited> {
     let text = "";
     const read = (length: number): void => {
       if (length === 0) return;
@@ -149,7 +149,7 @@ export class TextCursor {
   /**
    * Whether one of several lists of words is next, each word after any white space, and none of them read. An empty word is the end of a text that was not cut.
    */
-  *follows(lists: readonly (readonly string[])[]): Reading<boolean> {
+  *follows(lists: readonly (readonly string[])[]): CursorReading<boolean> {
     for (;;) {
       const answers = new Set(lists.map((words) => this.#matches(words)));
       if (answers.has(true)) return true;

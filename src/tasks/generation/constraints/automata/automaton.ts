@@ -1,6 +1,6 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { getClasses, commonClasses, getCount, everyByte, getRepresentatives } from "./byte-classes.ts";
+import { getClasses, commonClasses, getClassCount, everyByte, getRepresentatives } from "./byte-classes.ts";
 import { stepUtf8, utf8Classes, utf8States } from "./utf8.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 means that the text does not fit. From every state an accepted text can be reached. */
@@ -47,7 +47,7 @@ export class Dfa implements Automaton {
   /** `next`: the state after each class of bytes, a row for each state. */
   constructor(classes: Uint8Array, next: Int32Array, accepting: Uint8Array) {
     this.classes = classes;
-    this.#classCount = getCount(classes);
+    this.#classCount = getClassCount(classes);
     this.states = accepting.length;
     this.#next = next;
     this.#accepting = accepting;
@@ -176,7 +176,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
 
 /** The table without the states from which no text that fits is reached. */
 function trimmed(classes: Uint8Array, next: readonly number[], accepting: readonly boolean[]): Dfa {
-  const classCount = getCount(classes);
+  const classCount = getClassCount(classes);
   const isLive = liveStates(next, accepting, classCount);
   if (isLive[0] !== 1) return new Dfa(classes, new Int32Array(), new Uint8Array());
   const numbers = new Int32Array(accepting.length).fill(-1);

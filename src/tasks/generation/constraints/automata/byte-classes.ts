@@ -18,7 +18,7 @@ export function getClasses(ranges: readonly (readonly [first: number, last: numb
 export const everyByte: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 /** Number of classes of bytes. */
-export function getCount(classes: Uint8Array): number {
+export function getClassCount(classes: Uint8Array): number {
   return Math.max(...classes) + 1;
 }
 

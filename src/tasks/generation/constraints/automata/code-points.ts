@@ -1,7 +1,7 @@
 /** Sets of code points of regular expressions, and their bytes. */
 import type { AST } from "@eslint-community/regexpp";
 import { chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { encodeUtf8 } from "./json-string.ts";
 
 /** Code points from the first to the last, both included. */
@@ -63,13 +63,13 @@ function getRanges(element: CharacterElement, settings: CharacterSettings): read
       const members = element.elements.flatMap((member): readonly CodePointRange[] => {
         if (member.type === "CharacterClassRange") return [[member.min.value, member.max.value]];
         if (member.type === "Character" || member.type === "CharacterSet") return getRanges(member, settings);
-        throw refusal(`${element.raw} in a regular expression is not supported`, "write it without nested sets");
+        throw constraintRefusal(`${element.raw} in a regular expression is not supported`, "write it without nested sets");
       });
       const all = settings.ignoreCase ? withCases(members) : members;
       return element.negate ? complement(all) : all;
     }
     case "ExpressionCharacterClass":
-      throw refusal(`${element.raw} in a regular expression is not supported`, "write it without operations on sets");
+      throw constraintRefusal(`${element.raw} in a regular expression is not supported`, "write it without operations on sets");
     default:
       return element satisfies never;
   }

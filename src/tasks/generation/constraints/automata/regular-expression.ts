@@ -5,7 +5,7 @@
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { type Dfa, difference, emptyDfa, intersection, lengthDfa } from "./automaton.ts";
 import { type CodePointRange, characterSet } from "./code-points.ts";
 import { ByteNfa } from "./byte-nfa.ts";
@@ -30,7 +30,7 @@ function compileExpression(source: string, { whole = false, flags = "" }: Regula
   chargeSteps(2000 + 20 * source.length);
   const other = /[^isudg]/.exec(flags)?.[0];
   if (other !== undefined)
-    throw refusal(`the flag ${other} of a regular expression is not supported`, "write it without this flag");
+    throw constraintRefusal(`the flag ${other} of a regular expression is not supported`, "write it without this flag");
   const { alternatives } = parse(source);
   const compile = new Compiler({ ignoreCase: flags.includes("i"), dotAll: flags.includes("s"), whole });
   // Lookahead at the start is an intersection; alternatives that have none are compiled together.
@@ -52,7 +52,7 @@ function parse(source: string): AST.Pattern {
       return pattern;
     } catch (other) {
       if (other instanceof InferyardError) throw other;
-      throw refusal(
+      throw constraintRefusal(
         `the regular expression ${shortened(JSON.stringify(source))} is invalid: ${shortened(getMessage(error))}`,
         "correct it",
       );
@@ -69,11 +69,11 @@ function refuseForeign(pattern: AST.Pattern): void {
     onCharacterEnter({ raw, value }) {
       const isOther = /^\\[A-Za-z1-9]/.test(raw) && (raw.codePointAt(1) === value || /^\\\d/.test(raw));
       if (isOther || raw === "\\")
-        throw refusal(`${raw} is no escape of ECMAScript's regular expressions`, "write the expression without it");
+        throw constraintRefusal(`${raw} is no escape of ECMAScript's regular expressions`, "write the expression without it");
     },
     onCharacterClassEnter({ raw }) {
       if (/\[:\^?[a-z]+:\]$/.test(raw))
-        throw refusal(
+        throw constraintRefusal(
           `${shortened(raw)} has a class of POSIX, which ECMAScript's regular expressions do not have`,
           "list its characters",
         );
@@ -131,7 +131,8 @@ class Compiler {
   withLookaheads(alternative: AST.Alternative): Dfa {
     const lookaheads = leadingLookaheads(alternative);
     const isAnchored = alternative.elements[0]?.type === "Assertion" && alternative.elements[0].kind === "start";
-    if (!isAnchored && !this.#settings.whole) throw refusal("lookahead is supported behind ^ only", "write ^ before it");
+    if (!isAnchored && !this.#settings.whole)
+      throw constraintRefusal("lookahead is supported behind ^ only", "write ^ before it");
     const rest = alternative.elements.filter((element) => !lookaheads.includes(element as AST.LookaheadAssertion));
     const all = lengthDfa(0, Number.POSITIVE_INFINITY);
     const anywhere = new Compiler({ ...this.#settings, whole: false });
@@ -176,11 +177,15 @@ class Compiler {
       case "Assertion":
         if (element.kind === "start") nfa.atStart(from, to);
         else if (element.kind === "end") nfa.atEnd(from, to);
-        else throw refusal(`${element.raw} in a regular expression is not supported there`, "write the expression without it");
+        else
+          throw constraintRefusal(
+            `${element.raw} in a regular expression is not supported there`,
+            "write the expression without it",
+          );
         break;
       case "Group":
         if (element.modifiers !== null)
-          throw refusal("modifiers in a regular expression are not supported", "write it without them");
+          throw constraintRefusal("modifiers in a regular expression are not supported", "write it without them");
         for (const { elements } of element.alternatives) this.#sequence(nfa, elements, from, to);
         break;
       case "CapturingGroup":
@@ -196,7 +201,7 @@ class Compiler {
         nfa.read(from, to, this.#ranges(element));
         break;
       case "Backreference":
-        throw refusal(
+        throw constraintRefusal(
           `${element.raw} in a regular expression refers to a group, which no automaton can`,
           "write it without references",
         );

@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 const bytesPerNode = 9;
 
 /** One text. States are the number of bytes that were read. */
-export class Literal implements Automaton {
+export class WordLiteral implements Automaton {
   readonly start = 0;
   readonly word: string;
   readonly bytes: Uint8Array;

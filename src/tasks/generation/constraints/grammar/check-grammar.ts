@@ -1,6 +1,6 @@
 /** What is known of the parts of a grammar: which no text fits, and that no rule begins with itself. Takes time linear in the number of references. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { type GrammarNode, type ObjectNode, getChildren } from "./grammar.ts";
 
 /** Facts about the parts of a grammar. */
@@ -14,7 +14,7 @@ export function checkGrammar(root: GrammarNode): GrammarFacts {
   const graph = new Graph(root);
   const alive = graph.leastSet(neededToLive, true);
   const dead = new Set(graph.nodes.filter((_node, number) => alive[number] !== 1));
-  if (dead.has(root)) throw refusal("no text fits it", "loosen it");
+  if (dead.has(root)) throw constraintRefusal("no text fits it", "loosen it");
   refuseLeftRecursion(graph, graph.leastSet(neededToBeEmpty, false));
   return { dead };
 }
@@ -214,7 +214,10 @@ function refuseLeftRecursion(graph: Graph, nullable: Uint8Array): void {
 
 function beginsWithItself(path: readonly GrammarNode[]): Error {
   const name = path.findLast((part) => part.kind === "rule");
-  return refusal(`the rule ${name?.kind === "rule" ? name.name : "of a part"} begins with itself`, "write it with a repetition");
+  return constraintRefusal(
+    `the rule ${name?.kind === "rule" ? name.name : "of a part"} begins with itself`,
+    "write it with a repetition",
+  );
 }
 
 /** The part at a place of the references of another, if that may begin with it. */

@@ -1,8 +1,8 @@
 /** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choiceOf, literal, repeat, rule, sequenceOf, text } from "./grammar.ts";
+import { constraintRefusal } from "../refusal.ts";
+import { type GrammarNode, type GrammarRule, choiceOf, literalNode, repeat, rule, sequenceOf, textNode } from "./grammar.ts";
 
 const name = /[A-Za-z0-9_-]+/y;
 const quantifier = /[*+?]|\{\s*(?<min>\d+)\s*(?<comma>,\s*(?<max>\d+)?\s*)?\}/y;
@@ -32,9 +32,9 @@ class Parser {
     this.#skip(true);
     while (this.#at < this.#source.length) this.#rule();
     const missing = [...this.#rules.values()].find(({ body }) => body === undefined);
-    if (missing !== undefined) throw refusal(`the rule ${missing.name} is not defined`, "define it");
+    if (missing !== undefined) throw constraintRefusal(`the rule ${missing.name} is not defined`, "define it");
     const root = this.#rules.get("root");
-    if (root === undefined) throw refusal("the grammar has no rule root", 'begin it with "root ::= ..."');
+    if (root === undefined) throw constraintRefusal("the grammar has no rule root", 'begin it with "root ::= ..."');
     return root;
   }
 
@@ -121,7 +121,7 @@ class Parser {
   #string(): GrammarNode {
     const match = /"(?:[^"\\\n]|\\.)*"/y;
     const all = this.#match(match, "the end of a string");
-    return literal(unescaped(all.slice(1, -1)));
+    return literalNode(unescaped(all.slice(1, -1)));
   }
 
   #class(): GrammarNode {
@@ -139,7 +139,7 @@ class Parser {
 
   /** The same expression is compiled once. "." reads line ends too. */
   #expression(source: string): GrammarNode {
-    const node = this.#expressions.get(source) ?? text(regularExpressionDfa(source, { whole: true, flags: "s" }));
+    const node = this.#expressions.get(source) ?? textNode(regularExpressionDfa(source, { whole: true, flags: "s" }));
     this.#expressions.set(source, node);
     return node;
   }
@@ -175,7 +175,7 @@ class Parser {
   }
 
   #wrong(problem: string): Error {
-    return refusal(problem, "correct it", { line: this.#line });
+    return constraintRefusal(problem, "correct it", { line: this.#line });
   }
 }
 
@@ -195,7 +195,7 @@ function unescapedParts(source: string): readonly string[] {
     const hex = two ?? four ?? eight;
     if (hex === undefined) return `\\${letters[letter ?? ""] ?? letter ?? ""}`;
     const point = Number.parseInt(hex, 16);
-    if (point > 0x10ffff) throw refusal(`the escape \\${hex} is no code point`, "correct it");
+    if (point > 0x10ffff) throw constraintRefusal(`the escape \\${hex} is no code point`, "correct it");
     return `\\${String.fromCodePoint(point)}`;
   });
 }

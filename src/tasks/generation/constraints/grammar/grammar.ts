@@ -1,6 +1,6 @@
 /** Context-free grammars over bytes: what a constraint is compiled to. */
 import type { Automaton } from "../automata/automaton.ts";
-import { Literal, WordTrie, sortedWords } from "../automata/words.ts";
+import { WordLiteral, WordTrie, sortedWords } from "../automata/words.ts";
 import { chargeStates } from "../constraint-budget.ts";
 
 /** A part of a grammar. */
@@ -59,17 +59,17 @@ function part<Node extends GrammarNode>(node: Node, references: number): Node {
 }
 
 /** A part that fits an automaton. */
-export function text(automaton: Automaton & { readonly isEmpty?: boolean }): GrammarNode {
+export function textNode(automaton: Automaton & { readonly isEmpty?: boolean }): GrammarNode {
   return part({ kind: "text", automaton, isEmpty: automaton.isEmpty ?? false }, 0);
 }
 
 /** Grammar of exactly this text. */
-export function literal(word: string): GrammarNode {
-  return word === "" ? sequence() : text(new Literal(word));
+export function literalNode(word: string): GrammarNode {
+  return word === "" ? sequenceNode() : textNode(new WordLiteral(word));
 }
 
 /** Parts one after another. */
-export function sequence(...items: readonly GrammarNode[]): GrammarNode {
+export function sequenceNode(...items: readonly GrammarNode[]): GrammarNode {
   return sequenceOf(items);
 }
 
@@ -79,13 +79,13 @@ export function sequenceOf(items: readonly GrammarNode[]): GrammarNode {
 }
 
 /** A list of JSON: `content` between brackets. */
-export function list(content: GrammarNode): GrammarNode {
-  const items = [literal("["), content, literal("]")];
+export function listNode(content: GrammarNode): GrammarNode {
+  const items = [literalNode("["), content, literalNode("]")];
   return part({ kind: "sequence", items, isList: true }, items.length);
 }
 
 /** One of several parts; with none, no text fits. */
-export function choice(...options: readonly GrammarNode[]): GrammarNode {
+export function choiceNode(...options: readonly GrammarNode[]): GrammarNode {
   return choiceOf(options);
 }
 
@@ -110,7 +110,7 @@ export function rule(name: string): GrammarRule {
 }
 
 /** An object; its properties have different names. */
-export function object({ properties, ...rest }: Omit<ObjectNode, "kind" | "names">): ObjectNode {
+export function objectNode({ properties, ...rest }: Omit<ObjectNode, "kind" | "names">): ObjectNode {
   const byName = new Map(properties.map((property) => [property.name, property]));
   const words = sortedWords([...byName.keys()]);
   const sorted = words.flatMap((word) => byName.get(word) ?? []);

@@ -1,7 +1,7 @@
 /** White space of JSON, as printers write it: none before a colon or a comma, and at most one line end, so that no model goes on with it for ever. */
 import type { Automaton } from "../automata/automaton.ts";
-import { Literal } from "../automata/words.ts";
-import { type GrammarNode, repeat, text } from "./grammar.ts";
+import { WordLiteral } from "../automata/words.ts";
+import { type GrammarNode, repeat, textNode } from "./grammar.ts";
 
 /** Greatest indentation of one level, in spaces, and number of levels that are told apart. */
 const [maxSpaces, maxLevels] = [4, 20];
@@ -54,7 +54,7 @@ class LineBreak implements Automaton {
 const byLevel: readonly Automaton[] = Array.from({ length: maxLevels + 1 }, (_, level) => new LineBreak(level));
 
 /** After an opening bracket or a comma, and before a closing bracket: nothing, a space, or a line end with its indentation. */
-export const lineBreak: GrammarNode = text(new LineBreak(0));
+export const lineBreak: GrammarNode = textNode(new LineBreak(0));
 
 /** After a colon: nothing, or a space. */
-export const afterColon: GrammarNode = repeat(text(new Literal(" ")));
+export const afterColon: GrammarNode = repeat(textNode(new WordLiteral(" ")));

@@ -1,8 +1,8 @@
 /** A subset of Lark's notation for grammars (https://lark-parser.readthedocs.io/en/stable/grammar.html), from its rule `start`. */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choice, literal, repeat, rule, sequence, text } from "./grammar.ts";
+import { constraintRefusal } from "../refusal.ts";
+import { type GrammarNode, type GrammarRule, choiceNode, literalNode, repeat, rule, sequenceNode, textNode } from "./grammar.ts";
 
 /** Terminals of Lark's library `common`, as regular expressions. */
 const common: Readonly<Record<string, string>> = {
@@ -79,11 +79,11 @@ class Parser {
       else this.#directive(directive);
     }
     const missing = [...this.#rules.values()].find(({ body }) => body === undefined);
-    if (missing !== undefined) throw refusal(`the rule ${missing.name} is not defined`, "define it");
+    if (missing !== undefined) throw constraintRefusal(`the rule ${missing.name} is not defined`, "define it");
     const start = this.#rules.get("start");
-    if (start === undefined) throw refusal("the grammar has no rule start", 'begin it with "start: ..."');
-    this.#space.body = repeat(choice(...this.#ignored), 0, Number.POSITIVE_INFINITY);
-    return this.#ignored.length === 0 ? start : sequence(this.#space, start);
+    if (start === undefined) throw constraintRefusal("the grammar has no rule start", 'begin it with "start: ..."');
+    this.#space.body = repeat(choiceNode(...this.#ignored), 0, Number.POSITIVE_INFINITY);
+    return this.#ignored.length === 0 ? start : sequenceNode(this.#space, start);
   }
 
   #directive({ value, line }: Token): void {
@@ -113,7 +113,7 @@ class Parser {
     const expression = common[value];
     if (expression === undefined) throw wrong(line, `common.${value} is not known`);
     const alias = this.#take("arrow") === undefined ? value : this.#need("name").value;
-    this.#define(alias, line).body = text(regularExpressionDfa(expression, { whole: true }));
+    this.#define(alias, line).body = textNode(regularExpressionDfa(expression, { whole: true }));
   }
 
   #rule(): void {
@@ -148,7 +148,7 @@ class Parser {
       else if (kind === "mark" && value === "|") {
         this.#at += 1;
         options.push(this.#sequence());
-      } else return choice(...options);
+      } else return choiceNode(...options);
     }
   }
 
@@ -161,7 +161,7 @@ class Parser {
       items.push(this.#quantified(item));
     }
     if (this.#take("arrow") !== undefined) this.#need("name"); // a name for the tree, which nobody builds
-    return sequence(...items);
+    return sequenceNode(...items);
   }
 
   #item(): GrammarNode | undefined {
@@ -177,7 +177,7 @@ class Parser {
     for (const [open, close] of ["()", "[]"]) {
       if (this.#take("mark", open) === undefined) continue;
       this.#depth += 1;
-      if (this.#depth > maxDepth) throw refusal(`groups are nested deeper than ${maxDepth}`, "nest them less deeply");
+      if (this.#depth > maxDepth) throw constraintRefusal(`groups are nested deeper than ${maxDepth}`, "nest them less deeply");
       const group = this.#alternatives();
       this.#need("mark", close);
       this.#depth -= 1;
@@ -188,7 +188,7 @@ class Parser {
 
   /** A terminal in a rule, and what may be ignored after it. */
   #spaced(node: GrammarNode): GrammarNode {
-    return this.#inTerminal ? node : sequence(node, this.#space);
+    return this.#inTerminal ? node : sequenceNode(node, this.#space);
   }
 
   #string(first: Token): GrammarNode {
@@ -196,7 +196,7 @@ class Parser {
     const last = this.#need("string");
     const [from, to] = [readString(first), readString(last)].map((part) => part.codePointAt(0) ?? 0) as [number, number];
     if (to < from) throw wrong(first.line, "a range of characters is the wrong way round");
-    return text(regularExpressionDfa(`[\\u{${from.toString(16)}}-\\u{${to.toString(16)}}]`, { whole: true }));
+    return textNode(regularExpressionDfa(`[\\u{${from.toString(16)}}-\\u{${to.toString(16)}}]`, { whole: true }));
   }
 
   #quantified(item: GrammarNode): GrammarNode {
@@ -253,9 +253,9 @@ function tokenize(source: string): readonly Token[] {
 }
 
 function stringNode(token: Token): GrammarNode {
-  if (!token.value.endsWith("i")) return literal(readString(token));
+  if (!token.value.endsWith("i")) return literalNode(readString(token));
   const escaped = Array.from(readString(token), (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).join("");
-  return text(regularExpressionDfa(escaped, { whole: true, flags: "i" }));
+  return textNode(regularExpressionDfa(escaped, { whole: true, flags: "i" }));
 }
 
 /** The text of a string, which is written as in JSON. */
@@ -272,9 +272,9 @@ function regex({ value, line }: Token): GrammarNode {
   const end = value.lastIndexOf("/");
   const flags = value.slice(end + 1).replaceAll(/[ul]/g, "");
   if (/[^is]/.test(flags)) throw wrong(line, `the flags ${flags} are not supported`);
-  return text(regularExpressionDfa(value.slice(1, end).replaceAll("\\/", "/"), { whole: true, flags }));
+  return textNode(regularExpressionDfa(value.slice(1, end).replaceAll("\\/", "/"), { whole: true, flags }));
 }
 
 function wrong(line: number, problem: string): Error {
-  return refusal(problem, "correct it", { line });
+  return constraintRefusal(problem, "correct it", { line });
 }

@@ -1,5 +1,5 @@
 /** Left factoring: of the options of a choice, those that begin with a literal are read as one trie, however many they are. */
-import { Literal, WordTrie, sortedWords } from "../automata/words.ts";
+import { WordLiteral, WordTrie, sortedWords } from "../automata/words.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { type GrammarNode, choiceOf, sequenceOf, switchOf } from "./grammar.ts";
 
@@ -69,7 +69,7 @@ export class LeftFactoring {
     // From the innermost sequence to the outermost.
     const tails: GrammarNode[] = [];
     for (let depth = 0; depth < maxDepth; depth += 1) {
-      if (node.kind === "text" && node.automaton instanceof Literal)
+      if (node.kind === "text" && node.automaton instanceof WordLiteral)
         return { word: node.automaton.word, rest: sequenceOf(tails.toReversed()) };
       if (node.kind === "rule" && node.body !== undefined) node = node.body;
       else if (node.kind === "sequence" && node.items[0] !== undefined) {

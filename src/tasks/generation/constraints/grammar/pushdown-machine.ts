@@ -6,9 +6,9 @@ import type { Automaton } from "../automata/automaton.ts";
 import type { JsonString } from "../automata/json-string.ts";
 import type { WordTrie } from "../automata/words.ts";
 import { chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { checkGrammar } from "./check-grammar.ts";
-import { type GrammarNode, type ObjectNode, literal } from "./grammar.ts";
+import { type GrammarNode, type ObjectNode, literalNode } from "./grammar.ts";
 import { afterColon, lineBreak } from "./json-layout.ts";
 import { LeftFactoring } from "./left-factoring.ts";
 import {
@@ -30,7 +30,7 @@ const maxKeptBytes = 32 * 2 ** 20;
 const newLinkSteps = 8;
 const [linkBytes, stateBytes, positionBytes, stepsBytes] = [300, 300, 20, 1000];
 
-const [braceOpen, braceClose, comma, colon] = ["{", "}", ",", ":"].map(literal) as [
+const [braceOpen, braceClose, comma, colon] = ["{", "}", ",", ":"].map(literalNode) as [
   GrammarNode,
   GrammarNode,
   GrammarNode,
@@ -351,5 +351,5 @@ class Reading {
 }
 
 function tooAmbiguous(): Error {
-  return refusal(`a text can be read in more than ${maxPositions} ways`, "make the grammar less ambiguous");
+  return constraintRefusal(`a text can be read in more than ${maxPositions} ways`, "make the grammar less ambiguous");
 }

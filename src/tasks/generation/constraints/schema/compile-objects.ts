@@ -4,8 +4,8 @@ import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } fro
 import { JsonString } from "../automata/json-string.ts";
 import { OtherWords, WordTrie } from "../automata/words.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type GrammarNode, type ObjectProperty, type OtherMember, choice, object, text } from "../grammar/grammar.ts";
-import { refusal } from "../refusal.ts";
+import { type GrammarNode, type ObjectProperty, type OtherMember, choiceNode, objectNode, textNode } from "../grammar/grammar.ts";
+import { constraintRefusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { highest, lowest, getMap, requiredNames } from "./keywords.ts";
 import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
@@ -47,14 +47,14 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
   const others = otherNames({ members, schemas, patterns, names, allowedName, isListed });
   if (needed > 1 && others.length > 0) {
     const part = parts.find(({ keywords }) => keywords["minProperties"] !== undefined);
-    throw refusal(
+    throw constraintRefusal(
       "members with names that are not listed are not told apart, so that they cannot be counted",
       "list the names, or require them",
       getPlace(part, "minProperties"),
     );
   }
-  if (max < 0) return choice();
-  return object({ properties, others, min: needed, max: Math.floor(max) });
+  if (max < 0) return choiceNode();
+  return objectNode({ properties, others, min: needed, max: Math.floor(max) });
 }
 
 /** Whether schemas list the members of an object, and do not say what others may be. */
@@ -130,7 +130,7 @@ function getPatterns(parts: readonly SchemaPart[], strings: StringContext): read
       if (!found.has(source)) found.set(source, { source, dfa: strings.pattern(part, "patternProperties", source) });
     }
     if (found.size > maxPatterns) {
-      throw refusal(`has more than ${maxPatterns} expressions`, "list the names", getPlace(part, "patternProperties"));
+      throw constraintRefusal(`has more than ${maxPatterns} expressions`, "list the names", getPlace(part, "patternProperties"));
     }
   }
   return [...found.values()];
@@ -153,7 +153,7 @@ function nameDfa(parts: readonly SchemaPart[], schemas: SchemaContext, strings: 
     flat.options !== undefined ||
     flat.parts.some(({ keywords }) => keywords["type"] !== undefined && ![keywords["type"]].flat().includes("string"))
   ) {
-    throw refusal(
+    throw constraintRefusal(
       "only keywords of strings are supported there",
       "write it without choices",
       getPlace(places[0]?.part, "propertyNames"),
@@ -182,11 +182,11 @@ function otherNames({ members, schemas, patterns, names, allowedName, isListed }
     if (places.includes(false) || (isListed && matching.length === 0)) return [];
     if (patterns.length === 0 && allowedName === undefined) {
       const name = names.size === 0 ? new FreeText() : new OtherWords(WordTrie.of([...names]));
-      return [{ name: text(new JsonString(name)), value: schemas.node(places) }];
+      return [{ name: textNode(new JsonString(name)), value: schemas.node(places) }];
     }
     const matched = intersection(allowedName ?? everyText, ...matching.map(({ dfa }) => dfa));
     const others = patterns.filter((pattern) => !matching.includes(pattern)).map(({ dfa }) => dfa);
     const dfa = [...others, ...(names.size === 0 ? [] : [wordsDfa([...names])])].reduce(difference, matched);
-    return dfa.isEmpty ? [] : [{ name: text(new JsonString(dfa)), value: schemas.node(places) }];
+    return dfa.isEmpty ? [] : [{ name: textNode(new JsonString(dfa)), value: schemas.node(places) }];
   }).flat();
 }

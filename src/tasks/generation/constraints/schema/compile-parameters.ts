@@ -3,8 +3,17 @@ import { intersection } from "../automata/automaton.ts";
 import { DelimitedText, textsWithout } from "../automata/delimited-text.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { chargeSteps } from "../constraint-budget.ts";
-import { type GrammarNode, choice, choiceOf, literal, repeat, sequence, sequenceOf, text } from "../grammar/grammar.ts";
-import { refusal } from "../refusal.ts";
+import {
+  type GrammarNode,
+  choiceNode,
+  choiceOf,
+  literalNode,
+  repeat,
+  sequenceNode,
+  sequenceOf,
+  textNode,
+} from "../grammar/grammar.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { listedValues, stringKeywords } from "./compile-values.ts";
 import { getMap, requiredNames, getTypes } from "./keywords.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
@@ -38,7 +47,7 @@ export class ParameterCompiler {
     this.#schemas = schemas;
     this.#strings = strings;
     this.#tags = tags;
-    this.#gap = text(regularExpressionDfa(gap, { whole: true }));
+    this.#gap = textNode(regularExpressionDfa(gap, { whole: true }));
     this.#line = tags.hasLines ? "\n" : "";
   }
 
@@ -49,7 +58,7 @@ export class ParameterCompiler {
 
   #compile(places: readonly SchemaPlace[], compile: (parts: readonly SchemaPart[]) => GrammarNode): GrammarNode {
     const flat = this.#schemas.flatten(places);
-    if (flat === undefined) return choice();
+    if (flat === undefined) return choiceNode();
     const { parts, options } = flat;
     if (options === undefined) return compile(parts);
     chargeSteps(40 * options.length * (parts.length + 1));
@@ -57,11 +66,11 @@ export class ParameterCompiler {
   }
 
   #members(parts: readonly SchemaPart[]): GrammarNode {
-    if (!getTypes(parts).includes("object")) return choice();
+    if (!getTypes(parts).includes("object")) return choiceNode();
     for (const { keywords, pointer } of parts) {
       const keyword = refusedKeywords.find((each) => keywords[each] !== undefined);
       if (keyword !== undefined)
-        throw refusal(
+        throw constraintRefusal(
           "the model writes arguments between tags, and this is not followed there",
           "leave it out, or leave the call to the model",
           { keyword, pointer },
@@ -73,13 +82,13 @@ export class ParameterCompiler {
     for (const name of new Set([...listed, ...required])) {
       chargeSteps(10 + name.length);
       const places = parts.flatMap((part) => this.#getPlaces(part, name));
-      if (!places.includes(false)) members.push(repeat(this.#member(literal(name), places), required.has(name) ? 1 : 0, 1));
-      else if (required.has(name)) return choice();
+      if (!places.includes(false)) members.push(repeat(this.#member(literalNode(name), places), required.has(name) ? 1 : 0, 1));
+      else if (required.has(name)) return choiceNode();
     }
     const others = parts.flatMap((part) => this.#getPlaces(part, undefined));
     const areOpen = this.#schemas.unlistedMembers || parts.every(({ keywords }) => keywords["properties"] === undefined);
     if (listed.size === 0 && areOpen && !others.includes(false)) {
-      const name = text(regularExpressionDfa(otherName, { whole: true }));
+      const name = textNode(regularExpressionDfa(otherName, { whole: true }));
       members.push(repeat(this.#member(name, others), 0, Number.POSITIVE_INFINITY));
     }
     return sequenceOf(members);
@@ -97,9 +106,9 @@ export class ParameterCompiler {
 
   #member(name: GrammarNode, places: readonly SchemaPlace[]): GrammarNode {
     const [before, first = "", ...others] = this.#tags.key;
-    const words = others.flatMap((word) => [this.#gap, literal(word)]);
+    const words = others.flatMap((word) => [this.#gap, literalNode(word)]);
     const value = this.#compile(places, (parts) => this.#value(parts));
-    return sequence(literal(before), name, literal(first), ...words, literal(this.#line), value, this.#gap);
+    return sequenceNode(literalNode(before), name, literalNode(first), ...words, literalNode(this.#line), value, this.#gap);
   }
 
   /** A value and the tag after it. */
@@ -112,7 +121,7 @@ export class ParameterCompiler {
     if (others.length > 0 && (options.length === 0 || this.#isLimited(parts))) {
       const { pointer = "", base = "", draft } = first ?? {};
       const json = this.#schemas.node([...parts, { keywords: { type: others }, pointer, base, draft }]);
-      options.push(sequence(json, literal(this.#line + this.#tags.valueClose)));
+      options.push(sequenceNode(json, literalNode(this.#line + this.#tags.valueClose)));
     }
     return choiceOf(options);
   }
@@ -124,10 +133,10 @@ export class ParameterCompiler {
 
   #string(parts: readonly SchemaPart[]): GrammarNode {
     const close = this.#line + this.#tags.valueClose;
-    if (!this.#isLimited(parts)) return text(new DelimitedText(close));
+    if (!this.#isLimited(parts)) return textNode(new DelimitedText(close));
     const listed = listedValues(parts)?.filter((value) => typeof value === "string");
     const dfa = intersection(this.#strings.stringDfa(parts), textsWithout(this.#tags.valueClose));
-    if (listed === undefined) return sequence(text(dfa), literal(close));
-    return choiceOf(listed.filter((value) => dfa.matches(value)).map((value) => literal(value + close)));
+    if (listed === undefined) return sequenceNode(textNode(dfa), literalNode(close));
+    return choiceOf(listed.filter((value) => dfa.matches(value)).map((value) => literalNode(value + close)));
   }
 }

@@ -1,9 +1,9 @@
 /** JSON Schema 2020-12 (and what earlier drafts write differently) as a grammar. */
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
-import { choice, choiceOf, rule } from "../grammar/grammar.ts";
-import { refusal } from "../refusal.ts";
-import { listOf, getMap, refuseUnsupported, getText } from "./keywords.ts";
+import { choiceNode, choiceOf, rule } from "../grammar/grammar.ts";
+import { constraintRefusal } from "../refusal.ts";
+import { getListKeyword, getMap, refuseUnsupported, getTextKeyword } from "./keywords.ts";
 import { negateSchema } from "./negate-schema.ts";
 import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
@@ -109,7 +109,7 @@ class SchemaCompiler implements SchemaContext {
 
   /** The grammar of values for which all schemas are valid; its rules are compiled later. */
   node(places: readonly SchemaPlace[]): GrammarNode {
-    if (places.includes(false)) return choice();
+    if (places.includes(false)) return choiceNode();
     const parts = places.filter((place) => place !== false && !isEmpty(place.keywords)) as readonly SchemaPart[];
     const { identities, rules } = this.#cache;
     const numbers = new Set(parts.map((part) => identities.of(part, this.document)));
@@ -125,7 +125,7 @@ class SchemaCompiler implements SchemaContext {
 
   #compile(parts: readonly SchemaPart[]): GrammarNode {
     const flat = this.flatten(parts);
-    if (flat === undefined) return choice();
+    if (flat === undefined) return choiceNode();
     if (flat.options === undefined) return this.#values.node(flat.parts);
     const { parts: beside, options } = flat;
     chargeSteps(options.length * (beside.length + 1));
@@ -143,11 +143,11 @@ class SchemaCompiler implements SchemaContext {
       chargeSteps(30);
       seen.add(place.keywords);
       const { keywords } = place;
-      const reference = getText(place, "$ref");
+      const reference = getTextKeyword(place, "$ref");
       if (reference !== undefined) open.push(this.document.resolve(reference, place));
       if (reference !== undefined && ignoresBesideRef(place.draft)) continue;
       refuseUnsupported(place);
-      for (const [index, schema] of listOf(place, "allOf").entries())
+      for (const [index, schema] of getListKeyword(place, "allOf").entries())
         open.push(this.document.below(place, schema, "allOf", index));
       const own = this.#without(
         place,
@@ -178,7 +178,7 @@ class SchemaCompiler implements SchemaContext {
     if (keywords["anyOf"] !== undefined) {
       return {
         keywords: ["anyOf"],
-        options: listOf(part, "anyOf").map((schema, index) => [this.document.below(part, schema, "anyOf", index)]),
+        options: getListKeyword(part, "anyOf").map((schema, index) => [this.document.below(part, schema, "anyOf", index)]),
       };
     }
     if (keywords["oneOf"] !== undefined) return { keywords: ["oneOf"], options: this.#oneOf(part) };
@@ -193,7 +193,7 @@ class SchemaCompiler implements SchemaContext {
   }
 
   #oneOf(part: SchemaPart): readonly (readonly SchemaPlace[])[] {
-    const schemas = listOf(part, "oneOf");
+    const schemas = getListKeyword(part, "oneOf");
     const places = schemas.map((schema, index) => this.document.below(part, schema, "oneOf", index));
     const beside = this.#without(part, ["oneOf"]);
     const overlapping = overlappingSchemas(
@@ -251,7 +251,7 @@ class SchemaCompiler implements SchemaContext {
       const why = keyword === "oneOf" ? "its schemas are not known to exclude each other" : "what it negates is not supported";
       const remedy =
         keyword === "oneOf" ? "use anyOf, or give each a property with a const of its own" : "write it without this keyword";
-      throw refusal(why, remedy, getPlace(part, keyword));
+      throw constraintRefusal(why, remedy, getPlace(part, keyword));
     }
     const places = negated.map((each) => this.document.place(each, { ...part, negatedBy: getPlace(part, keyword) }));
     if (key !== undefined) this.#negated.set(key, places);

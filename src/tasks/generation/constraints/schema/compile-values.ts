@@ -13,15 +13,25 @@ import { JsonNumber, getEntries, isJsonObject, jsonText } from "../../../../form
 import { CountedText } from "../automata/counted-text.ts";
 import { compareDecimals, parseDecimal, isWhole } from "../automata/decimals.ts";
 import { JsonString } from "../automata/json-string.ts";
-import { Literal, WordTrie } from "../automata/words.ts";
+import { WordLiteral, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
-import { type GrammarNode, choice, choiceOf, list, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import {
+  type GrammarNode,
+  choiceNode,
+  choiceOf,
+  listNode,
+  literalNode,
+  objectNode,
+  repeat,
+  sequenceNode,
+  textNode,
+} from "../grammar/grammar.ts";
 import { lineBreak } from "../grammar/json-layout.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
 import { InferyardError } from "../../../../contract/errors.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 import { compileObject } from "./compile-objects.ts";
@@ -32,11 +42,11 @@ import {
   decimalAt,
   highest,
   invalidKeyword,
-  listOf,
-  lowerBound,
+  getListKeyword,
+  lowerLimit,
   lowest,
-  getText,
-  getType,
+  getTextKeyword,
+  getJsonType,
   getTypes,
   upperBound,
 } from "./keywords.ts";
@@ -44,7 +54,7 @@ import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
 
 /** After an item of a list that another follows. */
-const itemEnd = sequence(literal(","), lineBreak);
+const itemEnd = sequenceNode(literalNode(","), lineBreak);
 
 const quick: ReadonlySet<string> = new Set([
   "type",
@@ -80,16 +90,18 @@ export class ValueCompiler implements StringContext {
     const types = getTypes(parts);
     const listed = listedValues(parts);
     if (listed !== undefined) return this.#listed(listed, types, parts);
-    return choice(...types.map((type) => this.#ofType(type, parts)));
+    return choiceNode(...types.map((type) => this.#ofType(type, parts)));
   }
 
   #ofType(type: JsonType, parts: readonly SchemaPart[]): GrammarNode {
-    const excluded = parts.flatMap((part) => listOf(part, excludedKeyword));
+    const excluded = parts.flatMap((part) => getListKeyword(part, excludedKeyword));
     switch (type) {
       case "null":
-        return excluded.includes(null) ? choice() : literal("null");
+        return excluded.includes(null) ? choiceNode() : literalNode("null");
       case "boolean":
-        return choice(...[true, false].filter((value) => !excluded.includes(value)).map((value) => literal(String(value))));
+        return choiceNode(
+          ...[true, false].filter((value) => !excluded.includes(value)).map((value) => literalNode(String(value))),
+        );
       case "integer":
       case "number":
         refuseExcluded(parts, excluded, ["integer", "number"]);
@@ -110,7 +122,7 @@ export class ValueCompiler implements StringContext {
   /** Values of `enum` and `const` that the other keywords allow. */
   #listed(values: readonly unknown[], types: readonly JsonType[], parts: readonly SchemaPart[]): GrammarNode {
     const ofType = values.filter((value) => {
-      const type = getType(value);
+      const type = getJsonType(value);
       return types.includes(type) || (type === "integer" && types.includes("number"));
     });
     const beside = parts.map((part): SchemaPart => ({ ...part, keywords: withoutKeywords(part.keywords, ["enum", "const"]) }));
@@ -118,7 +130,7 @@ export class ValueCompiler implements StringContext {
     const allowed = needsCheck ? ofType.filter(acceptedBy(this.#whole(beside))) : ofType;
     const strings = allowed.filter((value) => typeof value === "string");
     return choiceOf([
-      ...(strings.length === 0 ? [] : [text(new JsonString(WordTrie.of(strings)))]),
+      ...(strings.length === 0 ? [] : [textNode(new JsonString(WordTrie.of(strings)))]),
       ...allowed.filter((value) => typeof value !== "string").map((value) => this.#constant(value)),
     ]);
   }
@@ -132,22 +144,22 @@ export class ValueCompiler implements StringContext {
   }
 
   #constant(value: unknown): GrammarNode {
-    if (typeof value === "string") return text(new JsonString(new Literal(value)));
+    if (typeof value === "string") return textNode(new JsonString(new WordLiteral(value)));
     if (Array.isArray(value)) {
       const items = value.flatMap((item, index) => [...(index > 0 ? [itemEnd] : []), this.#constant(item)]);
-      return list(value.length === 0 ? sequence() : sequence(lineBreak, ...items, lineBreak));
+      return listNode(value.length === 0 ? sequenceNode() : sequenceNode(lineBreak, ...items, lineBreak));
     }
-    if (!isJsonObject(value)) return literal(jsonText(value));
+    if (!isJsonObject(value)) return literalNode(jsonText(value));
     const properties = getEntries(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
-    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY });
+    return objectNode({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY });
   }
 
   #number(isInteger: boolean, parts: readonly SchemaPart[]): GrammarNode {
     // In draft 4 exclusiveMinimum and exclusiveMaximum say whether the bound itself is excluded.
     const strictly = (keyword: string, bound: string): readonly SchemaPart[] =>
       parts.map((part) => (part.keywords[keyword] === true ? { ...part, keywords: { [keyword]: part.keywords[bound] } } : part));
-    const lower = lowerBound(parts, "minimum");
-    const above = lowerBound(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum");
+    const lower = lowerLimit(parts, "minimum");
+    const above = lowerLimit(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum");
     const upper = upperBound(parts, "maximum");
     const below = upperBound(strictly("exclusiveMaximum", "maximum"), "exclusiveMaximum");
     const multipleOf = parts.flatMap((part) => decimalAt(part, "multipleOf") ?? []);
@@ -171,7 +183,7 @@ export class ValueCompiler implements StringContext {
 
   #numbersIn(range: NumberRange): GrammarNode {
     const key = JSON.stringify(range);
-    const node = this.#cache.numbers.get(key) ?? text(numberDfa(range));
+    const node = this.#cache.numbers.get(key) ?? textNode(numberDfa(range));
     this.#cache.numbers.set(key, node);
     return node;
   }
@@ -179,7 +191,7 @@ export class ValueCompiler implements StringContext {
   #string(parts: readonly SchemaPart[]): GrammarNode {
     const key = jsonText(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
     chargeSteps(key.length);
-    const node = this.#cache.strings.get(key) ?? text(new JsonString(this.stringContent(parts)));
+    const node = this.#cache.strings.get(key) ?? textNode(new JsonString(this.stringContent(parts)));
     this.#cache.strings.set(key, node);
     return node;
   }
@@ -209,10 +221,10 @@ export class ValueCompiler implements StringContext {
   }
 
   #contentDfas(parts: readonly SchemaPart[]): readonly Dfa[] {
-    const excluded = parts.flatMap((part) => listOf(part, excludedKeyword)).filter((value) => typeof value === "string");
+    const excluded = parts.flatMap((part) => getListKeyword(part, excludedKeyword)).filter((value) => typeof value === "string");
     return [
       ...parts.flatMap((part) => {
-        const pattern = getText(part, "pattern");
+        const pattern = getTextKeyword(part, "pattern");
         return pattern === undefined ? [] : [this.pattern(part, "pattern", pattern)];
       }),
       ...parts.flatMap(({ keywords }) => {
@@ -238,16 +250,17 @@ export class ValueCompiler implements StringContext {
   #array(parts: readonly SchemaPart[]): GrammarNode {
     const min = Math.ceil(highest(parts, "minItems", 0));
     const max = Math.floor(lowest(parts, "maxItems"));
-    if (min > max || max < 0) return choice();
+    if (min > max || max < 0) return choiceNode();
     const first = Math.max(0, ...parts.map((part) => leadingItems(part).length));
     const item = (index: number): GrammarNode => this.#schemas.node(parts.map((part) => this.#itemPlace(part, index)));
-    if (max === 0) return list(sequence());
-    const separated = (index: number): GrammarNode => sequence(itemEnd, item(index));
+    if (max === 0) return listNode(sequenceNode());
+    const separated = (index: number): GrammarNode => sequenceNode(itemEnd, item(index));
     // The first item, and those that have schemas of their own, each need the ones before it.
     const alone = Math.max(1, Math.min(first, max));
-    let tail = alone >= max ? sequence() : repeat(separated(alone), Math.max(min - alone, 0), max - alone);
-    for (let index = alone - 1; index > 0; index -= 1) tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
-    return list(repeat(sequence(lineBreak, item(0), tail, lineBreak), min > 0 ? 1 : 0, 1));
+    let tail = alone >= max ? sequenceNode() : repeat(separated(alone), Math.max(min - alone, 0), max - alone);
+    for (let index = alone - 1; index > 0; index -= 1)
+      tail = repeat(sequenceNode(separated(index), tail), index < min ? 1 : 0, 1);
+    return listNode(repeat(sequenceNode(lineBreak, item(0), tail, lineBreak), min > 0 ? 1 : 0, 1));
   }
 
   #itemPlace(part: SchemaPart, index: number): SchemaPlace {
@@ -266,16 +279,16 @@ function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
 }
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
-  if (!excluded.some((value) => types.includes(getType(value)))) return;
+  if (!excluded.some((value) => types.includes(getJsonType(value)))) return;
   const part = parts.find(({ keywords }) => keywords[excludedKeyword] !== undefined);
-  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", getPlace(part, "not"));
+  throw constraintRefusal("numbers, lists and objects cannot be excluded", "write the schema without it", getPlace(part, "not"));
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of these keywords. */
 export function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
   const lists = parts.flatMap((part) => [
     ...("const" in part.keywords ? [[part.keywords["const"]]] : []),
-    ...(part.keywords["enum"] === undefined ? [] : [listOf(part, "enum")]),
+    ...(part.keywords["enum"] === undefined ? [] : [getListKeyword(part, "enum")]),
   ]);
   const [first, ...others] = lists;
   if (first === undefined) return undefined;
@@ -325,6 +338,6 @@ function naming<Result>(parts: readonly SchemaPart[], keywords: readonly string[
     return atPlace(found, compile);
   } catch (error) {
     const isUnplaced = error instanceof InferyardError && error.data["unit"] === undefined;
-    throw isUnplaced ? refusal(error.message.replace(/^the constraint: /, ""), "simplify it", found) : error;
+    throw isUnplaced ? constraintRefusal(error.message.replace(/^the constraint: /, ""), "simplify it", found) : error;
   }
 }

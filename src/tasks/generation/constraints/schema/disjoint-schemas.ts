@@ -7,12 +7,12 @@ import {
   canonical,
   highest,
   isClosed,
-  isNumber,
-  lowerBound,
+  isNumberValue,
+  lowerLimit,
   lowest,
   getMap,
   requiredNames,
-  getType,
+  getJsonType,
   getTypes,
   upperBound,
 } from "./keywords.ts";
@@ -54,7 +54,8 @@ export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: 
     return [...values[0].keys()].every((key) => values[1]?.has(key) !== true);
   for (const [index, list] of values.entries()) {
     const types = getTypes(index === 0 ? second : first);
-    const isOfType = (value: unknown): boolean => types.includes(getType(value)) || (isNumber(value) && types.includes("number"));
+    const isOfType = (value: unknown): boolean =>
+      types.includes(getJsonType(value)) || (isNumberValue(value) && types.includes("number"));
     if (list !== undefined && [...list.values()].every((value) => !isOfType(value))) return true;
   }
   return shared.every((type) => {
@@ -66,7 +67,7 @@ export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: 
 }
 
 function rangesDisjoint(parts: readonly SchemaPart[]): boolean {
-  const [lower, upper] = [lowerBound(parts, "minimum"), upperBound(parts, "maximum")];
+  const [lower, upper] = [lowerLimit(parts, "minimum"), upperBound(parts, "maximum")];
   return lower !== undefined && upper !== undefined && compareDecimals(lower, upper) > 0;
 }
 
@@ -103,12 +104,21 @@ function objectsDisjoint(
   const required = new Set([...requiredNames(first), ...requiredNames(second)]);
   chargeSteps(required.size);
   return [...required].some((name) =>
-    alwaysDisjoint(context, getMembers(context.schemas, first, name), getMembers(context.schemas, second, name), depth - 1),
+    alwaysDisjoint(
+      context,
+      getSchemaMembers(context.schemas, first, name),
+      getSchemaMembers(context.schemas, second, name),
+      depth - 1,
+    ),
   );
 }
 
 /** The schemas of the member of a name, as far as its name alone says. */
-export function getMembers({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
+export function getSchemaMembers(
+  { document }: SchemaContext,
+  parts: readonly SchemaPart[],
+  name: string,
+): readonly SchemaPlace[] {
   return parts.flatMap((part): readonly SchemaPlace[] => {
     const properties = getMap(part, "properties");
     if (Object.hasOwn(properties, name)) return [document.below(part, properties[name], "properties", name)];

@@ -1,5 +1,5 @@
 /** Drafts of JSON Schema: which keywords each of them has. */
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 
 /** A draft by its number; from 2019-09 on by its year. */
 export type Draft = 3 | 4 | 6 | 7 | 2019 | 2020;
@@ -57,10 +57,14 @@ export function getDraft(schema: Readonly<Record<string, unknown>>, otherwise?: 
   const { $schema: address } = schema;
   if (typeof address !== "string" || address === "") return otherwise;
   if (/^https?:/.test(address) && !/^https?:\/\/json-schema\.org\//.test(address)) {
-    throw refusal(`the dialect ${JSON.stringify(address)} is not known`, "leave $schema out, or give one of json-schema.org", {
-      keyword: "$schema",
-      pointer: "",
-    });
+    throw constraintRefusal(
+      `the dialect ${JSON.stringify(address)} is not known`,
+      "leave $schema out, or give one of json-schema.org",
+      {
+        keyword: "$schema",
+        pointer: "",
+      },
+    );
   }
   return addresses.find(([expression]) => expression.test(address))?.[1] ?? otherwise;
 }

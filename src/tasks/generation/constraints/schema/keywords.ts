@@ -1,7 +1,7 @@
 /** Keywords of JSON Schema: which are supported, and reading their values. */
 import { JsonNumber, getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { type Decimal, compareDecimals, parseDecimal, isWhole, writtenLength } from "../automata/decimals.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { type SchemaPart, getPlace } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
@@ -24,7 +24,7 @@ export function refuseUnsupported(part: SchemaPart): void {
   }
   if (part.draft === 3 && keywords["required"] === true)
     throw unsupported(part, "required", "keywords of draft 3 are not supported");
-  if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
+  if (keywords["uniqueItems"] === true && !(isNumberValue(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
   if (
     keywords["contains"] !== undefined &&
@@ -34,12 +34,12 @@ export function refuseUnsupported(part: SchemaPart): void {
 }
 
 function unsupported(part: SchemaPart, keyword: string, why: string): Error {
-  return refusal(why, "leave it out, and check the value when it is there", getPlace(part, keyword));
+  return constraintRefusal(why, "leave it out, and check the value when it is there", getPlace(part, keyword));
 }
 
 /** INPUT_INVALID for a keyword. */
 export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
-  return refusal(problem, "correct it", getPlace(part, keyword));
+  return constraintRefusal(problem, "correct it", getPlace(part, keyword));
 }
 
 /** Digits of a bound at most, written without an exponent. */
@@ -55,7 +55,7 @@ function getNumber(part: SchemaPart, keyword: string): number | undefined {
 export function decimalAt(part: SchemaPart, keyword: string): Decimal | undefined {
   const value = part.keywords[keyword];
   if (value === undefined || typeof value === "boolean") return undefined;
-  const decimal = isNumber(value) ? parseDecimal(jsonText(value)) : undefined;
+  const decimal = isNumberValue(value) ? parseDecimal(jsonText(value)) : undefined;
   if (decimal === undefined || !Number.isFinite(Number(decimal)))
     throw invalidKeyword(part, keyword, `is ${jsonText(value)}, and must be a number`);
   if (writtenLength(decimal) > maxDigits) throw invalidKeyword(part, keyword, `has more than ${maxDigits} digits`);
@@ -63,12 +63,12 @@ export function decimalAt(part: SchemaPart, keyword: string): Decimal | undefine
 }
 
 /** Whether a value of `parseExactJson` is a number. */
-export function isNumber(value: unknown): value is number | JsonNumber {
+export function isNumberValue(value: unknown): value is number | JsonNumber {
   return typeof value === "number" || value instanceof JsonNumber;
 }
 
 /** The text that a keyword states. */
-export function getText(part: SchemaPart, keyword: string): string | undefined {
+export function getTextKeyword(part: SchemaPart, keyword: string): string | undefined {
   const value = part.keywords[keyword];
   if (value === undefined) return undefined;
   if (typeof value !== "string") throw invalidKeyword(part, keyword, `is ${JSON.stringify(value)}, and must be a string`);
@@ -76,7 +76,7 @@ export function getText(part: SchemaPart, keyword: string): string | undefined {
 }
 
 /** The list that a keyword states. Default: an empty one. */
-export function listOf(part: SchemaPart, keyword: string): readonly unknown[] {
+export function getListKeyword(part: SchemaPart, keyword: string): readonly unknown[] {
   const value = part.keywords[keyword];
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw invalidKeyword(part, keyword, "must be a list");
@@ -86,7 +86,7 @@ export function listOf(part: SchemaPart, keyword: string): readonly unknown[] {
 /** The names that a keyword lists. A boolean, as draft 3 has it, lists none. */
 function getNames(part: SchemaPart, keyword: string): readonly string[] {
   if (typeof part.keywords[keyword] === "boolean") return [];
-  return listOf(part, keyword).filter((name) => typeof name === "string");
+  return getListKeyword(part, keyword).filter((name) => typeof name === "string");
 }
 
 /** The schemas, by name, that a keyword states. */
@@ -108,7 +108,7 @@ export function lowest(parts: readonly SchemaPart[], keyword: string): number {
 }
 
 /** As `highest`, in the notation of the schema. Undefined: there is none. */
-export function lowerBound(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
+export function lowerLimit(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
   const bounds = parts.flatMap((part) => decimalAt(part, keyword) ?? []);
   return bounds.length === 0 ? undefined : bounds.reduce((most, each) => (compareDecimals(each, most) > 0 ? each : most));
 }
@@ -146,10 +146,10 @@ export function getTypes(parts: readonly SchemaPart[]): readonly JsonType[] {
 }
 
 /** The type of a value. */
-export function getType(value: unknown): JsonType {
+export function getJsonType(value: unknown): JsonType {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (isNumber(value)) return isWhole(parseDecimal(jsonText(value))) ? "integer" : "number";
+  if (isNumberValue(value)) return isWhole(parseDecimal(jsonText(value))) ? "integer" : "number";
   return typeof value as JsonType;
 }
 
@@ -161,7 +161,7 @@ export function requiredNames(parts: readonly SchemaPart[]): ReadonlySet<string>
 /** Canonical text of a value: equal values have the same text, without regard to the order of members. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (isNumber(value)) return parseDecimal(jsonText(value));
+  if (isNumberValue(value)) return parseDecimal(jsonText(value));
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = getEntries(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
   return `{${members.toSorted().join()}}`;

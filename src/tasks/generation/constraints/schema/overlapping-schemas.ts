@@ -1,6 +1,6 @@
 /** Which of many schemas may have a value in common: by what tells them apart, such as a member with a constant, before they are compared one by one. */
 import { chargeSteps } from "../constraint-budget.ts";
-import { type DisjointContext, flatsDisjoint, getMembers, getValues } from "./disjoint-schemas.ts";
+import { type DisjointContext, flatsDisjoint, getSchemaMembers, getValues } from "./disjoint-schemas.ts";
 import { isClosed, getMap, requiredNames, getTypes } from "./keywords.ts";
 import type { FlatSchema } from "./schema-context.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
@@ -70,7 +70,7 @@ function addMembers(collecting: Collecting, parts: readonly SchemaPart[], path: 
   chargeSteps(5 * names.size);
   for (const name of names) {
     const isThere = always && required.has(name);
-    const flat = context.schemas.flatten(getMembers(context.schemas, parts, name));
+    const flat = context.schemas.flatten(getSchemaMembers(context.schemas, parts, name));
     if (flat === undefined || flat.options !== undefined) continue;
     const facet = `${path}/${JSON.stringify(name)}`;
     const values = getValues(flat.parts);

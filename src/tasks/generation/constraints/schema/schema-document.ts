@@ -1,7 +1,7 @@
 /** A JSON schema with its references. */
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
+import { constraintRefusal } from "../refusal.ts";
 import { type Draft, getDraft, getKeywords } from "./drafts.ts";
 
 /** Keywords of a schema, and where it is. */
@@ -53,7 +53,7 @@ export class SchemaDocument {
     if (schema === false) return false;
     if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
-      throw refusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
+      throw constraintRefusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
     const part = this.#getPart(schema, location);
@@ -88,7 +88,7 @@ export class SchemaDocument {
         ? undefined
         : this.#follow(start, decodeURIComponent(fragment));
     if (target === undefined) {
-      throw refusal(
+      throw constraintRefusal(
         `${JSON.stringify(reference)} is not in the schema`,
         "put what it refers to into $defs",
         getPlace(from, "$ref"),

@@ -1,10 +1,10 @@
 /** One worker thread that compiles grammars and computes masks, as its pool sees it. */
 import { CallThread } from "../../../threads/call-thread.ts";
 import type { ResultMessage } from "../../../threads/thread-program.ts";
-import type { CallMessage, ThreadResult } from "./protocol.ts";
+import type { ConstraintCallMessage, ThreadResult } from "./protocol.ts";
 
 /** A worker thread that performs one call at a time. */
-export class GrammarThread extends CallThread<CallMessage, ResultMessage<ThreadResult>> {
+export class GrammarThread extends CallThread<ConstraintCallMessage, ResultMessage<ThreadResult>> {
   /** Heap that the thread held after its last call, in use or not, in bytes. */
   heapBytes = 0;
 
@@ -13,7 +13,7 @@ export class GrammarThread extends CallThread<CallMessage, ResultMessage<ThreadR
     super({ program, heapMebibytes: heap, onEnd });
   }
 
-  override async perform(message: CallMessage): Promise<ResultMessage<ThreadResult>> {
+  override async perform(message: ConstraintCallMessage): Promise<ResultMessage<ThreadResult>> {
     const result = await super.perform(message);
     this.heapBytes = result.heapBytes;
     return result;

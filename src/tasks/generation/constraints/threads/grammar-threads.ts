@@ -7,13 +7,13 @@ import { InferyardError, abortError, getMessage, throwIfAborted } from "../../..
 import { parseDuration } from "../../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings } from "../../../../runtime/options/runtime-settings.ts";
 import { type ConstraintLimits, defaultConstraintLimits } from "../constraint-budget.ts";
-import type { CompiledFacts, GrammarHost, HostCall, HostTokenizer, HostedGrammar, Housed } from "../grammar-host.ts";
+import type { CompiledFacts, GrammarHost, GrammarCall, HostTokenizer, HostedGrammar, Housed } from "../grammar-host.ts";
 import type { GrammarOperations } from "../loaded-grammar.ts";
-import { type VocabularyOptions, type VocabularyTables, readVocabulary } from "../token-vocabulary.ts";
+import { type VocabularyOptions, type VocabularyTables, readTokenVocabulary } from "../token-vocabulary.ts";
 import { ClientTime } from "./client-time.ts";
 import { ThreadFailure } from "../../../threads/call-thread.ts";
 import { GrammarThread } from "./grammar-thread.ts";
-import type { CallMessage } from "./protocol.ts";
+import type { ConstraintCallMessage } from "./protocol.ts";
 import { threadError, unfinishedError } from "./thread-errors.ts";
 
 /** Maximum number of threads. One client uses all but one of them at a time. */
@@ -52,7 +52,7 @@ interface Call {
   readonly home: Home | undefined;
   /** Whether nothing else may live in the thread. */
   readonly isAlone: boolean;
-  readonly messageFor: (thread: GrammarThread) => CallMessage;
+  readonly messageFor: (thread: GrammarThread) => ConstraintCallMessage;
   readonly resolve: (outcome: { readonly thread: GrammarThread; readonly result: unknown }) => void;
   readonly reject: (error: Error) => void;
 }
@@ -106,7 +106,7 @@ export class GrammarThreads implements GrammarHost {
   }
 
   async readVocabulary({ tokenizer, settings }: HostTokenizer, options: VocabularyOptions): Promise<VocabularyTables> {
-    if (settings === undefined) return readVocabulary(tokenizer, { ...options, isShared: true });
+    if (settings === undefined) return readTokenVocabulary(tokenizer, { ...options, isShared: true });
     if (this.#isDisposed) throw disposedError();
     const { size, kept = new Set() } = options;
     const thread = new GrammarThread(this.#program, vocabularyHeapMebibytes, () => this.#readers.delete(thread));
@@ -129,7 +129,7 @@ export class GrammarThreads implements GrammarHost {
     }
   }
 
-  async compile(grammar: HostedGrammar, { client, signal }: HostCall): Promise<CompiledFacts> {
+  async compile(grammar: HostedGrammar, { client, signal }: GrammarCall): Promise<CompiledFacts> {
     this.#time.require(client);
     const { facts } = await this.#place(grammar, { client, signal }, false);
     return facts;
@@ -139,14 +139,14 @@ export class GrammarThreads implements GrammarHost {
     grammar: HostedGrammar,
     operation: Name,
     args: GrammarOperations[Name]["args"],
-    { client, home: expected }: HostCall & { readonly home?: number | undefined },
+    { client, home: expected }: GrammarCall & { readonly home?: number | undefined },
   ): Promise<Housed<GrammarOperations[Name]["result"] | undefined>> {
     let isAlone = false;
     for (let moves = 0; moves < maxMoves; moves += 1) {
       try {
         const home = this.#homes.get(grammar) ?? (await this.#place(grammar, { client }, isAlone));
         if (expected !== undefined && expected !== home.number) return { home: home.number, result: undefined };
-        const message = { operation, args: { grammar: home.number, step: args } } as CallMessage;
+        const message = { operation, args: { grammar: home.number, step: args } } as ConstraintCallMessage;
         const { result } = await this.#enqueue({ client, grammar, home, isAlone, messageFor: () => message });
         return { home: home.number, result: result as GrammarOperations[Name]["result"] };
       } catch (error) {
@@ -171,7 +171,7 @@ export class GrammarThreads implements GrammarHost {
   }
 
   /** Compiles a grammar in a thread, which becomes its home. Calls for the same grammar share that. */
-  #place(grammar: HostedGrammar, call: HostCall, isAlone: boolean): Promise<Home> {
+  #place(grammar: HostedGrammar, call: GrammarCall, isAlone: boolean): Promise<Home> {
     const known = this.#placing.get(grammar);
     if (known !== undefined) return known;
     const placing = this.#compile(grammar, call, isAlone).finally(() => this.#placing.delete(grammar));
@@ -179,10 +179,10 @@ export class GrammarThreads implements GrammarHost {
     return placing;
   }
 
-  async #compile(grammar: HostedGrammar, { client, signal }: HostCall, isAlone: boolean): Promise<Home> {
+  async #compile(grammar: HostedGrammar, { client, signal }: GrammarCall, isAlone: boolean): Promise<Home> {
     throwIfAborted(signal);
     const number = ++this.#lastNumber;
-    const messageFor = (thread: GrammarThread): CallMessage => this.#compileMessage(grammar, number, thread);
+    const messageFor = (thread: GrammarThread): ConstraintCallMessage => this.#compileMessage(grammar, number, thread);
     try {
       const { thread, result } = await this.#enqueue({ client, grammar, home: undefined, isAlone, messageFor }, signal);
       const home: Home = { number, thread, client, facts: result as CompiledFacts };
@@ -194,7 +194,7 @@ export class GrammarThreads implements GrammarHost {
     }
   }
 
-  #compileMessage(grammar: HostedGrammar, number: number, thread: GrammarThread): CallMessage {
+  #compileMessage(grammar: HostedGrammar, number: number, thread: GrammarThread): ConstraintCallMessage {
     const { text, vocabulary: tables } = grammar;
     const vocabulary = this.#vocabularyNumbers.get(tables) ?? ++this.#lastNumber;
     this.#vocabularyNumbers.set(tables, vocabulary);

@@ -38,7 +38,7 @@ export type ThreadOperation = keyof ThreadOperations;
 export type ThreadResult = ThreadOperations[ThreadOperation]["result"];
 
 /** Message to a thread: one call. */
-export interface CallMessage<Name extends ThreadOperation = ThreadOperation> {
+export interface ConstraintCallMessage<Name extends ThreadOperation = ThreadOperation> {
   readonly operation: Name;
   readonly args: ThreadOperations[Name]["args"];
 }

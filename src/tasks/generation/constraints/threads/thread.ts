@@ -4,8 +4,8 @@ import { InferyardError } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { runProgram } from "../../../threads/thread-program.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
-import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
-import type { CallMessage, ThreadOperation, ThreadOperations, ThreadResult } from "./protocol.ts";
+import { TokenVocabulary, readTokenVocabulary } from "../token-vocabulary.ts";
+import type { ConstraintCallMessage, ThreadOperation, ThreadOperations, ThreadResult } from "./protocol.ts";
 
 const vocabularies = new Map<number, TokenVocabulary>();
 const grammars = new Map<number, LoadedGrammar>();
@@ -27,7 +27,7 @@ const onGrammar =
 const handlers: Handlers = {
   vocabulary: async ({ settings, size, kept }) => {
     const tokenizer = await loadTextTokenizer(settings);
-    return readVocabulary(tokenizer, { kept, isShared: true, ...omitUndefined({ size }) });
+    return readTokenVocabulary(tokenizer, { kept, isShared: true, ...omitUndefined({ size }) });
   },
   compile: ({ grammar, text, vocabulary: number, limits, tables }) => {
     const known = vocabularies.get(number) ?? (tables === undefined ? undefined : new TokenVocabulary(tables));
@@ -43,11 +43,14 @@ const handlers: Handlers = {
   drop: ({ grammar }) => void grammars.delete(grammar),
 };
 /** The same table with the arguments of any operation, since the name in a message determines their type. */
-const operations = handlers as Record<ThreadOperation, (args: CallMessage["args"]) => ThreadResult | Promise<ThreadResult>>;
+const operations = handlers as Record<
+  ThreadOperation,
+  (args: ConstraintCallMessage["args"]) => ThreadResult | Promise<ThreadResult>
+>;
 
 runProgram({
   name: "thread.js",
-  perform: ({ operation, args }: CallMessage) => operations[operation](args),
+  perform: ({ operation, args }: ConstraintCallMessage) => operations[operation](args),
   isUnanswered: ({ operation }) => operation === "drop",
   getBuffers: (result) => (result instanceof Uint32Array && result.buffer instanceof ArrayBuffer ? [result.buffer] : []),
 });

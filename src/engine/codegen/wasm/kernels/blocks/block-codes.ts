@@ -20,7 +20,7 @@ export function groupSteps(layout: BlockLayout): number {
 }
 
 /** Bytes of the codes of one step in their first vectors. */
-export function stepBytes(layout: BlockLayout): number {
+export function blockStepBytes(layout: BlockLayout): number {
   return lowPlaneBytes(layout) / groupSteps(layout);
 }
 

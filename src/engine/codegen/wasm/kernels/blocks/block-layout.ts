@@ -105,13 +105,13 @@ export function blockLayout({ elements, groupElements: stored, hasMins, codeBits
 }
 
 /** Bytes of a packed panel of 8 columns. */
-export function panelBytes({ superElements, superBytes }: BlockLayout, k: number): number {
+export function blockPanelBytes({ superElements, superBytes }: BlockLayout, k: number): number {
   return (k / superElements) * superBytes;
 }
 
 /** Bytes of packed weights [k, n]. */
 export function packedBlockBytes(layout: BlockLayout, k: number, n: number): number {
-  return Math.ceil(n / tileColumns) * panelBytes(layout, k);
+  return Math.ceil(n / tileColumns) * blockPanelBytes(layout, k);
 }
 
 /** Bytes of the codes' first vectors of a group; the second vectors follow. */

@@ -5,7 +5,7 @@ import { blockFormats } from "../../../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../../../formats/scaled-blocks/block-formats.ts";
 import { activationRowBytes, blockLayout, packedBlockBytes } from "./block-layout.ts";
 import { type BlockMatmulRequest, blockMatmul } from "./block-matmul.ts";
-import { gatherRows } from "./gather-rows.ts";
+import { gatherBlockRows } from "./gather-rows.ts";
 import { packBlocks, unpackBlocks } from "./pack-blocks.ts";
 import { quantizeActivationBytes } from "./quantize-activation-bytes.ts";
 import { quantizeActivations } from "./quantize-activations.ts";
@@ -213,7 +213,7 @@ describe("rows of quantized tables", () => {
     const memory = new KernelMemory();
     const index = Int32Array.of(0, 18, 7, -1, 8);
     const y = memory.room(Float32Array, index.length * k);
-    const kernel = gatherRows({ n, k, count: index.length, format, indexType: "int32" });
+    const kernel = gatherBlockRows({ n, k, count: index.length, format, indexType: "int32" });
     expect(memory.run(kernel, [memory.put(packed).offset, memory.put(index).offset, y.offset], 2)).toBe(0);
     const rows = decoded(type, stored, k * n);
     const wanted = [0, 18, 7, 18, 8].flatMap((row) => [...rows.subarray(row * k, (row + 1) * k)]);

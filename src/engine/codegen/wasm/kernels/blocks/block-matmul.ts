@@ -14,7 +14,7 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
-import { emitCodes, groupSteps, stepBytes, stepPairs } from "./block-codes.ts";
+import { emitCodes, groupSteps, blockStepBytes, stepPairs } from "./block-codes.ts";
 import { type BlockRows, emitTernaryRows, type RowSums, widenTernaryPanel } from "./ternary-rows.ts";
 import {
   activationGroup,
@@ -26,7 +26,7 @@ import {
   blockLayout,
   type BlockShape,
   lowPlaneBytes,
-  panelBytes,
+  blockPanelBytes,
 } from "./block-layout.ts";
 
 /** Shapes and fused operations of one product with quantized weights. */
@@ -78,7 +78,7 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
     emit(f, { a, b, c, bias: biasAt, residual: residualAt, scratch }, from, to, { rowBlocks: blocks }) {
       const emit = isTernary ? emitTernaryRows : emitRows;
       f.range(from, to, 1, (panel) => {
-        const weights = f.value(offsetBy(b, panel, panelBytes(layout, k)));
+        const weights = f.value(offsetBy(b, panel, blockPanelBytes(layout, k)));
         const biases =
           biasAt && vectors.map((vector) => f.value(v128.load(offsetBy(biasAt, panel, tileColumns * floatBytes), vector * 16)));
         const rowBytes = n * floatBytes;
@@ -146,7 +146,7 @@ function widenPanel(f: FunctionBuilder, layout: BlockLayout, k: number, weights:
           for (const [vector, code] of both.entries())
             f.run(v128.store(target, i16x8.add(code, smallest), pair * widePairBytes + vector * 16));
         });
-        f.increase(codes, stepBytes(layout));
+        f.increase(codes, blockStepBytes(layout));
         f.increase(target, stepPairs(layout) * widePairBytes);
         f.increase(step, 1);
       });
@@ -287,7 +287,7 @@ function products(f: FunctionBuilder, { layout, rows, rowBytes, half, a, b, grou
         f.set(sum, i32x4.add(sum, i32x4.dotI16x8S(code, factor)));
       }
     });
-    f.increase(codes, stepBytes(layout));
+    f.increase(codes, blockStepBytes(layout));
     f.increase(factors, stepPairs(layout) * 4);
     if (isCounted) f.increase(step, 1);
   });

@@ -7,7 +7,7 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
 import { tileColumns } from "../matmul/micro-kernel.ts";
 import { indexOutOfRange, type IndexType, loadIndex } from "../movement/load-index.ts";
-import { type BlockLayout, blockLayout, type BlockShape, lowPlaneBytes, panelBytes } from "./block-layout.ts";
+import { type BlockLayout, blockLayout, type BlockShape, lowPlaneBytes, blockPanelBytes } from "./block-layout.ts";
 
 /** Sizes of a table and the number of rows that are taken from it. */
 export interface GatherRowsRequest {
@@ -24,7 +24,7 @@ export interface GatherRowsRequest {
  * Generates the kernel. Parameters: x (packed by `packBlocks`), index, y [count, k] float32. Returns the status 0 or `indexOutOfRange`. One piece (unit of parallel
  * work) is one index.
  */
-export function gatherRows({ n, k, count, format, indexType }: GatherRowsRequest): Kernel {
+export function gatherBlockRows({ n, k, count, format, indexType }: GatherRowsRequest): Kernel {
   const layout = blockLayout(format);
   return defineKernel({
     family: "gather-rows",
@@ -56,7 +56,7 @@ function copyRow(
 ): void {
   const { superElements, groupElements, hasGroupScales, hasMins, headerBytes, groupHeaderBytes, groupBytes } = layout;
   const column = f.value(i32.and(row, i32.const(tileColumns - 1)));
-  const header = f.value(offsetBy(x, i32.shrU(row, i32.const(3)), panelBytes(layout, k)));
+  const header = f.value(offsetBy(x, i32.shrU(row, i32.const(3)), blockPanelBytes(layout, k)));
   const target = f.value(y);
   const group = f.local("i32");
   const [scale, min] = [f.local("f32"), f.local("f32")];

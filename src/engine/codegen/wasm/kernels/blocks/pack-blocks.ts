@@ -1,7 +1,7 @@
 /** Packs quantized blocks for `blockMatmul`, and restores their values. */
 import { type BlockFormat, type UnpackedBlock, unpackedBlock } from "../../../../../formats/gguf/blocks/block-format.ts";
 import { tileColumns } from "../matmul/micro-kernel.ts";
-import { type BlockLayout, blockLayout, lowPlaneBytes, panelBytes } from "./block-layout.ts";
+import { type BlockLayout, blockLayout, lowPlaneBytes, blockPanelBytes } from "./block-layout.ts";
 
 /** Weights [k, n] as n rows of k elements in blocks. */
 export interface StoredBlocks {
@@ -20,7 +20,7 @@ export function packBlocks(target: Uint8Array, { format, k, n, bytes }: StoredBl
   const supers = k / format.elements;
   target.fill(0);
   for (let column = 0; column < n; column += 1) {
-    const panel = Math.floor(column / tileColumns) * panelBytes(layout, k);
+    const panel = Math.floor(column / tileColumns) * blockPanelBytes(layout, k);
     for (let index = 0; index < supers; index += 1) {
       format.unpack(bytes, (column * supers + index) * format.bytes, block);
       writeColumn(view, panel + index * layout.superBytes, layout, column % tileColumns, block);
@@ -83,7 +83,7 @@ export function unpackBlocks(packed: Uint8Array, { format, k, n }: Omit<StoredBl
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   const values = new Float32Array(k * n);
   for (let column = 0; column < n; column += 1) {
-    const panel = Math.floor(column / tileColumns) * panelBytes(layout, k);
+    const panel = Math.floor(column / tileColumns) * blockPanelBytes(layout, k);
     for (let row = 0; row < k; row += 1) values[row * n + column] = valueAt(view, panel, layout, column % tileColumns, row);
   }
   return values;

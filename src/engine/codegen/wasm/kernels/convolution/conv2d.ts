@@ -17,7 +17,7 @@ import { copyPanel } from "../matmul/panel-copy.ts";
 import { storeTile } from "../matmul/epilogue.ts";
 import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
-import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
+import { type DepthWindow, type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
 
 /** Shapes and fused operations of one convolution kernel. */
 export interface Conv2dRequest {
@@ -26,7 +26,7 @@ export interface Conv2dRequest {
   readonly outChannels: number;
   /** Number of groups. The output channels of a group read only the input channels of that group. Default: 1. */
   readonly groups?: number;
-  readonly window: Window;
+  readonly window: KernelWindow;
   /** The depth axis of a 3-D convolution, before height and width. Default: 2-D. */
   readonly depth?: DepthWindow;
   /** int32 sums wrap around and take no activation. Default: float32. */

@@ -6,11 +6,11 @@ import { assembleKernels } from "../../compile.ts";
 import type { Kernel } from "../../kernel.ts";
 import { type Conv2dRequest, conv2d } from "./conv2d.ts";
 import { type Pool2dRequest, pool2d } from "./pool2d.ts";
-import { type Window, resolveWindow } from "./window.ts";
+import { type KernelWindow, resolveWindow } from "./window.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
 const pad = fc.nat(2);
-const windows: fc.Arbitrary<Window> = fc
+const windows: fc.Arbitrary<KernelWindow> = fc
   .record({
     input: fc.tuple(size(12), size(21)),
     size: fc.tuple(size(4), size(4)),
@@ -21,7 +21,7 @@ const windows: fc.Arbitrary<Window> = fc
   .filter((window) => resolveWindow(window).output.every((places) => places >= 1));
 
 /** The places of the input that a window sees at a place of the output: undefined where outside. */
-function seen(window: Window, row: number, column: number): (readonly [y: number, x: number] | undefined)[] {
+function seen(window: KernelWindow, row: number, column: number): (readonly [y: number, x: number] | undefined)[] {
   const { input, size: extent, strides, dilations, pads } = resolveWindow(window);
   return Array.from({ length: extent[0] * extent[1] }, (_, tap) => {
     const y = row * strides[0] - pads[0] + Math.floor(tap / extent[1]) * dilations[0];
@@ -126,10 +126,10 @@ describe("conv2d", () => {
   });
 
   it("keeps its code small for large windows", () => {
-    const window: Window = { input: [13, 15], size: [9, 11], dilations: [1, 1], strides: [2, 1], pads: [3, 2, 1, 5] };
+    const window: KernelWindow = { input: [13, 15], size: [9, 11], dilations: [1, 1], strides: [2, 1], pads: [3, 2, 1, 5] };
     expectConvolution({ batch: 1, inChannels: 2, outChannels: 5, window, bias: true }, 2);
     expectConvolution({ batch: 1, inChannels: 3, outChannels: 3, groups: 3, window, bias: true, activation: "relu" }, 2);
-    const huge: Window = { input: [300, 300], size: [300, 300] };
+    const huge: KernelWindow = { input: [300, 300], size: [300, 300] };
     for (const groups of [1, 2]) {
       const kernel = conv2d({ batch: 1, inChannels: 2, outChannels: 2, groups, window: huge });
       expect(assembleKernels([kernel], { features: featureSets[0]!, shared: false }).length).toBeLessThan(5000);
@@ -151,7 +151,7 @@ describe("conv2d", () => {
 
 describe("pool2d", () => {
   it("pools a whole plane", () => {
-    const window: Window = { input: [30, 31], size: [30, 31] };
+    const window: KernelWindow = { input: [30, 31], size: [30, 31] };
     const x = randomFloats(2 * 930, 1);
     const planes = [x.subarray(0, 930), x.subarray(930)];
     const largest = output(pool2d({ planes: 2, kind: "max", window }), { x }, 2, 2);
@@ -175,7 +175,7 @@ describe("pool2d", () => {
           const x = randomFloats(planes * input[0] * input[1], 1);
           const request: Pool2dRequest = { planes, kind, window, countedPads };
           const [top, left, bottom, right] = countedPads;
-          const wider: Window = {
+          const wider: KernelWindow = {
             ...window,
             input: [input[0] + top + bottom, input[1] + left + right],
             pads: [pads[0] - top, pads[1] - left, pads[2] - bottom, pads[3] - right],

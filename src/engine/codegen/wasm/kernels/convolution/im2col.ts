@@ -4,7 +4,7 @@
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import { f32, i32, select } from "../../assembler/scalar.ts";
+import { f32, i32, selectValue } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
@@ -152,8 +152,8 @@ function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): voi
 }
 
 function clampIndex(value: I32, min: number, max: number): I32 {
-  const low = select(i32.ltS(value, i32.const(min)), i32.const(min), value);
-  return select(i32.gtS(low, i32.const(max)), i32.const(max), low);
+  const low = selectValue(i32.ltS(value, i32.const(min)), i32.const(min), value);
+  return selectValue(i32.gtS(low, i32.const(max)), i32.const(max), low);
 }
 
 /** Copies a patch element by element, with 0 for elements outside of the input. Works for all strides and dilations. */

@@ -8,14 +8,14 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
-import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
+import { type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
 
 /** Shapes and kind (max or average) of one 2-D pooling kernel. */
 export interface Pool2dRequest {
   /** Batch times channels. */
   readonly planes: number;
   readonly kind: "max" | "average";
-  readonly window: Window;
+  readonly window: KernelWindow;
   /**
    * For averages: rows and columns of each pad that count as zeros; other padding is excluded from the average. Default: all 0, which is ONNX's
    * count_include_pad = 0. Padding that ceil_mode adds at the bottom and right belongs in `window.pads` and never counts.

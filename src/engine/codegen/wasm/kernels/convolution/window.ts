@@ -1,7 +1,7 @@
 /** Sliding windows over planes of [height, width], for convolution and pooling. */
 
 /** A sliding window over a plane: sizes, strides, dilations and pads in elements, with the meaning of the ONNX Conv attributes. */
-export interface Window {
+export interface KernelWindow {
   /** Size of the input. */
   readonly input: readonly [height: number, width: number];
   /** Size of the window in taps; a convolution's kernel size. */
@@ -26,7 +26,7 @@ export interface DepthWindow {
 }
 
 /** A window with all defaults filled in, and the size of its output. */
-export interface ResolvedWindow extends Required<Window> {
+export interface ResolvedWindow extends Required<KernelWindow> {
   readonly output: readonly [height: number, width: number];
   /** Size of the input including pads. */
   readonly padded: readonly [height: number, width: number];
@@ -36,7 +36,7 @@ export interface ResolvedWindow extends Required<Window> {
  * Returns the window with default strides, dilations and pads filled in, and with the sizes of the padded input and of the output. The output size is
  * floor((padded - dilation * (size - 1) - 1) / stride) + 1 on each axis.
  */
-export function resolveWindow(window: Window): ResolvedWindow {
+export function resolveWindow(window: KernelWindow): ResolvedWindow {
   const { input, size, strides = [1, 1], dilations = [1, 1], pads = [0, 0, 0, 0] } = window;
   const padded = [input[0] + pads[0] + pads[2], input[1] + pads[1] + pads[3]] as const;
   const places = (axis: 0 | 1): number => Math.floor((padded[axis] - dilations[axis] * (size[axis] - 1) - 1) / strides[axis]) + 1;

@@ -11,7 +11,7 @@ import { minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
 import { type RegisterValue, elementAddress, loadElements, storeElements } from "./registers.ts";
-import { type ElementwiseRequest, elementBytes } from "./request.ts";
+import { type ElementwiseRequest, laneBytes } from "./request.ts";
 import { emitStep } from "./steps.ts";
 
 /** Elements per piece when all operands collapse to one axis. */
@@ -57,7 +57,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
           outer.map(({ size }) => size),
         );
         const starts = bases.map((base, operand) => {
-          const bytes = elementBytes[inputs[operand]?.type ?? output];
+          const bytes = laneBytes[inputs[operand]?.type ?? output];
           return f.value(
             addressAt(
               base,

@@ -5,7 +5,7 @@ import type { HostFunction } from "../../assembler/host-functions.ts";
 import { f32, f64 } from "../../assembler/scalar.ts";
 import { f32x4, f64x2, i32x4, v128 } from "../../assembler/vector.ts";
 import { activate } from "../../math/activation.ts";
-import { erf } from "../../math/error-function.ts";
+import { emitErf } from "../../math/error-function.ts";
 import { exp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { cos, sin } from "../../math/trigonometric.ts";
@@ -71,7 +71,7 @@ export const float32Functions: FunctionTable = {
   log,
   sin,
   cos,
-  erf,
+  erf: emitErf,
   pow: power,
   mod: (f, a, b) => {
     const rest = f.value(callPerFloat(f, "remainder", a, b));

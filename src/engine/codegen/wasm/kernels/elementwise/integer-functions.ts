@@ -1,7 +1,7 @@
 /** Elementwise functions of int32, uint32, int64 and bool. Results of arithmetic wrap around; division by 0, and the remainder of it, give 0. */
 import type { Expression, I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import { i32, i64, select } from "../../assembler/scalar.ts";
+import { i32, i64, selectValue } from "../../assembler/scalar.ts";
 import { i32x4, i64x2, v128 } from "../../assembler/vector.ts";
 import { indices } from "../loops/lanes.ts";
 import { bitwise, comparisonsOf, type EmitFunction, type FunctionTable, instructions } from "./function-table.ts";
@@ -57,9 +57,9 @@ function quotient<Type extends "i32" | "i64">(count: number, { lanes, scalar, on
       const divisor = f.value(lanes.extractLane(b, lane));
       const dividend = f.value(lanes.extractLane(a, lane));
       const traps = f.value(scalar.leU(scalar.add(divisor, one), one)); // 1, or 0
-      const divided = scalar.divS(dividend, select(traps, safe(traps), divisor));
+      const divided = scalar.divS(dividend, selectValue(traps, safe(traps), divisor));
       const whenTrapping = scalar.mul(dividend, divisor); // division by -1 negates, division by 0 gives 0
-      f.set(result, lanes.replaceLane(result, lane, select(traps, whenTrapping, divided)));
+      f.set(result, lanes.replaceLane(result, lane, selectValue(traps, whenTrapping, divided)));
     }
     return result;
   };
@@ -71,7 +71,7 @@ const shifts: FunctionTable = {
 };
 
 function shifted(shift: typeof i32.shl, value: I32, bits: I32): I32 {
-  return select(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0));
+  return selectValue(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0));
 }
 
 /** The functions of int32, four lanes at a time. */
@@ -109,7 +109,7 @@ export const uint32Functions: FunctionTable = {
 /** a / b of unsigned integers; division by 0 gives 0. */
 function unsignedQuotient(a: I32, b: I32): I32 {
   const isZero = i32.eqz(b);
-  return i32.mul(i32.divU(a, select(isZero, i32.const(1), b)), i32.eqz(isZero));
+  return i32.mul(i32.divU(a, selectValue(isZero, i32.const(1), b)), i32.eqz(isZero));
 }
 
 function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compute: (a: I32, b: I32) => I32): Local<"v128"> {

@@ -6,7 +6,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { indices, storeLanes } from "../loops/lanes.ts";
 import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
-import { type ElementwiseType, elementBytes, type RegisterType } from "./request.ts";
+import { type ElementwiseType, laneBytes, type RegisterType } from "./request.ts";
 
 /** Four elements in registers: one vector, or two vectors of two lanes each for int64 and float64. */
 export interface RegisterValue {
@@ -31,7 +31,7 @@ export function needsTwoVectors(type: RegisterType): type is "int64" | "float64"
  */
 export function loadElements(f: FunctionBuilder, type: ElementwiseType, address: I32, stride: number): RegisterValue {
   const made = (...parts: V128[]): RegisterValue => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
-  const bytes = elementBytes[type];
+  const bytes = laneBytes[type];
   if (stride !== 0 && stride !== 1)
     throw new InferyardError("CONTRACT_VIOLATION", `elements of the last axis of an elementwise kernel lie ${stride} apart`);
   if (bytes === 8) {
@@ -74,11 +74,11 @@ export function storeElements(
     if (high !== undefined) storeLanes(f, at, high, (lanes - 2) * 2, 16);
     return;
   }
-  if (elementBytes[type] === 4) {
+  if (laneBytes[type] === 4) {
     storeLanes(f, address, low, lanes);
     return;
   }
-  if (elementBytes[type] === 2) {
+  if (laneBytes[type] === 2) {
     const halves = type === "float16" ? float32ToFloat16(f, low) : f.value(v128.and(low, i32x4.const(0xffff)));
     const packed = f.value(i16x8.narrowI32x4U(halves, halves));
     const at = f.value(address);
@@ -95,7 +95,7 @@ export function storeElements(
 
 /** Address of the element at index `place`: base + place * stride elements. */
 export function elementAddress(base: I32, place: I32, stride: number, type: ElementwiseType): I32 {
-  const bytes = stride * elementBytes[type];
+  const bytes = stride * laneBytes[type];
   if (bytes === 0) return base;
   return i32.add(base, bytes === 1 ? place : i32.mul(place, i32.const(bytes)));
 }

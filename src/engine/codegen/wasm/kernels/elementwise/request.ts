@@ -2,7 +2,7 @@
 import type { Activation, BinaryFunction, UnaryFunction } from "../../../../ir/operations.ts";
 
 /** Size in bytes of one element of each type in memory. bool is one byte, where any nonzero value is true; float16 is computed as float32. */
-export const elementBytes = {
+export const laneBytes = {
   float32: 4,
   float16: 2,
   float64: 8,
@@ -17,7 +17,7 @@ export const elementBytes = {
 } as const;
 
 /** Element types in memory. */
-export type ElementwiseType = keyof typeof elementBytes;
+export type ElementwiseType = keyof typeof laneBytes;
 
 /** Types in registers. 8- and 16-bit integers are held as int32, float16 as float32, and bool as a mask with all bits of a lane set or clear. */
 export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";

@@ -2,7 +2,7 @@
 import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import { i32, select } from "../../assembler/scalar.ts";
+import { i32, selectValue } from "../../assembler/scalar.ts";
 
 /** A size in generated code: a number that is compiled into the code, or an expression that is evaluated at run time. */
 export type Size = number | I32;
@@ -19,12 +19,12 @@ export function scaleSize(size: Size, factor: number): Size {
 
 /** Generates the smaller of two signed 32-bit integers. Both expressions are emitted twice. */
 export function minimum(a: I32, b: I32): I32 {
-  return select(i32.ltS(a, b), a, b);
+  return selectValue(i32.ltS(a, b), a, b);
 }
 
 /** Generates the larger of two signed 32-bit integers. Both expressions are emitted twice. */
 export function maximum(a: I32, b: I32): I32 {
-  return select(i32.gtS(a, b), a, b);
+  return selectValue(i32.gtS(a, b), a, b);
 }
 
 /** Generates the address base + index * bytes. */

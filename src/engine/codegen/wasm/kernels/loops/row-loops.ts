@@ -3,7 +3,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { acrossLanes, v128 } from "../../assembler/vector.ts";
-import type { Binary } from "../../assembler/instruction-tables.ts";
+import type { BinaryInstruction } from "../../assembler/instruction-tables.ts";
 import { indices, keepLanes, vectorBytes } from "./lanes.ts";
 
 /** Length of a row in elements: a constant, or a number of whole vectors known at run time and a constant remainder. */
@@ -62,7 +62,7 @@ function forDynamicVectors(
 
 /** A reduction: the operation that combines two vectors, and its identity element, which replaces lanes past the end of the row. */
 export interface Reducer {
-  readonly combine: Binary<"v128">;
+  readonly combine: BinaryInstruction<"v128">;
   readonly identity: V128;
 }
 

@@ -9,7 +9,7 @@ import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
 import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
-import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
+import { type ScatterReductionKernel, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
 interface IndexedElements {
   /** Shape of the indices. The data is at least as large on every axis but `axis`. */
@@ -30,7 +30,7 @@ export interface GatherElementsRequest extends IndexedElements {
 /** Shapes, types and reduction of one ScatterElements kernel. The updates are contiguous and have the shape of the indices. */
 export interface ScatterElementsRequest extends IndexedElements {
   readonly type: ScatterType;
-  readonly reduction: ScatterReduction;
+  readonly reduction: ScatterReductionKernel;
 }
 
 /** Elements per piece of a single long row. */

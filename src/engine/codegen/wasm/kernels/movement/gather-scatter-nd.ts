@@ -7,7 +7,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
-import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
+import { type ScatterReductionKernel, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
 interface IndexedBlocks {
   /** Number of rows of indices; each has one index per axis of `sizes`. Negative indices count from the end. */
@@ -32,7 +32,7 @@ export interface GatherBlocksRequest extends IndexedBlocks {
 /** Shapes, type and reduction of one ScatterND kernel. The updates are [rows, length] and contiguous. */
 export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly type: ScatterType;
-  readonly reduction: ScatterReduction;
+  readonly reduction: ScatterReductionKernel;
 }
 
 /**

@@ -1,12 +1,12 @@
 /** How scatter operations combine an update with the element at its target. */
 import type { Expression, Local, ValueType } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import type { Binary } from "../../assembler/instruction-tables.ts";
-import { f32, i32, i64, select } from "../../assembler/scalar.ts";
+import type { BinaryInstruction } from "../../assembler/instruction-tables.ts";
+import { f32, i32, i64, selectValue } from "../../assembler/scalar.ts";
 import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
 
 /** How an update is combined with the element at its target: `none` replaces the element; the others apply ONNX's `reduction` of that name. */
-export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
+export type ScatterReductionKernel = "none" | "add" | "mul" | "min" | "max";
 
 /** The element type of the data, or its element size in bytes, which suffices for the reduction `none`. */
 export type ScatterType = "float32" | "int32" | "int64" | ElementBytes;
@@ -26,7 +26,7 @@ export const elementBytesOf: Readonly<Record<ScatterType, ElementBytes>> = {
 export function storeReduced(
   f: FunctionBuilder,
   type: ScatterType,
-  reduction: ScatterReduction,
+  reduction: ScatterReductionKernel,
   target: Local<"i32">,
   update: Local<"i32">,
 ): void {
@@ -37,19 +37,19 @@ export function storeReduced(
 }
 
 interface IntegerInstructions<Type extends ValueType> {
-  readonly add: Binary<Type>;
-  readonly mul: Binary<Type>;
-  readonly ltS: Binary<Type, "i32">;
+  readonly add: BinaryInstruction<Type>;
+  readonly mul: BinaryInstruction<Type>;
+  readonly ltS: BinaryInstruction<Type, "i32">;
 }
 
 function integerCombine<Type extends ValueType>(
   f: FunctionBuilder,
   numbers: IntegerInstructions<Type>,
-  reduction: Exclude<ScatterReduction, "none">,
-): Binary<Type> {
+  reduction: Exclude<ScatterReductionKernel, "none">,
+): BinaryInstruction<Type> {
   if (reduction === "add" || reduction === "mul") return numbers[reduction];
   return (one, other): Expression<Type> => {
     const [a, b] = [f.value(one), f.value(other)];
-    return reduction === "min" ? select(numbers.ltS(a, b), a, b) : select(numbers.ltS(a, b), b, a);
+    return reduction === "min" ? selectValue(numbers.ltS(a, b), a, b) : selectValue(numbers.ltS(a, b), b, a);
   };
 }

@@ -1,5 +1,5 @@
 /** Reductions of int64 over one axis of [outer, n, inner], for short tensors such as lengths. Sums wrap around. */
-import { i32, i64, select } from "../../assembler/scalar.ts";
+import { i32, i64, selectValue } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 
@@ -39,7 +39,7 @@ export function reduceInt64({ outer, n, inner, kind }: ReduceInt64Request): Kern
           const next = f.value(i64.load(at));
           if (kind === "sum") f.set(total, i64.add(total, next));
           else if (kind === "prod") f.set(total, i64.mul(total, next));
-          else f.set(total, select(kind === "max" ? i64.gtS(next, total) : i64.ltS(next, total), next, total));
+          else f.set(total, selectValue(kind === "max" ? i64.gtS(next, total) : i64.ltS(next, total), next, total));
         });
         f.run(i64.store(offsetBy(y, piece, int64Bytes), total));
       });

@@ -6,7 +6,7 @@
  */
 import type { Expression, I32, I64, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import { f32, i32, i64, select } from "../../assembler/scalar.ts";
+import { f32, i32, i64, selectValue } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { copyElement } from "../loops/copy-bytes.ts";
@@ -181,5 +181,5 @@ function sortKey(f: FunctionBuilder, type: TopKType, largest: boolean, at: I32):
   const ordered = i32.xor(bits, i32.and(i32.shrS(bits, i32.const(31)), i32.const(0x7fffffff)));
   const number = f.value(f32.load(at));
   const key = largest ? ordered : i32.xor(ordered, i32.const(-1));
-  return i64.extendI32S(select(f32.ne(number, number), i32.const(0x7fffffff), key));
+  return i64.extendI32S(selectValue(f32.ne(number, number), i32.const(0x7fffffff), key));
 }
