@@ -14,7 +14,7 @@ import {
 } from "../runtime/options/option.ts";
 
 /** Parses values separated by commas; a flag given twice accumulates. */
-export const list = (text: string, before: string[] = []): string[] => [...before, ...splitList(text)];
+export const parseListFlag = (text: string, before: string[] = []): string[] => [...before, ...splitList(text)];
 
 /** Parses an integer above 0. */
 export const parsePositiveInteger: (text: string) => number = integerParser({ min: 1 });
@@ -64,7 +64,7 @@ function createFlag([syntax, help]: Flag, type: OptionType): Option {
     case "list":
     case "texts":
     case "targets":
-      return option.argParser(list);
+      return option.argParser(parseListFlag);
     case "strings":
       return option.argParser((value, before?: string[]) => [...(before ?? []), value]);
     case "adapters":

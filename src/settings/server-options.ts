@@ -11,9 +11,9 @@ import {
   choice,
   duration,
   getDefaults,
-  list,
+  listOption,
   positiveInteger,
-  text,
+  textOption,
   zeroOrMore,
 } from "../runtime/options/option.ts";
 import type { ServerDefaults, ServerSection } from "./generated-server-settings.ts";
@@ -30,7 +30,7 @@ export interface ServerOption extends DescribedOption {
 /** All settings of the server. */
 export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> = {
   address: {
-    type: text,
+    type: textOption,
     part: "socket",
     default: "127.0.0.1",
     flag: ["--address <address>", "where to listen"],
@@ -58,18 +58,18 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
       "API keys, one of which a client must present: `name`, `sha256` (of the key, hexadecimal), `role` (`reader` or `admin`), and optionally its own `requestsPerMinute`. Maps, which only files can have.",
   },
   keysFile: {
-    type: text,
+    type: textOption,
     part: "program",
     flag: ["--keys-file <file>", "keys clients must present one of, as a YAML or JSON list"],
     description: "A YAML or JSON file with more such keys.",
   },
   cors: {
-    type: list,
+    type: listOption,
     flag: ["--cors <origins>", "origins of web pages that may use the server"],
     description: "Origins of web pages that may use the server, or `*`. Requests of other pages are refused.",
   },
   allowedHosts: {
-    type: list,
+    type: listOption,
     flag: ["--allowed-hosts <names>", "values of the header Host that the server accepts"],
     description:
       "Values of the header `Host` that the server accepts, without port; `.example.com` also allows the names below it. Loopback names from this machine and the address it listens on are always accepted. Not set: a server without keys that listens on loopback [accepts only those](../guide/serving.md#safety), any other server every name.",
@@ -88,7 +88,7 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
       "Models by the name that clients use: a reference, or `reference` with a `strategy` (`lazy`; `eager`: loaded at the start, and evicted only for memory; `pinned`: never evicted) and limits: `maxConcurrentRequests` and `maxQueue` apply besides those of the server, `requestTimeout` in place of it, under each name of the model. A map, which only the file can have.",
   },
   preload: {
-    type: list,
+    type: listOption,
     flag: ["--preload <models>", "models to load at the start"],
     description: "Models, by name or reference, that are loaded at the start. The server is ready when a probe has run on them.",
   },
@@ -330,13 +330,13 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
     description: "Maximum time that running requests have to finish when the server shuts down.",
   },
   tlsCert: {
-    type: text,
+    type: textOption,
     part: "program",
     flag: ["--tls-cert <file>", "certificate chain (PEM)"],
     description: "File with the certificate chain (PEM). With `tlsKey`, the server uses HTTPS.",
   },
   tlsKey: {
-    type: text,
+    type: textOption,
     part: "program",
     flag: ["--tls-key <file>", "private key (PEM)"],
     description: "File with the private key (PEM).",

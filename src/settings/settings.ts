@@ -5,7 +5,7 @@ import type { UserLoadSettings } from "../kernels/native-settings.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { RuntimeOptions } from "../runtime/options/generated-runtime-options.ts";
 import { loadSettings } from "../runtime/options/load-options.ts";
-import { type DescribedOption, getDefaults, positiveInteger, text, unchecked } from "../runtime/options/option.ts";
+import { type DescribedOption, getDefaults, positiveInteger, textOption, unchecked } from "../runtime/options/option.ts";
 import { constraintOptions, runtimeOptions } from "../runtime/options/runtime-options.ts";
 import type { ConstraintOptions } from "../runtime/targets/constraints.ts";
 import type { ServerSection } from "./generated-server-settings.ts";
@@ -29,13 +29,13 @@ const { host, replicas, ...otherRuntimeOptions } = runtimeOptions;
 /** All settings, in the order of the documentation. */
 export const settingOptions: Readonly<Record<SettingName, DescribedOption>> = {
   model: {
-    type: text,
+    type: textOption,
     default: "builtin",
     description:
       "Model of commands that name none: any [reference](../guide/models.md); a path is relative to the current folder.",
   },
   variant: {
-    type: text,
+    type: textOption,
     flag: ["--variant <name>", "variant of the model, for example int8"],
     description: "Variant of the model, for example `int8`. Not set: the first variant that the chosen backend can run.",
   },

@@ -3,7 +3,7 @@ import type { PostProcessorTemplate, OffsetTrimming } from "./post-processors/in
 import type { TokenColumns } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
 import { trimOffsets } from "./post-processors/trim-offsets.ts";
-import type { TokenWindow } from "./truncation.ts";
+import type { TruncationWindow } from "./truncation.ts";
 
 /** Source of all windows of one text or pair for `createEncoding`: its tokens, and how special tokens are added. */
 export interface EncodingSource {
@@ -25,7 +25,7 @@ export interface EncodingSource {
  */
 export function createEncoding(
   source: EncodingSource,
-  windows: readonly (readonly TokenWindow[])[],
+  windows: readonly (readonly TruncationWindow[])[],
   promptTokens: number,
 ): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
@@ -34,11 +34,11 @@ export function createEncoding(
   );
 }
 
-const nothing: TokenWindow = { from: 0, to: 0 };
+const nothing: TruncationWindow = { from: 0, to: 0 };
 const none = (): readonly Encoding[] => [];
 
 /** All combinations of windows of the two texts except that of the first windows, in the order of the Rust library. */
-function overflow([first = [], second]: readonly (readonly TokenWindow[])[]): TokenWindow[][] {
+function overflow([first = [], second]: readonly (readonly TruncationWindow[])[]): TruncationWindow[][] {
   if (second === undefined) return first.slice(1).map((window) => [window]);
   const pairs = [...first.slice(1), ...first.slice(0, 1)].flatMap((window) => second.map((other) => [window, other]));
   return pairs.filter(([window, other]) => window !== first[0] || other !== second[0]);
@@ -50,7 +50,7 @@ class WindowEncoding implements Encoding {
   readonly wholeLength: number;
   readonly promptTokens: number;
   readonly #source: EncodingSource;
-  readonly #windows: readonly TokenWindow[];
+  readonly #windows: readonly TruncationWindow[];
   readonly #makeOverflowing: () => readonly Encoding[];
   #tokens: readonly string[] | undefined;
   #offsets: Int32Array | undefined;
@@ -58,7 +58,7 @@ class WindowEncoding implements Encoding {
 
   constructor(
     source: EncodingSource,
-    windows: readonly TokenWindow[],
+    windows: readonly TruncationWindow[],
     promptTokens: number,
     makeOverflowing: () => readonly Encoding[],
   ) {
@@ -137,7 +137,7 @@ class WindowEncoding implements Encoding {
 
   /** Assembles one column in the order of the template. */
   #column<Value>(
-    ofText: (row: TokenColumns, window: TokenWindow, sequence: 0 | 1, typeId: number) => Value[],
+    ofText: (row: TokenColumns, window: TruncationWindow, sequence: 0 | 1, typeId: number) => Value[],
     ofSpecial: (ids: readonly number[], tokens: readonly string[], typeId: number) => Value[],
   ): Value[] {
     const { template, rows, addSpecialTokens } = this.#source;
@@ -154,7 +154,7 @@ class WindowEncoding implements Encoding {
   }
 }
 
-function repeated<Value>(value: Value, { from, to }: TokenWindow): Value[] {
+function repeated<Value>(value: Value, { from, to }: TruncationWindow): Value[] {
   return Array.from({ length: to - from }, () => value);
 }
 

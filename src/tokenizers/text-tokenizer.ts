@@ -26,7 +26,7 @@ import type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizer.ts";
-import { type TokenWindow, truncationWindows } from "./truncation.ts";
+import { type TruncationWindow, truncationWindows } from "./truncation.ts";
 
 /** The tokenizer that a tokenizer.json describes: encodes texts to token ids with offsets, and decodes ids to text. */
 export class TextTokenizer implements Tokenizer {
@@ -230,7 +230,10 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /** Removes unknown tokens; `moved` maps a window over the original tokens to the remaining ones. */
-  #withoutUnknown(row: TokenColumns): { readonly row: TokenColumns; readonly moved: (window: TokenWindow) => TokenWindow } {
+  #withoutUnknown(row: TokenColumns): {
+    readonly row: TokenColumns;
+    readonly moved: (window: TruncationWindow) => TruncationWindow;
+  } {
     const known = new TokenColumns();
     const places: number[] = [];
     for (const [index, id] of row.ids.entries()) {

@@ -4,7 +4,7 @@ import { InferyardError } from "../contract/errors.ts";
 import type { TruncationStrategy } from "./tokenizer.ts";
 
 /** A window of a truncated text: the tokens [from, to). */
-export interface TokenWindow {
+export interface TruncationWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -25,7 +25,7 @@ export interface TruncationRules {
  * each text; `room` is the maximum number of tokens of all texts together. Throws INPUT_INVALID if the strategy cannot meet the limit, or if the stride is not
  * shorter than a window.
  */
-export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): TokenWindow[][] {
+export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): TruncationWindow[][] {
   const [first = 0, second] = lengths;
   const surplus = first + (second ?? 0) - room;
   if (surplus <= 0) return lengths.map((length) => [{ from: 0, to: length }]);
@@ -60,7 +60,7 @@ function roomOfEach(
 /** Maximum number of tokens in all windows of one text: a stride close to the window length multiplies the length of a text. */
 const maxWindowedTokens = 2 ** 20;
 
-function windows(length: number, maxTokens: number, { stride, side }: TruncationRules): TokenWindow[] {
+function windows(length: number, maxTokens: number, { stride, side }: TruncationRules): TruncationWindow[] {
   if (length <= maxTokens) return [{ from: 0, to: length }];
   if (maxTokens === 0) {
     return [
@@ -72,7 +72,7 @@ function windows(length: number, maxTokens: number, { stride, side }: Truncation
   const windowed = Math.ceil((length - stride) / (maxTokens - stride)) * maxTokens;
   if (windowed > Math.max(maxWindowedTokens, 8 * length))
     throw cannotCut(`a stride of ${stride} tokens cuts ${length} tokens into windows of ${windowed} in all`);
-  const result: TokenWindow[] = [];
+  const result: TruncationWindow[] = [];
   for (let at = 0; at < length; at += maxTokens - stride) {
     const window =
       side === "right"

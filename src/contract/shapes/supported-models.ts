@@ -2,12 +2,12 @@
 import type { Capabilities, ModelFiles, SupportedModels } from "../backend.ts";
 
 /** The facts of a model that decide whether a backend loads it. */
-export type ModelFacts = Pick<ModelFiles, "format" | "architecture">;
+export type SupportedModelFacts = Pick<ModelFiles, "format" | "architecture">;
 
 /** The entry of the capabilities that a model fits, loaded as `kind` (default: "tensor"); undefined if the backend does not load it. */
 export function findSupport(
   { models }: Pick<Capabilities, "models">,
-  { format, architecture }: ModelFacts,
+  { format, architecture }: SupportedModelFacts,
   kind: SupportedModels["kind"] = "tensor",
 ): SupportedModels | undefined {
   return models.find(

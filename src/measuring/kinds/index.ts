@@ -7,7 +7,7 @@ import { isGlinerSpanModel } from "../../tasks/token-classification/gliner/recog
 import { encoderDecoderKind, languageKind } from "./language-kinds.ts";
 import type { MeasuredKind } from "./model-kind.ts";
 import { tensorKind } from "./tensor-kind.ts";
-import { type ModelFacts, spanKind, textKinds } from "./text-kinds.ts";
+import { type MeasuredModelFacts, spanKind, textKinds } from "./text-kinds.ts";
 
 export type { KindName, KindTest, MeasuredKind, MeasuredOutput, Subject, TokenRates, WorkloadOptions } from "./model-kind.ts";
 
@@ -26,6 +26,6 @@ export function kindOfFiles(manifest: Manifest): MeasuredKind {
   return manifest.text === undefined ? tensorKind : textKind({ manifest, outputs: [] });
 }
 
-function textKind(facts: ModelFacts): MeasuredKind {
+function textKind(facts: MeasuredModelFacts): MeasuredKind {
   return textKinds.find(({ serves }) => serves(facts)) ?? tensorKind;
 }

@@ -13,7 +13,7 @@ import type { KindName, MeasuredKind, MeasuredOutput, Subject } from "./model-ki
 import { mixedTexts, shortText, testTexts, withQuestion } from "./sample-texts.ts";
 
 /** Facts about a model that decide its kind. */
-export interface ModelFacts {
+export interface MeasuredModelFacts {
   readonly manifest: Manifest;
   /** Outputs of the loaded model; empty for a model that is not loaded. */
   readonly outputs: readonly TensorInfo[];
@@ -23,7 +23,7 @@ export interface ModelFacts {
 interface TextKind {
   readonly name: KindName;
   /** Whether a text model is of this kind. The first matching row of the table wins. */
-  serves(facts: ModelFacts): boolean;
+  serves(facts: MeasuredModelFacts): boolean;
   /** true: the model reads pairs of texts. Default: false. */
   readonly readsPairs?: boolean;
   /** Computes the outputs of texts. Default: the model's floating-point outputs, without pooling or activation. */
@@ -46,7 +46,7 @@ interface TextResults {
 
 const hasTask =
   (task: string) =>
-  ({ manifest }: ModelFacts): boolean =>
+  ({ manifest }: MeasuredModelFacts): boolean =>
     manifest.tasks.includes(task);
 
 const table: readonly TextKind[] = [
@@ -192,12 +192,12 @@ function ownValues<Item extends EncoderInputRow>(row: EncoderRow<Item>, name: st
 }
 
 /** Whether the model gives one vector per text: its files state a pooling, or its graph computes the vector. */
-function isPooled({ manifest, outputs }: ModelFacts): boolean {
+function isPooled({ manifest, outputs }: MeasuredModelFacts): boolean {
   return manifest.text?.pooling !== undefined || outputs.some(({ shape }) => shape.length === 2);
 }
 
 /** Number of labels that the model's files state; 0 if they state none. */
-function labelCount({ manifest }: ModelFacts): number {
+function labelCount({ manifest }: MeasuredModelFacts): number {
   try {
     return getLabelHead(manifest).labels.length;
   } catch {

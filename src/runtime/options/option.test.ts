@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type OptionTable, boolean, checkOptions, choice, positiveInteger, text, zeroOrMore } from "./option.ts";
+import { type OptionTable, boolean, checkOptions, choice, positiveInteger, textOption, zeroOrMore } from "./option.ts";
 
 interface Options {
   readonly count?: number;
@@ -14,7 +14,7 @@ const table: OptionTable<Options> = {
   overlap: { type: zeroOrMore },
   how: { type: choice(["cut", "error"]) },
   whole: { type: boolean },
-  words: { type: text },
+  words: { type: textOption },
 };
 
 describe("options of a task", () => {

@@ -84,9 +84,9 @@ export const number: OptionType = { kind: "number" };
 /** Type of short names. */
 export const name: OptionType = { kind: "name" };
 /** Type of texts. */
-export const text: OptionType = { kind: "text" };
+export const textOption: OptionType = { kind: "text" };
 /** Type of lists of texts. */
-export const list: OptionType = { kind: "list" };
+export const listOption: OptionType = { kind: "list" };
 /** Type of lists of texts that may contain commas. */
 export const strings: OptionType = { kind: "strings" };
 /** Type of durations. */

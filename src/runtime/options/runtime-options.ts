@@ -13,7 +13,7 @@ import {
   choice,
   duration,
   getDefaults,
-  list,
+  listOption,
   positiveInteger,
   size,
   zeroOrMore,
@@ -29,7 +29,7 @@ export const constraintOptions: { readonly [Name in keyof Required<ConstraintOpt
       "Order of candidates: `priority`, by the order of backends; `manifest`, only the targets that the model's `inferyard.json` names; `fastest`, by what `inferyard bench --record` [measured on this machine](../guide/tuning.md).",
   },
   priority: {
-    type: list,
+    type: listOption,
     default: defaultPriority,
     flag: ["--priority <backends>", "order of backends, separated by commas"],
     description: "Order of backends under the policies `priority` and `fastest`; backends that are not named come last.",

@@ -9,7 +9,7 @@ import {
   name,
   number,
   positiveInteger,
-  list,
+  listOption,
   unchecked,
   zeroOrMore,
 } from "../../runtime/options/option.ts";
@@ -92,7 +92,7 @@ export const chunkOptions: OptionTable<ChunkOptions> = {
     flag: ["--max-chunks <number>", "maximum chunks of one document"],
     field: "Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit",
   },
-  separators: { type: list, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
+  separators: { type: listOption, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
   offsets: {
     type: choice(offsetUnits),
     flag: ["--offsets <unit>", "unit of start and end (default: utf16)"],

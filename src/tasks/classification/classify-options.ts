@@ -1,6 +1,6 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
 import { type HeadActivation, headActivations } from "../encoding/label-head.ts";
-import { type OptionTable, boolean, choice, positiveInteger, text, list } from "../../runtime/options/option.ts";
+import { type OptionTable, boolean, choice, positiveInteger, textOption, listOption } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
@@ -25,13 +25,13 @@ export const classifyOptions: OptionTable<ClassifyOptions> = {
     field: "Maximum number of labels per text. Default: all",
   },
   labels: {
-    type: list,
+    type: listOption,
     flag: ["--labels <labels>", "candidate labels, for a natural-language-inference model"],
     field:
       "Candidate labels, for zero-shot classification with a natural-language-inference model. Default: the model's own labels",
   },
   hypothesisTemplate: {
-    type: text,
+    type: textOption,
     flag: ["--template <sentence>", "with --labels: hypothesis in which {} stands for the label"],
     field: "With `labels`: hypothesis for a label, which replaces {}. Default: This example is {}.",
   },

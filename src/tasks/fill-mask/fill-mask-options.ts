@@ -1,5 +1,5 @@
 /** Options of the task `fill-mask`. */
-import { type OptionTable, positiveInteger, list } from "../../runtime/options/option.ts";
+import { type OptionTable, positiveInteger, listOption } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
@@ -18,7 +18,7 @@ export const fillMaskOptions: OptionTable<FillMaskOptions> = {
     field: "Number of tokens for each mask, best first. Default: 5",
   },
   targets: {
-    type: list,
+    type: listOption,
     flag: ["--targets <words>", "consider only these words"],
     field: "Consider only these words; scores remain probabilities over the whole vocabulary",
   },

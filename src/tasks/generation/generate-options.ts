@@ -1,5 +1,5 @@
 /** Options of the task `text-generation`. */
-import { type OptionTable, boolean, text, unchecked } from "../../runtime/options/option.ts";
+import { type OptionTable, boolean, textOption, unchecked } from "../../runtime/options/option.ts";
 import { type GenerationOptions, generationOptions } from "./sampling/generation-options.ts";
 
 /** Options of `generate`. */
@@ -23,7 +23,7 @@ export const generateOptions: OptionTable<GenerateOptions> = {
     field: "Whether the tokenizer adds its special tokens. Default: as the model was trained",
   },
   suffix: {
-    type: text,
+    type: textOption,
     flag: ["--suffix <text>", "what follows: the text between is written"],
     field: "Text that follows what is generated, for models with tokens for filling in the middle. Default: none",
   },

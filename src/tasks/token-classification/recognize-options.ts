@@ -1,6 +1,6 @@
 /** Options of the task `token-classification`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type OptionTable, boolean, choice, list, zeroOrMore } from "../../runtime/options/option.ts";
+import { type OptionTable, boolean, choice, listOption, zeroOrMore } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { type Aggregation, aggregations } from "./entities.ts";
 
@@ -28,7 +28,7 @@ export interface RecognizeOptions extends TextTaskOptions {
 export const recognizeOptions: OptionTable<RecognizeOptions> = {
   aggregation: { type: choice(aggregations), flag: ["--aggregation <how>", "how tokens become entities"] },
   labels: {
-    type: list,
+    type: listOption,
     flag: ["--labels <labels>", "entity types to find, for a GLiNER model"],
     field: "Entity types to find, for models with open types (GLiNER)",
   },
@@ -39,7 +39,7 @@ export const recognizeOptions: OptionTable<RecognizeOptions> = {
   },
   nested: { type: boolean, flag: ["--nested", "with --labels: allow nested entities"] },
   multiLabel: { type: boolean, flag: ["--multi-label", "with --labels: allow several labels per entity"] },
-  ignoreLabels: { type: list },
+  ignoreLabels: { type: listOption },
   offsets: {
     type: choice(offsetUnits),
     flag: ["--offsets <unit>", "unit of positions"],

@@ -9,7 +9,7 @@ import { type UnigramName, unigramNames, unigramTokenizer } from "./unigram.ts";
 import { wordPieceTokenizer } from "./word-piece.ts";
 
 /** The files of a tokenizer, as they were read. */
-export type VocabularySource =
+export type VocabularyFileSource =
   | { readonly kind: "wordpiece"; readonly lines: string }
   | { readonly kind: "bpe"; readonly files: BpeFiles }
   | {
@@ -90,7 +90,7 @@ const generalClasses: ReadonlySet<string> = new Set(["", "PreTrainedTokenizer", 
  * The tokenizer that a class makes of its files. `className`: as `tokenizer_class` has it; empty if nothing states one. Throws Error for a class that is not known, or not with
  * files of this kind.
  */
-export function tokenizerOfClass(source: VocabularySource, className: string, config: TokenizerConfig): TokenizerJson {
+export function tokenizerOfClass(source: VocabularyFileSource, className: string, config: TokenizerConfig): TokenizerJson {
   const plain = className.replace(/Fast$/, "");
   const name = sameAs[plain] ?? plain;
   const isGeneral = generalClasses.has(className) || generalClasses.has(name);

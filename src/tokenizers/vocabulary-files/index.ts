@@ -5,7 +5,7 @@ import { readBytes, readText } from "../../platform/node/files.ts";
 import { basename, dirname, join } from "../../platform/node/paths.ts";
 import { type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
 import { parseIds } from "./byte-level.ts";
-import { type VocabularySource, tokenizerOfClass } from "./classes.ts";
+import { type VocabularyFileSource, tokenizerOfClass } from "./classes.ts";
 import { parseSentencePieceModel } from "./sentencepiece-model.ts";
 
 /** Reads the files of a tokenizer and builds the tokenizer of the class in the settings. Throws TOKENIZER_INVALID. */
@@ -19,7 +19,7 @@ export async function readVocabularyFiles(settings: TextSettings): Promise<Token
   }
 }
 
-async function readSource({ tokenizerPath, tokenizerFormat }: TextSettings): Promise<VocabularySource> {
+async function readSource({ tokenizerPath, tokenizerFormat }: TextSettings): Promise<VocabularyFileSource> {
   if (tokenizerFormat === "vocab.txt") return { kind: "wordpiece", lines: await readText(tokenizerPath) };
   if (tokenizerFormat === "vocab.json") {
     const merges = await readText(join(dirname(tokenizerPath), "merges.txt"));

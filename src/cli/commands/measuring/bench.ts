@@ -4,7 +4,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { Benchmark, Figures } from "../../../measuring/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
-import { list } from "../../option-flags.ts";
+import { parseListFlag } from "../../option-flags.ts";
 import { withSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -19,7 +19,7 @@ interface BenchFlags extends MeasuringFlags {
 export function defineBench(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
-    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
+    .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(parseListFlag))
     .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command).action(async (model: string | undefined, flags: BenchFlags) => {
     await withSession(terminal, flags, model, async (session) => {

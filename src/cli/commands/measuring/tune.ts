@@ -5,7 +5,7 @@ import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
 import { formatTable } from "../../output/table.ts";
-import { list } from "../../option-flags.ts";
+import { parseListFlag } from "../../option-flags.ts";
 import { effectiveSettings, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
@@ -19,7 +19,9 @@ interface TuneFlags extends MeasuringFlags {
 export function defineTune(command: Command, terminal: Terminal): void {
   command
     .argument("[model]", "model reference")
-    .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(list))
+    .addOption(
+      new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(parseListFlag),
+    )
     .option("--write", "write values that are confirmed to be better into inferyard.yaml");
   addMeasuringFlags(command).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
     refuseTuned(flags);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { describeVerification } from "../../measuring/receipt.ts";
-import { list } from "../../option-flags.ts";
+import { parseListFlag } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 import { readGivenText } from "../../input/given-file.ts";
 
@@ -20,7 +20,7 @@ export function defineVerifyReceipt(command: Command, terminal: Terminal): void 
     .option("--key <file>", "the Ed25519 public key that must have signed it, a PEM file")
     .option("--model <reference>", "the model whose files must have the digests of the receipt")
     .option("--library <path>", "the library whose file must have the digest of the receipt")
-    .option("--require-kernel <patterns>", "kernels that must have run, for example I2S_QK256_*", list)
+    .option("--require-kernel <patterns>", "kernels that must have run, for example I2S_QK256_*", parseListFlag)
     .action(async (path: string, { key, model, library, requireKernel, json }: VerifyFlags) => {
       const text = await readGivenText(path);
       const publicKey = key === undefined ? undefined : await readGivenText(key);

@@ -4,7 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { analyzeLibrary, failedRequirements } from "../../../libraries/analysis/index.ts";
 import { formatAnalysis } from "../../libraries/analysis.ts";
 import { formatSymbols } from "../../libraries/symbols.ts";
-import { list } from "../../option-flags.ts";
+import { parseListFlag } from "../../option-flags.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
 interface AnalyzeFlags {
@@ -19,8 +19,8 @@ export function defineAnalyzeLibrary(command: Command, terminal: Terminal): void
   command
     .argument("<path>", "a shared library, static archive, object or program: ELF, Mach-O, PE or COFF")
     .option("--symbols", "list the bitnet, llama, CUDA and quantization symbols, C++ names demangled")
-    .option("--require <names>", "fail unless the library is or uses these, for example cuda or llama", list)
-    .option("--forbid <names>", "fail if the library is or uses one of these", list)
+    .option("--require <names>", "fail unless the library is or uses these, for example cuda or llama", parseListFlag)
+    .option("--forbid <names>", "fail if the library is or uses one of these", parseListFlag)
     .action(async (path: string, flags: AnalyzeFlags) => {
       const { environment, directory } = terminal;
       const analysis = await analyzeLibrary(resolve(directory, path), { displayName: path, environment });

@@ -1,5 +1,5 @@
 /** Options of the task `text2text-generation`. */
-import { type OptionTable, name, text, unchecked } from "../../../runtime/options/option.ts";
+import { type OptionTable, name, textOption, unchecked } from "../../../runtime/options/option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 
 /** Options of `rewrite`. */
@@ -32,7 +32,7 @@ export const rewriteOptions: OptionTable<RewriteOptions> = {
     field: "What is done, by its name in config.json",
   },
   prefix: {
-    type: text,
+    type: textOption,
     flag: ["--prefix <text>", "text before each text"],
     field: "Text before each text. Default: that of the task",
   },

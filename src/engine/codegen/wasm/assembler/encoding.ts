@@ -83,7 +83,7 @@ export function signed64(value: bigint): Bytes {
 }
 
 /** Encodes a name as UTF-8, preceded by its length in bytes. */
-export function encodeText(value: string): Bytes {
+export function encodeName(value: string): Bytes {
   const bytes = [...new TextEncoder().encode(value)];
   return [...unsigned(bytes.length), ...bytes];
 }

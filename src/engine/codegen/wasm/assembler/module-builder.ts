@@ -1,5 +1,5 @@
 /** Builds a module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
-import { type Bytes, ByteWriter, encodeText, unsigned, vector } from "./encoding.ts";
+import { type Bytes, ByteWriter, encodeName, unsigned, vector } from "./encoding.ts";
 import type { ValueType } from "./expression.ts";
 import type { WasmFeatures } from "./wasm-features.ts";
 import { FunctionBuilder } from "./function-builder.ts";
@@ -37,8 +37,8 @@ export class ModuleBuilder {
     const limits = memory.shared ? [3, ...unsigned(0), ...unsigned(maxPages)] : [0, ...unsigned(0)];
     const [space, name] = importNames.memory;
     const imports = [
-      [...encodeText(space), ...encodeText(name), 2, ...limits],
-      ...this.#imports.map((host, index) => [...encodeText(importNames.host), ...encodeText(host), 0, ...unsigned(index)]),
+      [...encodeName(space), ...encodeName(name), 2, ...limits],
+      ...this.#imports.map((host, index) => [...encodeName(importNames.host), ...encodeName(host), 0, ...unsigned(index)]),
     ];
     const first = this.#imports.length; // imported functions come first in the index space
     const module = new ByteWriter();
@@ -50,7 +50,7 @@ export class ModuleBuilder {
     section(1, written(vector(types)));
     section(2, written(vector(imports)));
     section(3, written(vector(functions.map((_, index) => unsigned(first + index)))));
-    section(7, written(vector(functions.map((one, index) => [...encodeText(one.name), 0, ...unsigned(first + index)]))));
+    section(7, written(vector(functions.map((one, index) => [...encodeName(one.name), 0, ...unsigned(first + index)]))));
     const code = written(unsigned(functions.length));
     for (const { body } of functions) code.sized(body);
     section(10, code);
