@@ -11,7 +11,7 @@ import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate, type TemplateConversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
+import { ChatTemplate, type TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
