@@ -120,8 +120,8 @@ describe.skipIf(skip)(name, () => {
   });
 
   it.each<[string, Partial<ExtractRequest>, string, string]>([
-    ["a question without its model", { model }, 'the field "day"', "--question-model"],
-    ["a name without its model", { questionModel }, 'the field "person"', "--model"],
+    ["a question without its model", { model }, 'the field "day"', "`questionModel`"],
+    ["a name without its model", { questionModel }, 'the field "person"', "`model`"],
     ["a label the model does not have", { model, schema: { a: { entity: "DATE" } } }, 'no label "DATE"', "it has PER, ORG, LOC"],
     ["a label that says there is none", { model, schema: { a: { entity: "O" } } }, 'no label "O"', "it has PER, ORG, LOC"],
     ["a needless model", { model, questionModel, schema: { a: { entity: "PER" } } }, "`questionModel` was given", "leave"],
