@@ -12,7 +12,7 @@ export function mutateSafetensors(input: Uint8Array, mutation: Mutation): Uint8A
   const changed = mutateJson(header, { ...mutation, other: (other && parsed(other.header)) ?? null });
   const needed = random.oneIn(3) ? undefined : repaired(changed);
   const text = Buffer.from(JSON.stringify(changed) + " ".repeat(random.below(3)));
-  const data = needed === undefined ? parts.data : Buffer.alloc(needed, parts.data);
+  const data = needed === undefined ? parts.data : Buffer.alloc(needed, parts.data.length === 0 ? 0 : parts.data);
   const length = random.oneIn(16) ? text.length + random.below(9) - 4 : text.length;
   return written(text, data, length);
 }
