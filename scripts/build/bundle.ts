@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
 import {
   fileNameOf,
   chunks,
@@ -127,6 +128,30 @@ function replaceModules(replacements: Entries): Plugin {
   };
 }
 
+/** Properties of the tables of options that only documentation and the command line read. */
+const sentences = new Set(["description", "flag"]);
+
+/** Leaves the sentences of the tables of options out of a page. Lines stay. */
+const leaveOutSentences: Plugin = {
+  name: "leave-out-sentences",
+  transform: {
+    filter: { id: /\/src\/runtime\/options\/(runtime|load)-options\.ts$/ },
+    handler(code) {
+      let left = code;
+      const visit = (node: unknown): void => {
+        if (typeof node !== "object" || node === null) return;
+        const { type, key, start, end } = node as Partial<Record<string, unknown>>;
+        const isSentence = type === "Property" && sentences.has(String((key as { name?: string }).name));
+        if (!isSentence) return Object.values(node).forEach(visit);
+        const [from, to] = [Number(start), code.indexOf(",", Number(end)) + 1];
+        left = left.slice(0, from) + code.slice(from, to).replaceAll(/[^\n]/g, " ") + left.slice(to);
+      };
+      visit(parseAst(code, { lang: "ts" }));
+      return { code: left, map: null };
+    },
+  },
+};
+
 /** Whether an import names a package. `page`: the module of a page that imports it. */
 function isPackage(id: string, page: string | undefined): boolean {
   if (id.startsWith("node:") && page !== undefined)
@@ -159,7 +184,12 @@ async function write(output: Output): Promise<void> {
     external: (id, importer) => isPackage(id, isPage ? (importer ?? "") : undefined),
     tsconfig: false,
     treeshake: { moduleSideEffects: (id) => sources.has(id) },
-    plugins: [isPage ? replaceModules(pageReplacements) : undefined, startPrograms, resolveUrls(output), assigning],
+    plugins: [
+      isPage ? [replaceModules(pageReplacements), leaveOutSentences] : undefined,
+      startPrograms,
+      resolveUrls(output),
+      assigning,
+    ],
     checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     onLog(level, log) {
       if (level !== "debug") throw new Error(`rolldown: ${log.message}`);
