@@ -1,9 +1,11 @@
 /** A conversation in a JSON file: a list of messages, or an object with `messages`, `tools` and further variables of the chat template. */
-import { readFile } from "node:fs/promises";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../tasks/generation/chat/messages.ts";
+import { readGivenText } from "./given-file.ts";
+
+const remedy = "give a file of JSON: inferyard chat --help";
 
 /** Content of a conversation file. */
 export interface ConversationFile {
@@ -31,11 +33,7 @@ export async function readToolsFile(path: string): Promise<readonly Tool[]> {
 }
 
 async function readJsonFile(path: string): Promise<string> {
-  try {
-    return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
-  } catch (error) {
-    throw wrong(path, `cannot be read: ${getMessage(error)}`, error);
-  }
+  return (await readGivenText(path, remedy)).replace(/^\uFEFF/, "");
 }
 
 function parse(path: string, text: string): unknown {
@@ -69,7 +67,7 @@ function toTools(tools: unknown): readonly Tool[] {
   return tools.map((tool: unknown) => {
     if (!isFramed(tool)) return tool as Tool;
     const { name, description, parameters } = tool.function;
-    return present({ name, description, parameters }) as unknown as Tool;
+    return present<Tool>({ name, description, parameters });
   });
 }
 
@@ -84,14 +82,14 @@ function toMessages(messages: unknown): readonly ChatMessage[] {
     const calls = message["tool_calls"] ?? message["toolCalls"];
     const toolCalls = Array.isArray(calls) && calls.length > 0 ? calls.map(getCall) : undefined;
     const toolCallId = message["tool_call_id"] ?? message["toolCallId"];
-    return present({
+    return present<ChatMessage>({
       role,
       content: content ?? (toolCalls === undefined ? "" : undefined),
       name,
       reasoning,
       toolCallId,
       toolCalls,
-    }) as unknown as ChatMessage;
+    });
   });
 }
 
@@ -102,14 +100,14 @@ function getCall(call: unknown): ToolCall {
   return { id: call["id"] ?? "", name, arguments: typeof given === "string" ? given : jsonText(given ?? {}) } as ToolCall;
 }
 
-/** The fields that are neither undefined nor null. */
-function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+/** An object of the fields that are neither undefined nor null. Their types are unchecked: the check of the conversation names what is wrong. */
+function present<Shape>(fields: { readonly [Name in keyof Shape]?: unknown }): Shape {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as Shape;
 }
 
 function wrong(path: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("INPUT_INVALID", `${path} ${problem}`, {
     cause,
-    remedy: "give a file of JSON: inferyard chat --help",
+    remedy,
   });
 }

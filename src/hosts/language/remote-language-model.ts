@@ -75,11 +75,11 @@ export class RemoteLanguageModel extends PeerModel implements HostedLanguageMode
 
   async #call<Method extends keyof LanguageResults>(
     method: Method,
-    given: readonly unknown[],
+    given: Extract<LanguageCall, { readonly method: Method }>["arguments"],
     generation: number,
     signal?: AbortSignal,
   ): Promise<LanguageResults[Method]> {
-    const call = { method, arguments: given } as unknown as LanguageCall;
+    const call = { method, arguments: given } as LanguageCall;
     return (await this.peer.call<"language">({ operation: "language", call }, signal, generation)) as LanguageResults[Method];
   }
 }

@@ -25,7 +25,7 @@ export function addOpenApiDocument(
         },
       );
     const document = routes.getOpenAPI31Document({ openapi: "3.1.0", info });
-    return context.json(convert(shareErrorResponses(document as unknown as ResponsePart)));
+    return context.json(convert(shareErrorResponses({ ...document })));
   });
 }
 

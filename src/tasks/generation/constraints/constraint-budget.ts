@@ -78,7 +78,7 @@ export class ConstraintBudget {
     return { ...this.#used };
   }
 
-  /** Runs `compute` and charges its work to this budget, and to no other. What it does is charged to this budget, and to no other. */
+  /** Runs `compute` and charges its work to this budget, and to no other. */
   run<Result>(compute: () => Result): Result {
     return runWith(this, compute);
   }
