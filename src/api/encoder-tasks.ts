@@ -98,7 +98,7 @@ export class EncoderTasks {
     }
   }
 
-  /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
+  /** The tokenizer of a model, which is not loaded for it. The tokenizer of a model given by its reference is cached for a while. */
   async #getTokenizer(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
     if (model instanceof ModelHandle) return this.#readTokenizer(model.manifest);
     const key = JSON.stringify([model, options.variant]);

@@ -48,7 +48,7 @@ export interface TaskRun {
 /** One text, or several. */
 export type Texts = string | readonly string[];
 
-/** A request of a task: the task's options, those of loading, and the model. */
+/** A request of a task: the options of the task, the options of loading, and the model. */
 export type TaskRequest<Options> = Options &
   ModelOptions & {
     /** Reference of the model, or a handle from `load`. */

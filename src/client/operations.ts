@@ -14,7 +14,7 @@ export type ClientOperation<Verb extends Method, Path extends PathOf<Verb>> = pa
 
 /** Options of every call. */
 export interface CommonOptions {
-  /** Headers in addition to those of the client: x-inferyard-target, x-inferyard-model, x-inferyard-priority, x-request-id. */
+  /** Headers in addition to the headers of the client: x-inferyard-target, x-inferyard-model, x-inferyard-priority, x-request-id. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the call and its work on the server; `AbortSignal.timeout(ms)` sets a timeout. Default: no timeout of the client. */
   readonly signal?: AbortSignal;

@@ -124,7 +124,7 @@ export interface VectorCrossValidation {
   readonly summary: {
     readonly maxError: WorstValue;
     readonly cosine: { readonly mean: number; readonly worst: WorstValue };
-    /** Tokens per second of the tested run divided by those of the reference run. */
+    /** Tokens per second of the tested run divided by tokens per second of the reference run. */
     readonly speedRatio: number;
   };
   readonly failures: readonly string[];

@@ -56,7 +56,7 @@ async function findInDirectories(
 }
 
 /**
- * Searches the loader's cache, which covers folders of /etc/ld.so.conf.d, such as those of WSL and driver containers. The cache also lists 32-bit
+ * Searches the loader's cache, which covers folders of /etc/ld.so.conf.d, such as folders of WSL and of driver containers. The cache also lists 32-bit
  * libraries.
  */
 function findInLoaderCache(paths: readonly string[], name: string | RegExp): string | undefined {

@@ -1,4 +1,4 @@
-/** Load settings that the engine `native` alone obeys. Users set them beside those of all engines; the backend gets them as `LoadSettings.engine`. */
+/** Load settings that the engine `native` alone obeys. Users set them beside the settings of all engines; the backend gets them as `LoadSettings.engine`. */
 import type { LoadSettings } from "../contract/backend.ts";
 
 /** Settings of the engine `native`. */

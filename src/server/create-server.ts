@@ -31,7 +31,7 @@ export interface ServerContext {
   readonly directory?: string;
   /** Where the log is written, one JSON object per line. Default: standard error. */
   readonly log?: { write(line: string): unknown };
-  /** Environment variables, such as INFERYARD_HOME of the model store. They set no settings. Default: those of the process. */
+  /** Environment variables, such as INFERYARD_HOME of the model store. They set no settings. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 

@@ -12,7 +12,7 @@ const linkPart = /^\w+?_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$/;
 /** An address such as "tcp://10.0.0.1:8080", which no setting has as its value. */
 const linkValue = /^(tcp|udp|sctp):\/\/\S+$/i;
 
-/** The variables with our prefix that are those of a Service. */
+/** The variables with our prefix that Kubernetes sets for a Service. */
 export function getServiceVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(environment).flatMap(([variable, text = ""]) =>
     variable.startsWith("INFERYARD_") && isServiceVariable(variable, text, environment) ? [variable] : [],

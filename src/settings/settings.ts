@@ -10,7 +10,7 @@ import { constraintOptions, runtimeOptions } from "../runtime/options/runtime-op
 import type { ConstraintOptions } from "../runtime/targets/constraints.ts";
 import type { ServerSection } from "./generated-server-settings.ts";
 
-/** All settings: those of a runtime, of its backends and of the server, and defaults of flags. */
+/** All settings: of a runtime, of its backends and of the server, and defaults of flags. */
 export interface Settings extends ConstraintOptions, UserLoadSettings, RuntimeOptions {
   readonly models?: Readonly<Record<string, ConstraintOptions & UserLoadSettings>>;
   readonly model?: string;

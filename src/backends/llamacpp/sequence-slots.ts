@@ -117,7 +117,7 @@ export class SequenceSlots implements SlotEngine<Slot, SlotGroupState> {
     if (group !== state.group) return;
     await withFile(async (path) => {
       await writeFile(path, state.bytes);
-      await sequence.loadStateFromFile(path, { acceptRisk: true }); // the bytes are those of `read` in this process
+      await sequence.loadStateFromFile(path, { acceptRisk: true }); // `read` in this process gave the bytes
     });
   }
 

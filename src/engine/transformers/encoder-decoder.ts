@@ -20,7 +20,7 @@ interface Source {
 export interface DecoderBlock {
   /** Keys and values for the cross-attention, from the encoder's output. */
   crossKeyValues(ops: TensorOps, states: Value): KeyValueCache;
-  /** Adds the operations of the block. `bias` is that of the self-attention. */
+  /** Adds the operations of the block. `bias`: the position bias of the self-attention. */
   build(ops: TensorOps, x: Value, bias: Value, source: Source, updateCache: UpdateOwnCache): Value;
 }
 

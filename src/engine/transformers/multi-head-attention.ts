@@ -6,7 +6,7 @@ import type { TensorOps } from "../build/tensor-ops.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Weights } from "./weights.ts";
 
-/** Replaces the keys and values of the new tokens by those of all tokens. */
+/** Replaces the keys and values of the new tokens by the keys and values of all tokens. */
 export type UpdateOwnCache = (current: KeyValueCache) => KeyValueCache;
 
 /** Self-attention or cross-attention. */

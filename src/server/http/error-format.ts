@@ -14,7 +14,7 @@ export interface ErrorFormat {
   readonly meanings?: Readonly<Record<number, string>>;
   /** The body of a response. `thrown`: what the error is made from. */
   readonly body: (error: PublicError, thrown: unknown, context: Context<Env>) => object;
-  /** The HTTP status. Default: that of the error. */
+  /** The HTTP status. Default: the status of the error. */
   readonly status?: (error: PublicError, thrown: unknown) => number;
 }
 

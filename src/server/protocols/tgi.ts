@@ -16,7 +16,7 @@ const paths = [
   { path: "/generate_stream", summary: "The same token by token, as server-sent events", isStreamed: true },
 ];
 
-/** The routes /generate and /generate_stream, which run the default model or that of the header x-inferyard-model. */
+/** The routes /generate and /generate_stream, which run the default model or the one that the header x-inferyard-model names. */
 export const tgi: Protocol = {
   errors: teiErrors,
   routes: (service) =>

@@ -1,4 +1,4 @@
-/** What the definition of a task says. src/tasks/definitions.ts has those of all tasks, and `taskTable` lists them. */
+/** The definition of a task. src/tasks/definitions.ts has the definitions of all tasks, and `taskTable` lists them. */
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { Encoder } from "../batching/run-encodings.ts";

@@ -78,7 +78,7 @@ function addToDocument(router: Routes, route: Route, summary: string, errors: Er
 /** The pseudo-method under which formats of errors are found whatever the method of a request. */
 const anyMethod = "any";
 
-/** The format of the errors of a request: that of the route, else that of the longest prefix of its path. */
+/** The format of the errors of a request: the format of its route, else of the longest prefix of its path. */
 function errorFormats(tables: readonly RouteTable[], otherErrors: ErrorFormat): (context: Context<Env>) => ErrorFormat {
   const formats = new TrieRouter<ErrorFormat>();
   const routes = tables.flatMap(({ errors, routes }) =>

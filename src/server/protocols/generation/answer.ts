@@ -19,7 +19,7 @@ export interface StreamForm<Result, Event> {
   readonly end?: string;
   /** Written while no part is ready, which keeps the stream open through proxies. Default: a comment of server-sent events. */
   readonly heartbeat?: string | undefined;
-  /** Default: those of server-sent events. */
+  /** Default: the headers of server-sent events. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

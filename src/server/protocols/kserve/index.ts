@@ -27,7 +27,7 @@ import { tritonRoutes } from "./triton.ts";
 const serverReady = z.object({ ready: z.boolean() }).openapi("ServerReady");
 const modelReady = z.object({ name: z.string(), ready: z.literal(true) }).openapi("ModelReady");
 
-/** The routes under /v2, and that of the V1 protocol. */
+/** The routes under /v2, and the route of the V1 protocol. */
 export const kserve: Protocol = {
   errors: kserveErrors,
   prefixes: ["/v2"],

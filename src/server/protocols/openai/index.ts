@@ -7,7 +7,7 @@ import { openAiErrors } from "./errors.ts";
 import { modelRoutes } from "./models.ts";
 import { responseRoutes } from "./responses.ts";
 
-/** The routes under /v1, without those of Cohere, and their aliases. */
+/** The routes under /v1 except Cohere's, and their aliases. */
 export const openAi: Protocol = {
   errors: openAiErrors,
   prefixes: ["/v1", "/openai"],

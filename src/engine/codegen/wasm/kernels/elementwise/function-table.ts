@@ -48,7 +48,7 @@ export function instructions<const Name extends Unary | Binary>(
   return Object.fromEntries(names.map((name): [string, EmitFunction] => [name, (_f, a, b) => lanes[name](a, b)]));
 }
 
-/** The functions of bits, which are those of whole lanes. */
+/** The functions of bits, which work on whole lanes. */
 export const bitwise: FunctionTable = {
   "bitwise-not": (_f, x) => v128.not(x),
   "bitwise-and": (_f, a, b) => v128.and(a, b),
