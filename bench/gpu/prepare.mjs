@@ -1,7 +1,7 @@
 // Makes the folder .gpu for bench/gpu/check.sh: `npm run gpu:prepare`. It holds Node.js, the built package with its dependencies, models of ../shared/data
 // with their goldens and the conformance cases, as one archive in pieces below 40 MB, each in a folder of its own.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -42,8 +42,9 @@ for (const [name, source] of [
   });
   await bundle.write({ file: join(stage, `${name}.mjs`), format: "esm", codeSplitting: false });
 }
-for (const file of ["gpu/check.mjs", "gpu/torch-times.py", "measuring/statistics.mjs"])
-  cpSync(join(root, "bench", file), join(stage, "bench", file));
+for (const file of ["gpu/check.mjs", "gpu/torch-times.py", "measuring", "xla/decoding.mjs", "native/gpt2-file.mjs"])
+  cpSync(join(root, "bench", file), join(stage, "bench", file), { recursive: true });
+symlinkSync("node_modules/inferyard/dist", join(stage, "dist")); // where the benchmarks look for the build
 
 const withoutComparison = new Set(["ocr-pages", "whisper-base"]); // the harness has no comparison for their goldens
 for (const name of readdirSync(data)) {

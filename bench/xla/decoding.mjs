@@ -1,5 +1,5 @@
 // Decoding on XLA with a random model of GPT-2's size: a chat of 200 tokens with no program kept, milliseconds per token along it, and tokens per second of 1 and
-// 4 sequences in one call, in medians of elapsed and of processor time. `npm run bench:xla-decoding`; `-- --threads 2`, `--quick`, `--json`. Ends with 1
+// 4 sequences in one call, in medians of elapsed and of processor time. `npm run bench:xla-decoding`; `-- --threads 2`, `--device cuda`, `--quick`, `--json`. Ends with 1
 // when 4 sequences give less than 2.5 times the tokens of one, in processor time.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +11,13 @@ import { median } from "../measuring/statistics.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { config, writeGpt2 } from "../native/gpt2-file.mjs";
 
-const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" } };
-const { quick = false, json = false, threads = "1" } = readOptions(options);
+const options = {
+  quick: { type: "boolean" },
+  json: { type: "boolean" },
+  threads: { type: "string" },
+  device: { type: "string" },
+};
+const { quick = false, json = false, threads = "1", device = "cpu" } = readOptions(options);
 const steps = quick ? 8 : 24;
 const chatTokens = quick ? 40 : 200;
 const aim = 2.5;
@@ -27,7 +32,7 @@ const bytes = await writeGpt2(path);
 const files = { format: "safetensors", path, bytes, architecture: config.architectures[0], config };
 const prompt = (length, seed) => Array.from({ length }, (_, index) => (index * 7919 + seed * 104_729) % config.vocab_size);
 
-const [model, loading] = await timed(() => xla().loadLanguage(files, { type: "cpu", index: 0 }, { threads: Number(threads) }));
+const [model, loading] = await timed(() => xla().loadLanguage(files, { type: device, index: 0 }, { threads: Number(threads) }));
 const chat = await model.createSequence();
 const [, reading] = await timed(() => model.decode([{ sequence: chat, tokens: prompt(40, 1) }]));
 const tokens = [];
