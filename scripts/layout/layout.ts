@@ -10,7 +10,7 @@ export const ranks: Layers = [
   ["storage", "devices", "formats", "regular-expressions"],
   ["hosts", "models", "kernels"],
   ["libraries", "speed-records"],
-  ["tokenizers", "engine", "templates"],
+  ["tokenizers", "engine", "templates", "processors"],
   ["backends", "runtime"],
   ["tasks"],
   ["composition"],
