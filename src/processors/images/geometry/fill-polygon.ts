@@ -25,7 +25,7 @@ export function fillPolygon(mask: Mask, polygon: readonly Point[]): void {
   polygon.forEach((to, index) => {
     const from = polygon.at(index - 1) ?? to;
     const clipped = clipLine(mask, from, to);
-    if (clipped !== undefined) drawLine(mask, clipped[0], clipped[1]);
+    if (clipped.visible) drawLine(mask, clipped.from, clipped.to);
     if (from[1] !== to[1]) edges.push(toEdge(from, to, clipped));
   });
   const top = Math.max(Math.min(...edges.map((edge) => edge.top)), 0);
@@ -41,21 +41,26 @@ export function fillPolygon(mask: Mask, polygon: readonly Point[]): void {
   }
 }
 
-/** The edge of a polygon between two corners. Its slope is that of the part inside the mask, if there is one that is not horizontal. */
-function toEdge(from: Point, to: Point, clipped: readonly [Point, Point] | undefined): Edge {
-  const [start, end] = clipped !== undefined && clipped[0][1] !== clipped[1][1] ? clipped : [from, to];
-  const step = Math.trunc(((end[0] - start[0]) * one) / (end[1] - start[1]));
-  const [upper, anchor] = from[1] < to[1] ? [from, start] : [to, end];
-  return {
-    top: upper[1],
-    bottom: Math.max(from[1], to[1]),
-    x: anchor[0] * one + (upper[1] - anchor[1]) * step,
-    step,
-  };
+/** A line cut at the borders of a mask. */
+interface ClippedLine {
+  readonly from: Point;
+  readonly to: Point;
+  /** Whether a part of the line is inside the mask. If not, its ends may be cut at some of the borders. */
+  readonly visible: boolean;
 }
 
-/** The part of a line inside the mask; its ends are cut to integers. Undefined if there is none. */
-function clipLine({ width, height }: Mask, from: Point, to: Point): readonly [Point, Point] | undefined {
+/** The edge of a polygon between two corners. OpenCV computes its slope from the ends of the clipped line, also where that is not visible. */
+function toEdge(from: Point, to: Point, clipped: ClippedLine): Edge {
+  const slanted = clipped.from[1] !== clipped.to[1];
+  const start: Point = [clipped.from[0], slanted ? clipped.from[1] : from[1]];
+  const end: Point = [clipped.to[0], slanted ? clipped.to[1] : to[1]];
+  const step = Math.trunc(((end[0] - start[0]) * one) / (end[1] - start[1]));
+  const [top, anchor] = from[1] < to[1] ? [from[1], start] : [to[1], end];
+  return { top, bottom: Math.max(from[1], to[1]), x: anchor[0] * one + (top - anchor[1]) * step, step };
+}
+
+/** Cuts a line at the borders of a mask (Cohen and Sutherland); its ends are cut to integers. */
+function clipLine({ width, height }: Mask, from: Point, to: Point): ClippedLine {
   let [[x1, y1], [x2, y2]] = [from, to];
   const [right, bottom] = [width - 1, height - 1];
   const outcode = (x: number, y: number): number =>
@@ -90,7 +95,7 @@ function clipLine({ width, height }: Mask, from: Point, to: Point): readonly [Po
       }
     }
   }
-  return (first | second) === 0 ? [[x1, y1], [x2, y2]] : undefined;
+  return { from: [x1, y1], to: [x2, y2], visible: (first | second) === 0 };
 }
 
 /** Bresenham's line from the left end to the right end, both inside the mask. */
