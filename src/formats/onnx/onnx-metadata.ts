@@ -25,7 +25,8 @@ function* findValue(file: ProtobufFile, wanted: string): Reading<string | undefi
       if (part.number === stringStringEntryProto.key) key = yield* file.text(part);
       else if (part.number === stringStringEntryProto.value) {
         const text = yield* file.textStart(part, maxValueBytes);
-        if (text.bytes > maxValueBytes) throw new Error(`a value of its metadata has ${text.bytes} bytes; at most ${maxValueBytes} are read`);
+        if (text.bytes > maxValueBytes)
+          throw new Error(`a value of its metadata has ${text.bytes} bytes; at most ${maxValueBytes} are read`);
         value = text.value;
       }
     }

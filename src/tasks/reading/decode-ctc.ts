@@ -28,7 +28,10 @@ export function decodeCtc(output: Tensor, dictionary: readonly string[]): Recogn
   const [lines = 0, steps = 0, classes = 0] = output.shape;
   const { data } = output;
   if (!(data instanceof Float32Array) || output.shape.length !== 3 || classes < 2)
-    throw new InferyardError("MODEL_UNSUPPORTED", `the recognizer gives ${output.dataType} [${output.shape.join(", ")}], not float32 [lines, steps, classes]`);
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the recognizer gives ${output.dataType} [${output.shape.join(", ")}], not float32 [lines, steps, classes]`,
+    );
   return Array.from({ length: lines }, (_, line) => {
     const characters: RecognizedCharacter[] = [];
     let before = -1;

@@ -45,7 +45,10 @@ export function fitPage(page: Picture): FittedPage {
 }
 
 /** Width and height multiplied by a factor, as multiples of 32. */
-export function scaledSize({ width, height }: Pick<Picture, "width" | "height">, factor: number): { width: number; height: number } {
+export function scaledSize(
+  { width, height }: Pick<Picture, "width" | "height">,
+  factor: number,
+): { width: number; height: number } {
   const scaled = (side: number): number => roundHalfEven(Math.trunc(side * factor) / sideUnit) * sideUnit;
   return { width: scaled(width), height: scaled(height) };
 }

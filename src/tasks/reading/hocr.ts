@@ -51,7 +51,12 @@ function formatLine({ text, score, box, words }: ReadLine, id: string): string {
 /** The upright rectangle around a box, in whole pixels. */
 function boundingBox(box: Quadrilateral): string {
   const [xs, ys] = [box.map(([x]) => x), box.map(([, y]) => y)];
-  const [left, top, right, bottom] = [Math.floor(Math.min(...xs)), Math.floor(Math.min(...ys)), Math.ceil(Math.max(...xs)), Math.ceil(Math.max(...ys))];
+  const [left, top, right, bottom] = [
+    Math.floor(Math.min(...xs)),
+    Math.floor(Math.min(...ys)),
+    Math.ceil(Math.max(...xs)),
+    Math.ceil(Math.max(...ys)),
+  ];
   return `bbox ${left} ${top} ${right} ${bottom}`;
 }
 

@@ -83,7 +83,10 @@ export async function readPage(reader: PageReader, page: Picture, options: ReadO
   const map = await runGraph(reader.detector, detectorInput(picture), signal);
   const [, , height = 0, width = 0] = map.shape;
   if (!(map.data instanceof Float32Array) || map.data.length !== width * height)
-    throw new InferyardError("MODEL_UNSUPPORTED", `the detector gives ${map.dataType} [${map.shape.join(", ")}], not float32 [1, 1, height, width]`);
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the detector gives ${map.dataType} [${map.shape.join(", ")}], not float32 [1, 1, height, width]`,
+    );
   const boxes = sortBoxes(findTextBoxes({ data: map.data, width, height }, picture), order);
   const yielded = createYielder();
   const found: FoundLine[] = [];
@@ -142,11 +145,15 @@ async function turnUpright(
     );
     const { data, shape, dataType } = await runGraph(classifier, input, signal);
     if (!(data instanceof Float32Array) || shape[1] !== 2)
-      throw new InferyardError("MODEL_UNSUPPORTED", `the classifier gives ${dataType} [${shape.join(", ")}], not float32 [lines, 2]`);
+      throw new InferyardError(
+        "MODEL_UNSUPPORTED",
+        `the classifier gives ${dataType} [${shape.join(", ")}], not float32 [lines, 2]`,
+      );
     batch.forEach((index, place) => {
       const line = at(lines, index);
       const [kept, turned] = [at(data, 2 * place), at(data, 2 * place + 1)];
-      if (turned > kept && turned > turnThreshold) upright[index] = { ...line, picture: turnHalf(line.picture), upsideDown: true };
+      if (turned > kept && turned > turnThreshold)
+        upright[index] = { ...line, picture: turnHalf(line.picture), upsideDown: true };
     });
   }
   return upright;
@@ -177,7 +184,12 @@ function onPage([first, second, third, fourth]: Quadrilateral, { toPage }: Fitte
   return [toPage(first), toPage(second), toPage(third), toPage(fourth)];
 }
 
-function layout(line: RatedLine, { picture, turned, upsideDown }: FoundLine, box: Quadrilateral, page: FittedPage): Parameters<typeof findWords>[1] {
+function layout(
+  line: RatedLine,
+  { picture, turned, upsideDown }: FoundLine,
+  box: Quadrilateral,
+  page: FittedPage,
+): Parameters<typeof findWords>[1] {
   const [scaleX, scaleY] = turned ? [page.scaleY, page.scaleX] : [page.scaleX, page.scaleY];
   return {
     box,

@@ -73,7 +73,10 @@ function cutAbove(boxes: readonly Quadrilateral[]): readonly [Quadrilateral[], Q
 
 function overlapVertically(left: readonly Quadrilateral[], right: readonly Quadrilateral[]): boolean {
   const [first, second] = [left, right].map((side) => side.map((box) => extent(box, 1)));
-  const start = Math.max(Math.min(...(first ?? []).map((each) => each.start)), Math.min(...(second ?? []).map((each) => each.start)));
+  const start = Math.max(
+    Math.min(...(first ?? []).map((each) => each.start)),
+    Math.min(...(second ?? []).map((each) => each.start)),
+  );
   const end = Math.min(Math.max(...(first ?? []).map((each) => each.end)), Math.max(...(second ?? []).map((each) => each.end)));
   return end > start;
 }

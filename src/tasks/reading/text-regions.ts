@@ -33,7 +33,10 @@ export interface ProbabilityMap {
  * Boxes of lines, with corners in whole pixels of a page of `width` x `height` whose map this is, clockwise from the upper left. Their order is that in which the
  * borders are found.
  */
-export function findTextBoxes(map: ProbabilityMap, { width, height }: { readonly width: number; readonly height: number }): Quadrilateral[] {
+export function findTextBoxes(
+  map: ProbabilityMap,
+  { width, height }: { readonly width: number; readonly height: number },
+): Quadrilateral[] {
   const mask = Uint8Array.from(map.data, (probability) => (probability > textThreshold ? 1 : 0));
   const contours = findContours(dilateByTwo(mask, map.width, map.height), map.width, map.height);
   const boxes: Quadrilateral[] = [];
@@ -58,7 +61,9 @@ export function findTextBoxes(map: ProbabilityMap, { width, height }: { readonly
 /** The smallest rectangle around points: its corners, clockwise from the upper left, and its shorter side. */
 function orderedRectangle(points: readonly Point[]): { readonly corners: readonly Point[]; readonly side: number } {
   const rectangle = minimumRectangle(points);
-  const [first = origin, second = origin, third = origin, fourth = origin] = rectangleCorners(rectangle).toSorted(([a], [b]) => a - b);
+  const [first = origin, second = origin, third = origin, fourth = origin] = rectangleCorners(rectangle).toSorted(
+    ([a], [b]) => a - b,
+  );
   const [upperLeft, lowerLeft] = second[1] > first[1] ? [first, second] : [second, first];
   const [upperRight, lowerRight] = fourth[1] > third[1] ? [third, fourth] : [fourth, third];
   return { corners: [upperLeft, upperRight, lowerRight, lowerLeft], side: Math.min(rectangle.width, rectangle.height) };
@@ -68,7 +73,10 @@ function orderedRectangle(points: readonly Point[]): { readonly corners: readonl
 function orderClockwise(corners: readonly Point[]): readonly Point[] {
   const byX = corners.toSorted(([a], [b]) => a - b);
   const byY = (pair: readonly Point[]): readonly Point[] => pair.toSorted(([, a], [, b]) => a - b);
-  const [[upperLeft = origin, lowerLeft = origin], [upperRight = origin, lowerRight = origin]] = [byY(byX.slice(0, 2)), byY(byX.slice(2))];
+  const [[upperLeft = origin, lowerLeft = origin], [upperRight = origin, lowerRight = origin]] = [
+    byY(byX.slice(0, 2)),
+    byY(byX.slice(2)),
+  ];
   return [upperLeft, upperRight, lowerRight, lowerLeft];
 }
 
@@ -78,7 +86,11 @@ function meanProbability({ data, width, height }: ProbabilityMap, corners: reado
   const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
   const [left, right] = [clamp(Math.floor(Math.min(...xs)), width), clamp(Math.ceil(Math.max(...xs)), width)];
   const [top, bottom] = [clamp(Math.floor(Math.min(...ys)), height), clamp(Math.ceil(Math.max(...ys)), height)];
-  const mask = { width: right - left + 1, height: bottom - top + 1, data: new Uint8Array((right - left + 1) * (bottom - top + 1)) };
+  const mask = {
+    width: right - left + 1,
+    height: bottom - top + 1,
+    data: new Uint8Array((right - left + 1) * (bottom - top + 1)),
+  };
   fillPolygon(
     mask,
     corners.map(([x, y]): Point => [Math.trunc(fround(x - left)), Math.trunc(fround(y - top))]),

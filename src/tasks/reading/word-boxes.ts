@@ -46,8 +46,11 @@ export function findWords(line: RecognizedLine, layout: LineLayout): readonly Re
     const steps = (characters.at(-1)?.step ?? 0) - (characters[0]?.step ?? 0);
     return characters.length < 2 ? [] : [(steps * stepWidth) / (characters.length - 1)];
   });
-  const width = widths.length > 0 ? widths.reduce((sum, each) => sum + each, 0) / widths.length : layout.width / [...line.text].length;
-  const apart = words.some(({ ideographic }) => ideographic) ? words.flatMap(({ characters }) => characters.map((each) => [each])) : words.map(({ characters }) => characters);
+  const width =
+    widths.length > 0 ? widths.reduce((sum, each) => sum + each, 0) / widths.length : layout.width / [...line.text].length;
+  const apart = words.some(({ ideographic }) => ideographic)
+    ? words.flatMap(({ characters }) => characters.map((each) => [each]))
+    : words.map(({ characters }) => characters);
   const spans = separate(
     apart.map((characters) => {
       const [from, to] = [characters[0]?.step ?? 0, characters.at(-1)?.step ?? 0].map((step) => (step + 0.5) * stepWidth);

@@ -42,7 +42,11 @@ function joinChains(sorted: readonly Point[]): readonly number[] {
   let lowerRight = scan(sorted, { from: end, to: lowest, skippedY: 1, keptTurn: 1 });
   if (stop !== undefined) {
     const check =
-      lowerLeft.length > 2 ? lowerLeft[1] : lowerLeft.length + lowerRight.length > 2 ? lowerRight[2 - lowerLeft.length] : undefined;
+      lowerLeft.length > 2
+        ? lowerLeft[1]
+        : lowerLeft.length + lowerRight.length > 2
+          ? lowerRight[2 - lowerLeft.length]
+          : undefined;
     if (check !== undefined && (check === stop || samePoint(sorted[check], sorted[stop]))) {
       // all points lie on one line: the lower half is the upper half mirrored, without its ends
       lowerLeft = lowerLeft.slice(0, 2);

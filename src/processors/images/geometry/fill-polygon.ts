@@ -31,7 +31,9 @@ export function fillPolygon(mask: Mask, polygon: readonly Point[]): void {
   const top = Math.max(Math.min(...edges.map((edge) => edge.top)), 0);
   const bottom = Math.min(Math.max(...edges.map((edge) => edge.bottom)), mask.height);
   for (let y = top; y < bottom; y++) {
-    const crossings = edges.filter((edge) => edge.top <= y && y < edge.bottom).map(({ x, step, top: first }) => x + (y - first) * step);
+    const crossings = edges
+      .filter((edge) => edge.top <= y && y < edge.bottom)
+      .map(({ x, step, top: first }) => x + (y - first) * step);
     crossings.sort((a, b) => a - b);
     for (let pair = 0; pair + 1 < crossings.length; pair += 2) {
       const left = Math.max(Math.floor(((crossings[pair] ?? 0) + one - 1) / one), 0);

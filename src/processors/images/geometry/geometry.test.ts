@@ -64,7 +64,12 @@ describe("bit for bit as OpenCV", () => {
   test.each(goldens.rectangles)("convexHull and minimumRectangle of $points", ({ points, hull, corners, ...expected }) => {
     expect(convexHull(points)).toEqual(hull);
     const rectangle = minimumRectangle(points);
-    expect(rectangle).toEqual({ center: expected.center, width: expected.size[0], height: expected.size[1], angle: expected.angle });
+    expect(rectangle).toEqual({
+      center: expected.center,
+      width: expected.size[0],
+      height: expected.size[1],
+      angle: expected.angle,
+    });
     expect(rectangleCorners(rectangle)).toEqual(corners);
   });
 
@@ -83,11 +88,14 @@ describe("bit for bit as OpenCV", () => {
   });
 });
 
-test.each(goldens.offset)("offsetPolygon of $polygon grows it as Clipper does", ({ polygon, area, perimeter, distance, grown }) => {
-  expect(measurePolygon(polygon).area).toBeCloseTo(area, 8);
-  expect(measurePolygon(polygon).perimeter).toBeCloseTo(perimeter, 8);
-  expect(offsetPolygon(polygon, distance)).toEqual(grown);
-});
+test.each(goldens.offset)(
+  "offsetPolygon of $polygon grows it as Clipper does",
+  ({ polygon, area, perimeter, distance, grown }) => {
+    expect(measurePolygon(polygon).area).toBeCloseTo(area, 8);
+    expect(measurePolygon(polygon).perimeter).toBeCloseTo(perimeter, 8);
+    expect(offsetPolygon(polygon, distance)).toEqual(grown);
+  },
+);
 
 describe("what has no area", () => {
   test("has an empty offset", () => {

@@ -51,7 +51,8 @@ function grow(corners: readonly Point[], distance: number): Point[] {
   let before = normals.at(-1) ?? [0, 0];
   corners.forEach((corner, index) => {
     const normal = normals[index] ?? [0, 0];
-    const push = (x: number, y: number): number => grown.push([roundAway(corner[0] + x * distance), roundAway(corner[1] + y * distance)]);
+    const push = (x: number, y: number): number =>
+      grown.push([roundAway(corner[0] + x * distance), roundAway(corner[1] + y * distance)]);
     const dot = before[0] * normal[0] + before[1] * normal[1];
     let turn = before[0] * normal[1] - normal[0] * before[1];
     if (Math.abs(turn * distance) < 1) {

@@ -32,7 +32,8 @@ function averageQuads({ width, channels, data }: Picture, output: Uint8Array): v
   for (let at = 0; at < output.length; at++) {
     const column = at % outputRow;
     const from = 2 * ((at - column) / outputRow) * row + 2 * (column - (column % channels)) + (column % channels);
-    output[at] = ((data[from] ?? 0) + (data[from + channels] ?? 0) + (data[from + row] ?? 0) + (data[from + row + channels] ?? 0) + 2) >> 2;
+    output[at] =
+      ((data[from] ?? 0) + (data[from + channels] ?? 0) + (data[from + row] ?? 0) + (data[from + row + channels] ?? 0) + 2) >> 2;
   }
 }
 
