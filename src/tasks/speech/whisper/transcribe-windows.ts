@@ -12,17 +12,10 @@ import { type AcceptedWindow, decodeWithFallback } from "./decode-with-fallback.
 import { detectLanguage, type SpeechModel } from "./decode-window.ts";
 import { removeHallucinations } from "./hallucinations.ts";
 import { framesPerSecond, splitSegments, timestampSeconds } from "./split-segments.ts";
+import type { Spectrogram } from "./spectrogram.ts";
 import type { WhisperSettings } from "./whisper-options.ts";
 import { decodeText, encodePlain, type WhisperVocabulary } from "./whisper-vocabulary.ts";
 import { addWordTimes, type PunctuationMarks, type TimedWord, type WordSegment } from "./word-times.ts";
-
-/** The log-mel spectrogram of a sound, of which windows are computed when they are read. */
-export interface Spectrogram {
-  /** Number of frames of 10 ms, of which the last may be beyond the end of the sound. */
-  readonly frames: number;
-  /** `count` frames from frame `first` on, [bins, width] row by row: zeros behind them. */
-  read(first: number, count: number, width: number): Float32Array<ArrayBuffer>;
-}
 
 /** A loaded Whisper. */
 export interface Whisper {
