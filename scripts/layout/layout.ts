@@ -73,7 +73,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["definition"],
     ["question-answering", "token-classification", "classification", "fill-mask", "generation", "reading"],
     ["embedding"],
-    ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction"],
+    ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction", "vision"],
     ["text-threads/thread.ts"],
     ["."],
   ],
