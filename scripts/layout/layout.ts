@@ -71,7 +71,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["text-threads"],
     ["batching"],
     ["definition"],
-    ["question-answering", "token-classification", "classification", "fill-mask", "generation"],
+    ["question-answering", "token-classification", "classification", "fill-mask", "generation", "reading"],
     ["embedding"],
     ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction"],
     ["text-threads/thread.ts"],

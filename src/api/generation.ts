@@ -2,6 +2,7 @@
 import { LruMap } from "../concurrency/lru-map.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
+import { requireTextInput } from "../models/language-tasks.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelRuntime } from "../runtime/model-runtime.ts";
@@ -212,7 +213,10 @@ export class Generation {
     try {
       const drafting = draftModel === undefined ? undefined : await this.#hold(draftCall(verb, draftModel, signal), releases);
       const held = await this.#hold({ verb, optionNames, request: asked }, releases, {
-        requireModel: async (manifest) => requireModel(manifest),
+        requireModel: async (manifest) => {
+          requireTextInput(manifest);
+          requireModel(manifest);
+        },
       });
       const { handle, generator, target, decision, started } = held;
       const client = handle.schedulingKey;

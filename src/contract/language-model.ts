@@ -12,7 +12,7 @@ export interface LanguageModel extends ModelBase {
   readonly kind: "language";
   readonly limits: LanguageModelLimits;
 
-  /** Creates an empty sequence. `source`: tokens that the encoder reads; for models with an encoder, and only for these. */
+  /** Creates an empty sequence. `source` or `features`: what the encoder reads; for models with an encoder, and only for these. */
   createSequence(options?: SequenceOptions): Promise<SequenceId>;
 
   /**
@@ -37,6 +37,18 @@ export interface LanguageModel extends ModelBase {
   /** Creates a sequence from the bytes of `saveSequence`. It continues as the saved one. Throws INPUT_INVALID for bytes of another model or version. */
   restoreSequence?(bytes: Uint8Array): Promise<SequenceId>;
 
+  /**
+   * The weights of the cross-attention of some heads, float32 [heads, tokens, positions of the encoder's output]: how much each of `tokens` reads of each
+   * position of the sequence's source. The tokens are read from the beginning, and the sequence stays as it is. Throws INPUT_INVALID for heads that the model
+   * does not have. Default: the weights are not known.
+   */
+  crossAttention?(
+    sequence: SequenceId,
+    tokens: readonly number[],
+    heads: readonly AttentionHead[],
+    options?: DecodeOptions,
+  ): Promise<Float32Array>;
+
   /** Frees the sequence's cache. */
   releaseSequence(sequence: SequenceId): Promise<void>;
 }
@@ -52,14 +64,27 @@ export interface LanguageModelLimits {
   readonly contextLength?: number;
   /** Bytes of cache of one token of a sequence. */
   readonly cacheBytesPerToken: number;
-  /** Whether each sequence begins with a source text that an encoder reads. */
+  /** Whether each sequence begins with a source that an encoder reads: tokens, or features. */
   readonly hasEncoder: boolean;
+  /** Shape of the features that the encoder reads in place of tokens, such as a log-mel spectrogram. Default: it reads tokens, or there is none. */
+  readonly features?: FeatureShape;
 }
+
+/** Shape of the features of one source: `frames` steps in time of `bins` numbers. */
+export interface FeatureShape {
+  readonly bins: number;
+  readonly frames: number;
+}
+
+/** A head of the decoder's cross-attention: indices of its layer and of itself. */
+export type AttentionHead = readonly [layer: number, head: number];
 
 /** Options of a new sequence. */
 export interface SequenceOptions {
   /** Tokens that the encoder reads, at least one. */
   readonly source?: readonly number[];
+  /** Features that the encoder reads, [bins, frames] row by row. For models with `limits.features`, and only for these. */
+  readonly features?: Float32Array<ArrayBuffer>;
   readonly signal?: AbortSignal;
 }
 

@@ -16,6 +16,7 @@ export type { DiscardPages } from "./memory/idle-pages.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
 export { type BuiltEncoderDecoder, type BuiltTransformer, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";
+export { alignedIdsInput } from "./transformers/encoder-decoder.ts";
 export { rotaryContext } from "./transformers/rope-scaling.ts";
 export type { PackedWeightNames, StoredTensor } from "./transformers/weights.ts";
 export { TraceBudget, defaultTraceLimits, type TraceLimits } from "./build/trace-budget.ts";

@@ -106,7 +106,9 @@ export class ModelServer {
       this.#model = model;
       const { kind, limits, library, memory } = model;
       const savesSequences = model.saveSequence !== undefined && model.restoreSequence !== undefined;
-      return { kind, limits, library, memory, savesSequences, countsKernels: model.kernelCounts !== undefined };
+      const readsCrossAttention = model.crossAttention !== undefined;
+      const countsKernels = model.kernelCounts !== undefined;
+      return { kind, limits, library, memory, savesSequences, readsCrossAttention, countsKernels };
     }
     const model = checkTensorModel(this.#backend, await this.#loadModel(this.#backend, call));
     this.#model = model;

@@ -65,6 +65,7 @@ export type LanguageResults = {
       | "truncateSequence"
       | "saveSequence"
       | "restoreSequence"
+      | "crossAttention"
       | "releaseSequence"
   ]: Awaited<ReturnType<Required<LanguageModel>[Method]>>;
 };
@@ -125,6 +126,8 @@ export interface LanguageModelDescription extends BaseDescription {
   readonly limits: LanguageModelLimits;
   /** Whether it has `LanguageModel.saveSequence` and `restoreSequence`. */
   readonly savesSequences: boolean;
+  /** Whether it has `LanguageModel.crossAttention`. */
+  readonly readsCrossAttention: boolean;
 }
 
 /** Data that a new worker thread is started with. */

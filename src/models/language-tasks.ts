@@ -31,12 +31,20 @@ export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks
   });
 }
 
+/** Throws MODEL_UNSUPPORTED for a model that reads pictures, where it is to predict tokens. A model of speech may have a decoder: `requireWriter` looks at its files. */
+export function requireDecodableInput(manifest: Pick<Manifest, "name" | "tasks">): void {
+  if (manifest.tasks[0] !== speechTask) requireTextInput(manifest);
+}
+
+/** The task of models that write down speech. */
+export const speechTask = "automatic-speech-recognition";
+
 /**
  * Model classes of the library transformers that have no language-modeling head: encoders, bare models that return hidden states, and models with the
  * head of another task.
  */
 const otherClass =
-  /(?<!LMHead|DoubleHeads|MarianMT|EncoderDecoder)Model$|For(?:MaskedLM|PreTraining|(?:Token|Sequence)Classification|QuestionAnswering|MultipleChoice|NextSentencePrediction)$/;
+  /(?<!LMHead|DoubleHeads|MarianMT|EncoderDecoder)Model$|For(?:MaskedLM|PreTraining|(?:Token|Sequence)Classification|QuestionAnswering|MultipleChoice|CTC|NextSentencePrediction)$/;
 
 /** Inputs of a graph that decodes token by token: token ids, and the KV cache or the state of recurrent layers. */
 const idsInput = /^(?:decoder_)?input_ids$/;

@@ -1,5 +1,6 @@
 /** The language model of a handle. A sequence stays on the instance on which it was created, even if the handle's model is replaced by another instance. */
 import type {
+  AttentionHead,
   DecodeOptions,
   DecodeStep,
   LanguageModel,
@@ -21,7 +22,12 @@ interface HeldSequence extends Omit<HeldLanguageModel, "loaded"> {
   /** Its tokens, and those that the encoder read: it is computed again from them where the engine saves no sequences. */
   readonly tokens: number[];
   readonly source: readonly number[] | undefined;
+  /** Whether the encoder read features, which are not kept: such a sequence cannot be computed again. */
+  readonly hasFeatures: boolean;
 }
+
+/** What a sequence was computed from. */
+type SequenceContent = Pick<HeldSequence, "tokens" | "source" | "hasFeatures">;
 
 /** The language model of a handle, which saves the sequences of every engine. */
 export type HandleLanguageModel = Omit<LanguageModel, "dispose"> &
@@ -56,7 +62,8 @@ export class HandleSequences implements HandleLanguageModel {
   }
 
   createSequence(options?: SequenceOptions): Promise<SequenceId> {
-    return this.#add(this.#hold(), [], options?.source, (model) => model.createSequence(options));
+    const content = { tokens: [], source: options?.source, hasFeatures: options?.features !== undefined };
+    return this.#add(this.#hold(), content, (model) => model.createSequence(options));
   }
 
   async decode(steps: readonly DecodeStep[], options?: DecodeOptions): Promise<readonly Float32Array[]> {
@@ -84,8 +91,8 @@ export class HandleSequences implements HandleLanguageModel {
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    const { model, id, holdAgain, tokens, source } = this.#sequences.get(sequence);
-    return this.#add({ model, release: holdAgain(), holdAgain }, [...tokens], source, () => model.forkSequence(id));
+    const { model, id, holdAgain, tokens, ...content } = this.#sequences.get(sequence);
+    return this.#add({ model, release: holdAgain(), holdAgain }, { ...content, tokens: [...tokens] }, () => model.forkSequence(id));
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
@@ -94,9 +101,24 @@ export class HandleSequences implements HandleLanguageModel {
     tokens.length = length;
   }
 
-  /** The bytes are the engine's, or the tokens where it saves no sequences. */
+  /** Throws MODEL_UNSUPPORTED if the engine does not report weights of attention. */
+  async crossAttention(
+    sequence: SequenceId,
+    tokens: readonly number[],
+    heads: readonly AttentionHead[],
+    options?: DecodeOptions,
+  ): Promise<Float32Array> {
+    const { model, id } = this.#sequences.get(sequence);
+    const weights = await model.crossAttention?.(id, tokens, heads, options);
+    if (weights !== undefined) return weights;
+    throw new InferyardError("MODEL_UNSUPPORTED", `${model.library.name} does not report the weights of the model's cross-attention`);
+  }
+
+  /** The bytes are the engine's, or the tokens where it saves no sequences. Throws MODEL_UNSUPPORTED there for a sequence whose encoder read features. */
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    const { model, id, tokens, source } = this.#sequences.get(sequence);
+    const { model, id, tokens, source, hasFeatures } = this.#sequences.get(sequence);
+    if (hasFeatures && model.saveSequence === undefined)
+      throw new InferyardError("MODEL_UNSUPPORTED", "a sequence whose encoder read features is not saved: its features are not kept");
     return (await model.saveSequence?.(id)) ?? new TextEncoder().encode(JSON.stringify({ ...savedHeader, tokens, source }));
   }
 
@@ -104,7 +126,7 @@ export class HandleSequences implements HandleLanguageModel {
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     const held = this.#hold();
     const restore = held.model.restoreSequence?.bind(held.model);
-    if (restore !== undefined) return this.#add(held, [], undefined, () => restore(bytes));
+    if (restore !== undefined) return this.#add(held, { tokens: [], source: undefined, hasFeatures: false }, () => restore(bytes));
     held.release();
     const { tokens, source } = parseSaved(bytes);
     const sequence = await this.createSequence(omitUndefined({ source }));
@@ -135,13 +157,12 @@ export class HandleSequences implements HandleLanguageModel {
 
   async #add(
     held: Omit<HeldLanguageModel, "loaded">,
-    tokens: number[],
-    source: readonly number[] | undefined,
+    content: SequenceContent,
     create: (model: HostedLanguageModel) => Promise<SequenceId>,
   ): Promise<SequenceId> {
     try {
       const id = await create(held.model);
-      return this.#sequences.add({ ...held, id, tokens, source });
+      return this.#sequences.add({ ...held, ...content, id });
     } catch (error) {
       held.release();
       throw error;
@@ -157,7 +178,7 @@ export class HandleSequences implements HandleLanguageModel {
 
 const savedHeader = { format: "inferyard-tokens-1" } as const;
 
-function parseSaved(bytes: Uint8Array): Pick<HeldSequence, "tokens" | "source"> {
+function parseSaved(bytes: Uint8Array): Omit<SequenceContent, "hasFeatures"> {
   const isTokens = (value: unknown): boolean => Array.isArray(value) && value.every((token) => Number.isSafeInteger(token));
   try {
     const saved = JSON.parse(new TextDecoder().decode(bytes)) as HeldSequence & typeof savedHeader;

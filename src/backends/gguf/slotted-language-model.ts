@@ -19,7 +19,7 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
-import { checkHasSource, checkLength, checkSteps, checkTruncation } from "../sequences/check-steps.ts";
+import { checkSourceKind, checkLength, checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 
 /** The keys and values of a sequence outside of a slot. */
 export interface SlotState {
@@ -104,10 +104,10 @@ export class SlottedLanguageModel<Slot, State extends SlotState> implements Lang
     return this.#engine.memory;
   }
 
-  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
+  async createSequence(options: SequenceOptions = {}): Promise<SequenceId> {
     this.#refuseDisposed();
-    throwIfAborted(signal);
-    checkHasSource(source, false);
+    throwIfAborted(options.signal);
+    checkSourceKind(options, this.limits);
     return this.#sequences.add({ tokens: [], slot: undefined, parked: undefined });
   }
 

@@ -12,7 +12,7 @@ export interface OpenGraph {
   /** The same model without its head, which can be computed on its own; its outputs follow `outputs`. */
   readonly headless?: BuiltTransformer["headless"];
   /** The encoder of a language model, which has the same source; then `inputs` and `outputs` belong to the decoder. */
-  readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
+  readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens" | "features"> | undefined;
   /** Names of outputs that are not tensors, such as sequences. */
   readonly nonTensorOutputs: readonly string[];
   /** Sentences for the evidence: how the weights were read and packed. */

@@ -1,5 +1,5 @@
 /** Checks of what a language model is asked to decode. */
-import type { DecodeStep } from "../../contract/backend.ts";
+import type { DecodeStep, LanguageModelLimits, SequenceOptions } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 
 /** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, logits of more positions than tokens, and fewer than one candidate. */
@@ -43,8 +43,21 @@ export function checkLength(tokens: number, contextLength: number | undefined): 
   });
 }
 
-/** Throws INPUT_INVALID unless a source is given to a model with an encoder, and to no other. */
-export function checkHasSource(source: readonly number[] | undefined, hasEncoder: boolean): void {
+/** Throws INPUT_INVALID unless a source is given to a model with an encoder, and to no other: features of the right shape, or tokens. */
+export function checkSourceKind(
+  { source, features }: Pick<SequenceOptions, "source" | "features">,
+  { hasEncoder, features: shape }: Pick<LanguageModelLimits, "hasEncoder" | "features">,
+): void {
+  if (shape === undefined && features !== undefined)
+    throw new InferyardError("INPUT_INVALID", "this model has no encoder of features", { remedy: "give tokens" });
+  if (shape !== undefined) {
+    if (source === undefined && features?.length === shape.bins * shape.frames) return;
+    const given = features === undefined ? "no features" : `${features.length} numbers`;
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `a sequence of this model needs features [${shape.bins}, ${shape.frames}], and there are ${source === undefined ? given : "tokens of a text"}`,
+    );
+  }
   if (hasEncoder === (source !== undefined)) return;
   throw new InferyardError(
     "INPUT_INVALID",

@@ -1,7 +1,7 @@
 /** The source text of a sequence, as an encoder reads it. */
-import type { TensorModel } from "../../contract/backend.ts";
+import type { FeatureShape, TensorModel } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { Tensor } from "../../contract/tensor.ts";
+import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { checkTokens } from "./check-steps.ts";
 import type { DecoderGraph } from "./decoder-graph.ts";
@@ -18,6 +18,21 @@ export function checkSource(
     remedy: "shorten the text",
     data: { tokens: source.length, contextLength: sourceTokens },
   });
+}
+
+/** The encoder's output [1, positions, hidden] for features [bins, frames]. */
+export async function encodeFeatures(
+  encoder: TensorModel,
+  features: Float32Array<ArrayBuffer>,
+  { bins, frames }: FeatureShape,
+  signal: AbortSignal | undefined,
+): Promise<Tensor> {
+  const name = encoder.inputs[0]?.name ?? "input_features";
+  const inputs: TensorMap = { [name]: { dataType: "float32", shape: [1, bins, frames], data: features } };
+  const results = await encoder.run(inputs, omitUndefined({ signal }));
+  const { last_hidden_state: states = Object.values(results)[0] } = results;
+  if (states?.shape.length === 3) return states;
+  throw new InferyardError("MODEL_UNSUPPORTED", "the encoder returns no states of [batch, positions, hidden]");
 }
 
 /** The encoder's output [1, source, hidden]. */

@@ -1,7 +1,7 @@
 /** Loads the files of a language model as the tensor models of a `TensorLanguageModel`. */
-import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../contract/backend.ts";
+import type { FeatureShape, LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { contextLengthFor } from "./cache-estimate.ts";
+import { contextLengthFor, getNumber } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
 /** Loads each file with `load`. If one fails, the models loaded before it are disposed. `settings`: settings of the load. */
@@ -22,12 +22,13 @@ export async function loadLanguageModel(
     const decoder = await loadPart(files);
     const withPast = await beside(decoderWithPast);
     const reader = await beside(encoder);
-    requireTextEncoder(reader?.inputs);
+    const features = featuresOf(reader?.inputs, files.config);
     return new TensorLanguageModel({
       decoder,
       decoderWithPast: withPast,
       encoder: reader,
       contextLength: contextLengthFor(files.config, settings),
+      features,
     });
   } catch (error) {
     await Promise.all(loaded.map((part) => part.dispose()));
@@ -35,10 +36,24 @@ export async function loadLanguageModel(
   }
 }
 
-/** Throws MODEL_UNSUPPORTED for an encoder that takes anything but tokens: sound or a picture. */
-function requireTextEncoder(inputs: TensorModel["inputs"] = []): void {
+/** Name that transformers gives to the spectrogram that an encoder of speech reads. */
+const spectrogramInput = "input_features";
+/** Frames of a spectrogram for each position of the encoder's output: the stride of Whisper's convolutions. */
+const framesPerPosition = 2;
+
+/**
+ * Shape of the features that an encoder takes; undefined for one that takes tokens. Sizes that the graph leaves free are those of config.json. Throws
+ * MODEL_UNSUPPORTED for an encoder that takes anything but tokens or one spectrogram of a fixed length, such as a picture.
+ */
+function featuresOf(inputs: TensorModel["inputs"] = [], config: ModelFiles["config"]): FeatureShape | undefined {
   const other = inputs.find(({ dataType }) => !dataType.startsWith("int"));
-  if (other === undefined) return;
-  const message = `its encoder takes "${other.name}" (${other.dataType}), which is sound or a picture, and no tokens of a text`;
-  throw new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model whose encoder takes input_ids" });
+  if (other === undefined) return undefined;
+  const { name, dataType, shape } = other;
+  const positions = getNumber(config, ["max_source_positions"]);
+  const bins = typeof shape[1] === "number" ? shape[1] : getNumber(config, ["num_mel_bins"]);
+  const frames = typeof shape[2] === "number" ? shape[2] : positions && positions * framesPerPosition;
+  const isSpectrogram = name === spectrogramInput && dataType === "float32" && shape.length === 3 && inputs.length === 1;
+  if (isSpectrogram && bins !== undefined && frames !== undefined) return { bins, frames };
+  const message = `its encoder takes "${name}" (${dataType}), and tokens of a text or "${spectrogramInput}" of a fixed length are supported`;
+  throw new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model whose encoder takes input_ids or input_features" });
 }

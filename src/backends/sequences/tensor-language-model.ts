@@ -3,8 +3,10 @@
  * caches of a run are the inputs of the next one; they are copied only when sequences of different runs are computed together.
  */
 import type {
+  AttentionHead,
   DecodeOptions,
   DecodeStep,
+  FeatureShape,
   KernelCount,
   LanguageModel,
   LanguageModelLimits,
@@ -24,9 +26,10 @@ import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
-import { checkHasSource, checkLength, checkSteps, checkTruncation } from "./check-steps.ts";
+import { checkLength, checkSourceKind, checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
+import { checkHead, selectHeads } from "./cross-attention.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
-import { checkSource, encode } from "./encode-source.ts";
+import { checkSource, encode, encodeFeatures } from "./encode-source.ts";
 import { type RunRow, runInputs } from "./run-inputs.ts";
 
 /** The models that a `TensorLanguageModel` consists of. It disposes of them. */
@@ -38,6 +41,8 @@ export interface LanguageModelParts {
   readonly encoder?: TensorModel | undefined;
   /** Maximum number of tokens of a sequence, if the model states one. */
   readonly contextLength?: number | undefined;
+  /** Shape of the features that the encoder reads; undefined: it reads tokens. */
+  readonly features?: FeatureShape | undefined;
 }
 
 /** A sequence. Replaced as a whole, so that a failed call changes nothing. */
@@ -60,6 +65,8 @@ interface Progress {
 
 /** Maximum number of tokens of each sequence in one run, so that a call can be aborted and logits of a long prompt need little memory. */
 const maxRunTokens = 256;
+/** Name that Optimum gives to the weights of a layer's cross-attention [batch, heads, tokens, source]. */
+const crossAttentionOutput = (layer: number | ""): string => `cross_attentions.${layer}`;
 /** Largest difference that counts as equal, as a fraction of the spread of the logits. */
 const tolerance = 1e-3;
 
@@ -70,6 +77,8 @@ export class TensorLanguageModel implements LanguageModel {
   readonly library: Library;
   /** Present if one of its models counts kernels. */
   readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
+  /** Present if the decoder returns the weights of its cross-attention. */
+  readonly crossAttention?: Required<LanguageModel>["crossAttention"];
   readonly #parts: LanguageModelParts;
   readonly #first: DecoderGraph;
   readonly #next: DecoderGraph;
@@ -81,7 +90,7 @@ export class TensorLanguageModel implements LanguageModel {
 
   /** Throws MODEL_UNSUPPORTED for models that take no cache, or are no decoders. */
   constructor(parts: LanguageModelParts) {
-    const { decoder, decoderWithPast, encoder, contextLength } = parts;
+    const { decoder, decoderWithPast, encoder, contextLength, features } = parts;
     this.#parts = parts;
     this.#first = decoderGraph(decoder);
     this.#next = decoderWithPast === undefined ? this.#first : decoderGraph(decoderWithPast);
@@ -107,8 +116,9 @@ export class TensorLanguageModel implements LanguageModel {
       vocabulary,
       cacheBytesPerToken: cacheBytesPerToken(this.#next),
       hasEncoder,
-      ...omitUndefined({ contextLength }),
+      ...omitUndefined({ contextLength, features }),
     };
+    if (this.#first.outputs.has(crossAttentionOutput(0))) this.crossAttention = this.#crossAttention.bind(this);
   }
 
   get memory(): ModelBase["memory"] {
@@ -122,13 +132,39 @@ export class TensorLanguageModel implements LanguageModel {
     return programsOfModels(this.#models);
   }
 
-  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
-    const { encoder } = this.#parts;
-    checkHasSource(source, this.limits.hasEncoder);
+  async createSequence(options: SequenceOptions = {}): Promise<SequenceId> {
+    const { source, signal } = options;
+    checkSourceKind(options, this.limits);
     if (source !== undefined) checkSource(source, this.#first);
-    return this.#exclusive(signal, async () => {
-      const encoded = encoder === undefined || source === undefined ? undefined : await encode(encoder, source, signal);
-      return this.#sequences.add(this.#emptySequence(encoded));
+    return this.#exclusive(signal, async () => this.#sequences.add(this.#emptySequence(await this.#encode(options))));
+  }
+
+  async #encode({ source, features, signal }: SequenceOptions): Promise<Tensor | undefined> {
+    const { encoder, features: shape } = this.#parts;
+    if (encoder === undefined) return undefined;
+    if (features !== undefined && shape !== undefined) return await encodeFeatures(encoder, features, shape, signal);
+    return source === undefined ? undefined : await encode(encoder, source, signal);
+  }
+
+  /** See `LanguageModel.crossAttention`. One run of the decoder without a past, which returns the weights of whole layers. */
+  async #crossAttention(
+    id: SequenceId,
+    tokens: readonly number[],
+    heads: readonly AttentionHead[],
+    { signal }: DecodeOptions = {},
+  ): Promise<Float32Array> {
+    checkTokens(tokens, this.limits.vocabulary);
+    checkLength(tokens.length, this.limits.contextLength);
+    const { outputs: known, caches } = this.#first;
+    const layers = [...known].filter((name) => name.startsWith(crossAttentionOutput(""))).length;
+    for (const head of heads) checkHead(head, layers, this.#parts.decoder.outputs.find(({ name }) => name === crossAttentionOutput(0))?.shape[1]);
+    return await this.#exclusive(signal, async () => {
+      const { source } = this.#sequences.get(id);
+      const inputs = runInputs(this.#first, emptyBlock(caches, source?.shape[1] ?? 0), [{ tokens, length: 0, source }]);
+      const outputs = [...new Set(heads.map(([layer]) => crossAttentionOutput(layer)))];
+      const results = await this.#parts.decoder.run(inputs, { outputs, ...omitUndefined({ signal }) });
+      const getLayer = (layer: number): Tensor => required(results[crossAttentionOutput(layer)], crossAttentionOutput(layer));
+      return selectHeads(heads, getLayer, tokens.length);
     });
   }
 

@@ -1,6 +1,6 @@
 /** Runs a loaded model once for each shape, so that its backend compiles the programs and keeps them on disk. */
 import { InferyardError } from "../../contract/errors.ts";
-import type { DecodeStep, SequenceId } from "../../contract/backend.ts";
+import type { DecodeStep, SequenceId, SequenceOptions } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { cacheCapacities, coarseSizes } from "../../engine/index.ts";
 import { filledInputs } from "../../measuring/kinds/tensor-inputs.ts";
@@ -97,7 +97,7 @@ function decodingRuns(
   return capacities.map((capacity, index) => ({
     shape: `context ${capacity}`,
     async run() {
-      const source = language.limits.hasEncoder ? { source: tokens(sourceTokens) } : {};
+      const source = getSource(language.limits);
       const sequence = await language.createSequence({ ...source, signal });
       const decode = async (count: number): Promise<void> => {
         const step: DecodeStep = { sequence, tokens: tokens(count) };
@@ -112,6 +112,12 @@ function decodingRuns(
       }
     },
   }));
+}
+
+/** What the encoder reads, for a model that has one. */
+function getSource({ features, hasEncoder }: ModelHandle["language"]["limits"]): Pick<SequenceOptions, "source" | "features"> {
+  if (features !== undefined) return { features: new Float32Array(features.bins * features.frames) };
+  return hasEncoder ? { source: tokens(sourceTokens) } : {};
 }
 
 /** Appends a token to a sequence: alone, and in runs with copies of it of every size up to `sequences`, for each of which there is a program. */

@@ -106,6 +106,7 @@ const languageModel = object({
     contextLength: optional(positive),
     cacheBytesPerToken: amount,
     hasEncoder: flag,
+    features: optional(object({ bins: positive, frames: positive })),
   }),
   createSequence: callable,
   decode: callable,
@@ -113,6 +114,7 @@ const languageModel = object({
   truncateSequence: callable,
   saveSequence: optional(callable),
   restoreSequence: optional(callable),
+  crossAttention: optional(callable),
   releaseSequence: callable,
 });
 const cacheEstimate = optional(object({ contextLength: optional(positive), bytesPerToken: amount, computeBytes: amount }));

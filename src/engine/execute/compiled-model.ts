@@ -139,7 +139,7 @@ export class CompiledModel {
 
   /**
    * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of tokens of
-   * a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED if its inputs do not match `DecoderInputs`, or if it derives
+   * a sequence, `cacheType` the element type of caches, `sourceTokens` the number of positions of each source if it is always the same. Called once. Throws MODEL_UNSUPPORTED if its inputs do not match `DecoderInputs`, or if it derives
    * positions from the length of the cache.
    */
   async sequences(
@@ -147,17 +147,19 @@ export class CompiledModel {
     {
       maxTokens = Number.POSITIVE_INFINITY,
       cacheType = "float32",
+      sourceTokens,
       signal,
     }: {
       readonly maxTokens?: number | undefined;
       readonly cacheType?: CacheType | undefined;
+      readonly sourceTokens?: number | undefined;
       readonly signal?: AbortSignal | undefined;
     } = {},
   ): Promise<Sequences> {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
       const decoder = (this.#decoder ??= this.#newDecoder(inputs, cacheType));
-      return await Sequences.start(decoder, this.#mutex, maxTokens, signal);
+      return await Sequences.start(decoder, this.#mutex, { maxTokens, sourceTokens, signal });
     });
   }
 

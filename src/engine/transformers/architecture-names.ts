@@ -18,7 +18,7 @@ const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemm
 
 /** Class names of encoder-decoder models that the engine decodes with, from safetensors files. */
 export const encoderDecoderNames: readonly string[] = [
-  ...["T5", "MT5", "Bart", "MBart", "Pegasus", "M2M100"].map((family) => `${family}ForConditionalGeneration`),
+  ...["T5", "MT5", "Bart", "MBart", "Pegasus", "M2M100", "Whisper"].map((family) => `${family}ForConditionalGeneration`),
   "MarianMTModel",
 ];
 

@@ -55,16 +55,20 @@ const learnedOffset = 2;
 /** Elements of the largest table of sines and cosines that is computed: 65,536 positions of width 1024. */
 const maxTableElements = 2 ** 26;
 
-interface Side {
+/** Sizes of the encoder or the decoder. */
+export interface Side {
   readonly name: "encoder" | "decoder";
   readonly width: number;
   readonly heads: number;
   readonly inner: number;
   readonly activation: Layer;
   readonly isNormedBefore: boolean;
+  /** Whether the linear layers of keys have a bias. Default: true. */
+  readonly keyBias?: boolean;
 }
 
-function getSide(config: Config, name: Side["name"], { isNormedBefore }: Family): Side {
+/** Reads the sizes of one side. */
+export function getSide(config: Config, name: Side["name"], { isNormedBefore }: Pick<Family, "isNormedBefore">): Side {
   const width = config.positiveInteger("d_model");
   return {
     name,
@@ -97,7 +101,8 @@ function feedForward(weights: Weights, prefix: string, { width, inner, activatio
   );
 }
 
-function encoderBlock(weights: Weights, index: number, side: Side): (ops: TensorOps, x: Value, bias: Value) => Value {
+/** Reads block `index` of the encoder. */
+export function encoderBlock(weights: Weights, index: number, side: Side): (ops: TensorOps, x: Value, bias: Value) => Value {
   const prefix = `encoder.layers.${index}`;
   const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, side);
   const feed = feedForward(weights, prefix, side);
@@ -109,7 +114,8 @@ function encoderBlock(weights: Weights, index: number, side: Side): (ops: Tensor
   };
 }
 
-function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock {
+/** Reads block `index` of the decoder. */
+export function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock {
   const prefix = `decoder.layers.${index}`;
   const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, side);
   const cross = multiHeadAttention(weights, `${prefix}.encoder_attn`, projections, side);
@@ -121,7 +127,10 @@ function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock
     crossKeyValues: cross.keyValues,
     build: (ops, x, bias, source, updateCache) => {
       const own = aroundSelf(ops, x, (states) => self.attendToSelf(ops, states, bias, updateCache));
-      const attended = aroundCross(ops, own, (states) => cross.attend(ops, states, source.cache, source.bias));
+      const attended = aroundCross(ops, own, (states) => {
+        source.observe?.(() => cross.getWeights(ops, states, source.cache, source.bias));
+        return cross.attend(ops, states, source.cache, source.bias);
+      });
       return aroundFeed(ops, attended, (states) => feed(ops, states));
     },
   };
@@ -201,7 +210,8 @@ function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderD
     headSize: width / decoder.heads,
     vocabulary,
     maxSourceTokens: config.positiveInteger("max_position_embeddings"),
-    encode: (ops, ids, mask) => {
+    encode: (ops, input) => {
+      const [ids, mask] = [input("input_ids"), input("attention_mask")];
       const bias = paddingBias(ops, mask);
       const embedded = embedSource(ops, ids, keyPositions(ops, mask));
       return encoderNorm(

@@ -15,7 +15,8 @@ import { t5Encoders, t5Models } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
 import { optArchitectures } from "./opt.ts";
-import { type EncoderDecoderGraphs, sourceMaskInput } from "./encoder-decoder.ts";
+import { whisperModels } from "./whisper.ts";
+import { alignedIdsInput, type EncoderDecoderGraphs, sourceMaskInput } from "./encoder-decoder.ts";
 import type { Architecture, Architectures, GetInput, Transformer } from "./transformer.ts";
 import type { PackedType } from "../../formats/scaled-blocks/encode.ts";
 import { type PackedWeightNames, type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
@@ -33,7 +34,11 @@ export const architectures: Architectures = {
 };
 
 /** All encoder-decoder language models that the engine builds from safetensors, by Hugging Face class name. */
-export const encoderDecoders: Readonly<Record<string, Architecture<EncoderDecoderGraphs>>> = { ...t5Models, ...bartModels };
+export const encoderDecoders: Readonly<Record<string, Architecture<EncoderDecoderGraphs>>> = {
+  ...t5Models,
+  ...bartModels,
+  ...whisperModels,
+};
 
 /** The hidden states of a language model, which the same source computes apart from the output layer. */
 export interface HeadlessModel {
@@ -100,8 +105,8 @@ function lacksMaskedHead(name: string, stored: ReadonlyMap<string, StoredTensor>
   return ![...stored.keys()].some((each) => /^(cls|lm_head|vocab_\w+|head|decoder|lm_predictions)\./.test(each));
 }
 
-/** An encoder-decoder model that is ready to be traced: with inputs of the encoder as the encoder, else as the decoder. */
-export interface BuiltEncoderDecoder extends BuiltTransformer, Pick<EncoderDecoderGraphs, "maxSourceTokens"> {
+/** An encoder-decoder model that is ready to be traced: with inputs of the encoder, the decoder or the aligner as that. */
+export interface BuiltEncoderDecoder extends BuiltTransformer, Pick<EncoderDecoderGraphs, "maxSourceTokens" | "features"> {
   /** The encoder's inputs; `inputs` are the decoder's. */
   readonly encoderInputs: readonly TensorInfo[];
   /** The encoder's outputs, which are inputs of the decoder. */
@@ -116,14 +121,19 @@ export function buildEncoderDecoder(
   packTo?: PackedType,
 ): BuiltEncoderDecoder {
   const { model, weights } = made(name, encoderDecoders, values, stored, packTo);
-  const { encoder, decoder, maxSourceTokens } = model;
+  const { encoder, decoder, aligner, maxSourceTokens, features } = model;
+  const modelFor = (inputs: ReadonlyMap<string, TracedValue>): Transformer => {
+    if (inputs.has(sourceMaskInput)) return decoder;
+    return inputs.has(alignedIdsInput) ? aligner : encoder;
+  };
   return {
-    source: getSource((inputs) => (inputs.has(sourceMaskInput) ? decoder : encoder), weights),
+    source: getSource(modelFor, weights),
     inputs: decoder.inputs,
     outputs: decoder.outputs,
     encoderInputs: encoder.inputs,
     encoderOutputs: encoder.outputs,
     maxSourceTokens,
+    features,
     pending: weights.pending,
     packing: weights.packing,
     detachFromFile: () => weights.detachFromFile(),

@@ -184,7 +184,7 @@ function t5Model(config: Config, weights: Weights): EncoderDecoder {
     headSize,
     vocabulary,
     maxSourceTokens: undefined,
-    encode,
+    encode: (ops, input) => encode(ops, input("input_ids"), input("attention_mask")),
     selfBias: (ops, { ids, mask, positions }) => {
       const behind = distances(ops, positions, keyPositions(ops, mask));
       return ops.binary("add", distanceBias(ops, relative, behind), causalBias(ops, mask, dimensions(ids, 2)[1]));

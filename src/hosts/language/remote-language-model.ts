@@ -19,11 +19,17 @@ export class RemoteLanguageModel extends PeerModel implements HostedLanguageMode
   readonly limits: LanguageModelLimits;
   readonly saveSequence?: (sequence: SequenceId) => Promise<Uint8Array>;
   readonly restoreSequence?: (bytes: Uint8Array) => Promise<SequenceId>;
+  readonly crossAttention?: Required<HostedLanguageModel>["crossAttention"];
   readonly #sequences = new SequenceTable<RemoteSequence>();
 
   constructor(peer: ModelPeer, description: LanguageModelDescription) {
     super(peer, description);
     this.limits = description.limits;
+    if (description.readsCrossAttention)
+      this.crossAttention = async (sequence, tokens, heads, { signal } = {}) => {
+        const { id, generation } = this.#sequences.get(sequence);
+        return this.#call("crossAttention", [id, tokens, heads], generation, signal);
+      };
     if (!description.savesSequences) return;
     this.saveSequence = async (sequence) => {
       const { id, generation } = this.#sequences.get(sequence);
@@ -35,9 +41,9 @@ export class RemoteLanguageModel extends PeerModel implements HostedLanguageMode
     };
   }
 
-  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
+  async createSequence({ source, features, signal }: SequenceOptions = {}): Promise<SequenceId> {
     const generation = await this.peer.ready(signal);
-    return this.#add(generation, await this.#call("createSequence", [omitUndefined({ source })], generation, signal));
+    return this.#add(generation, await this.#call("createSequence", [omitUndefined({ source, features })], generation, signal));
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {

@@ -6,7 +6,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
-import { type Agreement, type VerifiableLanguageModel, agreementTolerance, verifyAgreement } from "./sequence-agreement.ts";
+import { type Agreement, type VerifiableLanguageModel, agreementTolerance, probeSource, verifyAgreement } from "./sequence-agreement.ts";
 import { type Verification, reportPlacement } from "./verification.ts";
 
 /**
@@ -69,10 +69,10 @@ export async function probeLanguageModel(
   model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits">,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { vocabulary, hasEncoder, contextLength = 2 } = model.limits;
+  const { vocabulary, contextLength = 2 } = model.limits;
   const tokens = [Math.floor(vocabulary / 3), Math.floor(vocabulary / 2)];
   const options = signal === undefined ? {} : { signal };
-  const sequence = await model.createSequence({ ...options, ...(hasEncoder ? { source: tokens } : {}) });
+  const sequence = await model.createSequence({ ...options, ...probeSource(model.limits, tokens) });
   try {
     const [logits] = await model.decode([{ sequence, tokens: tokens.slice(0, contextLength) }], options);
     if (logits?.length === vocabulary && logits.every(Number.isFinite)) return;

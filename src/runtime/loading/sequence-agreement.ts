@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { required, omitUndefined } from "../../contract/checked.ts";
-import type { LanguageModelLimits, SequenceId } from "../../contract/language-model.ts";
+import type { LanguageModelLimits, SequenceId, SequenceOptions } from "../../contract/language-model.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import { relativeDifference } from "../../platform/statistics.ts";
 import type { Variant } from "../../models/manifest.ts";
@@ -121,6 +121,15 @@ async function compareWays(
   return { rows: differences.length, difference: Math.max(...differences), readsContext: !isSame(ofOther, ofParent) };
 }
 
+/** What the encoder of a probe reads: `tokens`, or features that are all 0; nothing for a model without an encoder. */
+export function probeSource(
+  { hasEncoder, features }: Pick<LanguageModelLimits, "hasEncoder" | "features">,
+  tokens: readonly number[],
+): Pick<SequenceOptions, "source" | "features"> {
+  if (features !== undefined) return { features: new Float32Array(features.bins * features.frames) };
+  return hasEncoder ? { source: tokens } : {};
+}
+
 /** Source text that the encoder reads. The two sources have different lengths, to test the padding of sources. */
 type Source = "first" | "second";
 
@@ -129,16 +138,23 @@ class VerifiedSequences {
   readonly #model: VerifiableLanguageModel;
   readonly #options: { readonly signal?: AbortSignal };
   readonly #alive = new Set<SequenceId>();
+  /** An empty sequence whose source was encoded. */
+  #encoded: SequenceId | undefined;
 
   constructor(model: VerifiableLanguageModel, signal: AbortSignal | undefined) {
     this.#model = model;
     this.#options = signal === undefined ? {} : { signal };
   }
 
+  /** Features are encoded once, since that may take a second: all other sequences are forks of an empty one. */
   async create(source: Source): Promise<SequenceId> {
-    const { hasEncoder, vocabulary } = this.#model.limits;
+    const { vocabulary, features } = this.#model.limits;
+    if (features !== undefined && this.#encoded !== undefined) return this.fork(this.#encoded);
     const tokens = source === "first" ? probeTokens(vocabulary, 4, 3) : probeTokens(vocabulary, 5, 2);
-    return this.#add(await this.#model.createSequence({ ...this.#options, ...(hasEncoder ? { source: tokens } : {}) }));
+    const created = this.#add(await this.#model.createSequence({ ...this.#options, ...probeSource(this.#model.limits, tokens) }));
+    if (features === undefined) return created;
+    this.#encoded = created;
+    return this.fork(created);
   }
 
   async fork(sequence: SequenceId): Promise<SequenceId> {

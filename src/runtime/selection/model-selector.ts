@@ -1,6 +1,6 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { requireTextInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
+import { requireDecodableInput, requireWriter, usualKind } from "../../models/language-tasks.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
@@ -171,12 +171,12 @@ export class ModelSelector {
 }
 
 /**
- * The manifest, restricted to variants of the requested kind. Throws MODEL_UNSUPPORTED if an audio model, an image model or an encoder is requested
+ * The manifest, restricted to variants of the requested kind. Throws MODEL_UNSUPPORTED if an image model or an encoder is requested
  * as a language model.
  */
 function restrictToKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
   if (kind !== "language") return manifest;
-  requireTextInput(manifest);
+  requireDecodableInput(manifest);
   const variants = languageVariants(manifest.variants);
   requireWriter(manifest, variants);
   return { ...manifest, variants };

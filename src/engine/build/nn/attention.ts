@@ -29,11 +29,8 @@ export interface AttentionInputs {
 export function attention(ops: TensorOps, { query, key, value, scale, cap, bias }: AttentionInputs): Value {
   const [batch, heads, length, size] = dimensions(query, 4);
   const [, keyValueHeads, total] = dimensions(key, 4);
-  if (heads === keyValueHeads) {
-    const products = ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2]));
-    const scores = biased(ops, capped(ops, scaled(ops, products, scale), cap), bias);
-    return joinHeads(ops, ops.add({ kind: "matmul" }, softmax(ops, scores), value));
-  }
+  if (heads === keyValueHeads)
+    return joinHeads(ops, ops.add({ kind: "matmul" }, attentionWeights(ops, { query, key, scale, cap, bias }), value));
   // The query heads of one group become an axis of their own, along which keys and values broadcast: nothing is repeated in memory.
   const grouped = ops.reshape(query, [batch, keyValueHeads, heads / keyValueHeads, length, size]);
   const shape = [batch, keyValueHeads, 1, total, size];
@@ -43,6 +40,12 @@ export function attention(ops: TensorOps, { query, key, value, scale, cap, bias 
   const scores = biased(ops, capped(ops, scaled(ops, products, scale), cap), groupedBias);
   const output = ops.add({ kind: "matmul" }, softmax(ops, scores), values);
   return ops.reshape(ops.transpose(output, [0, 3, 1, 2, 4]), [batch, length, heads * size]);
+}
+
+/** The weights `softmax(cap(scale query key^T) + bias)` of attention with as many key heads as query heads: `[batch, heads, L, S]`. */
+export function attentionWeights(ops: TensorOps, { query, key, scale, cap, bias }: Omit<AttentionInputs, "value">): Value {
+  const products = ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2]));
+  return softmax(ops, biased(ops, capped(ops, scaled(ops, products, scale), cap), bias));
 }
 
 /** A bias `[batch, 1, L, S]` as `[batch, 1, 1, L, S]`, which broadcasts over the heads of a group. */

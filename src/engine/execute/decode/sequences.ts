@@ -79,14 +79,30 @@ export class Sequences {
     this.#maxTokens = maxTokens;
   }
 
-  /** `maxTokens`: upper bound on the tokens of a sequence. The caller must hold the model's mutex. */
-  static async start(decoder: Decoder, mutex: Mutex, maxTokens: number, signal: AbortSignal | undefined): Promise<Sequences> {
+  /**
+   * `maxTokens`: upper bound on the tokens of a sequence; `sourceTokens`: number of positions of the source for which the first program is compiled, by
+   * default the smallest. The caller must hold the model's mutex.
+   */
+  static async start(
+    decoder: Decoder,
+    mutex: Mutex,
+    {
+      maxTokens,
+      sourceTokens = minSourceTokens,
+      signal,
+    }: { readonly maxTokens: number; readonly sourceTokens: number | undefined; readonly signal: AbortSignal | undefined },
+  ): Promise<Sequences> {
     const vocabulary = await decoder.prepare(
       Math.min(decoder.sizes.minCapacity, maxTokens),
-      decoder.inputs.sources.length === 0 ? 0 : minSourceTokens,
+      decoder.inputs.sources.length === 0 ? 0 : sourceTokens,
       signal,
     );
     return new Sequences(decoder, mutex, maxTokens, vocabulary);
+  }
+
+  /** What the decoder reads of a sequence's source. Throws INPUT_INVALID if there is no such sequence. */
+  getSource(sequence: number): SourceStates | undefined {
+    return this.#sequences.get(sequence).source;
   }
 
   /** Bytes of cache of one token of a sequence. */
