@@ -7,6 +7,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/option.ts";
 import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
+import type { SpeechPipelineCalls } from "./speech-pipelines.ts";
 import type { Texts } from "./task-requests.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
@@ -56,7 +57,7 @@ export interface OneOrMany<Result, Rest extends readonly unknown[]> {
 }
 
 /** Signature of the pipeline of each task. */
-export interface PipelineCalls extends GenerationPipelineCalls {
+export interface PipelineCalls extends GenerationPipelineCalls, SpeechPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
   "feature-extraction": (texts: Texts, options?: EmbedOptions) => Promise<FeatureTensor>;
   /** One label per text; with `topK` a list of up to that many. */
@@ -164,6 +165,8 @@ export const pipelineFactories: PipelineFactories = {
   "text2text-generation": async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "generated_text"),
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
+  "automatic-speech-recognition": async (runtime, model) =>
+    (await import("./speech-pipelines.ts")).speechRecognition(runtime, model),
 };
 
 /** The pipelines that write text, imported when one is created. */
@@ -177,6 +180,7 @@ export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
   "text2text-generation",
   "summarization",
   "translation",
+  "automatic-speech-recognition",
 ]);
 
 /** Wraps a function on a list of texts so that it also takes a single text. */

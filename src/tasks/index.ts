@@ -53,3 +53,7 @@ export type { TextConstraint } from "./generation/constraints/text-constraint.ts
 export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
 export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
 export type { SequenceCounts } from "./generation/open-generator.ts";
+export type { MonoSound, SoundInput } from "./speech/sound-input.ts";
+export type { TranscribeOptions, TranscriptionProgress } from "./speech/transcribe-options.ts";
+export type { Transcript, TranscriptSegment, TranscriptWord } from "./speech/transcript.ts";
+export type { SpeechTask } from "./speech/whisper/whisper-vocabulary.ts";
