@@ -72,7 +72,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["batching"],
     ["definition"],
     ["question-answering", "token-classification", "classification", "fill-mask", "generation", "reading"],
-    ["embedding"],
+    ["embedding", "speech"],
     ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction", "vision"],
     ["text-threads/thread.ts"],
     ["."],

@@ -36,6 +36,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
+import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
@@ -82,6 +83,8 @@ import type {
   SimilarityRequest,
   SimilarityResult,
   Texts,
+  TranscribeRequest,
+  TranscribeResult,
 } from "./task-requests.ts";
 import type {
   ClassifyImageRequest,
@@ -93,6 +96,7 @@ import type {
   ImageFeaturesRequest,
   ImageFeaturesResult,
 } from "./vision-requests.ts";
+import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
@@ -320,6 +324,22 @@ export class Runtime extends ModelRuntime {
     request: RewriteRequest & { readonly stream?: boolean },
   ): Promise<RewriteResult | GenerationStream<RewriteResult>> {
     const stream = await (await this.#generating()).rewrite(texts, request);
+    return request.stream === true ? stream : stream.finish();
+  }
+
+  /**
+   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
+   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
+  /** Transcribes a sound, and returns the whole transcript. */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
+  async transcribe(
+    sound: SoundInput,
+    request: TranscribeRequest & { readonly stream?: boolean },
+  ): Promise<TranscribeResult | TranscriptStream> {
+    const { startTranscription } = await import("./transcription.ts");
+    const stream = await startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

@@ -12,6 +12,7 @@ export type DefineCommand = (command: Command, terminal: Terminal) => void;
 export const commandGroups = {
   texts: "Read texts:",
   generation: "Write texts:",
+  media: "Read pictures and sound:",
   running: "Run and serve any model:",
   models: "Look at models and make others of them:",
   store: "Fetch and keep models:",
@@ -111,6 +112,12 @@ export const commands: readonly CommandEntry[] = [
     group: "generation",
     description: "summarize, translate or otherwise rewrite texts",
     load: async () => (await import("./commands/tasks/rewrite.ts")).defineRewrite,
+  },
+  {
+    name: "transcribe",
+    group: "media",
+    description: "write down speech, with the times of segments and words",
+    load: async () => (await import("./commands/tasks/transcribe.ts")).defineTranscribe,
   },
   {
     name: "run",

@@ -63,3 +63,7 @@ export type { Box } from "./vision/boxes.ts";
 export type { EmbedMediaOptions } from "./vision/embed-media-options.ts";
 export type { MediaInput } from "./vision/embed-media.ts";
 export type { ImageFeature, ImageFeatures, ImageFeaturesOptions } from "./vision/image-features.ts";
+export type { MonoSound, SoundInput } from "./speech/sound-input.ts";
+export type { TranscribeOptions, TranscriptionProgress } from "./speech/transcribe-options.ts";
+export type { Transcript, TranscriptSegment, TranscriptWord } from "./speech/transcript.ts";
+export type { SpeechTask } from "./speech/whisper/whisper-vocabulary.ts";
