@@ -20,6 +20,7 @@ export interface TaskDescription {
     | "extract"
     | "fillMask"
     | "generate"
+    | "read"
     | "recognize"
     | "rerank"
     | "rewrite"
