@@ -39,6 +39,8 @@ import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
+import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
@@ -72,6 +74,8 @@ import type {
   GenerateResult,
   QuantizedEmbedRequest,
   QuantizedEmbedResult,
+  ReadRequest,
+  ReadResult,
   RecognizeRequest,
   RecognizeResult,
   RerankRequest,
@@ -131,6 +135,7 @@ export class Runtime extends ModelRuntime {
     this.#tokenizers = tokenizers;
     this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -247,6 +252,15 @@ export class Runtime extends ModelRuntime {
       (await this.#encoders.performOnTokenizer(chunkingTask, list, request)) ??
       this.#encoders.perform(chunkingTask, list, request)
     );
+  }
+
+  /**
+   * Reads the text of a page: lines in the order of reading, with scores and boxes (task `optical-character-recognition`). The picture is given as bytes, path, data
+   * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
+   * large, and MEDIA_TYPE_UNSUPPORTED for other files.
+   */
+  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
+    return this.#media.perform(readingTask, picture, request);
   }
 
   /**

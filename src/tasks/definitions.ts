@@ -14,6 +14,7 @@ import type { MaskFills } from "./fill-mask/fill-mask.ts";
 import type { AnswerOptions } from "./question-answering/answer-options.ts";
 import type { Answers } from "./question-answering/answer.ts";
 import type { QuestionPair } from "./question-answering/question-windows.ts";
+import { readingTask } from "./reading/reading-task.ts";
 import type { Ranking } from "./reranking/cross-encoder.ts";
 import type { RerankOptions } from "./reranking/rerank-options.ts";
 import type { SimilarityOptions } from "./similarity/similarity-options.ts";
@@ -348,4 +349,5 @@ export const taskTable: readonly TaskDescription[] = [
   objectDetectionTask,
   imageFeatureExtractionTask,
   transcriptionTask,
+  readingTask,
 ];

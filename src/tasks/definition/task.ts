@@ -23,6 +23,7 @@ export interface TaskDescription {
     | "fillMask"
     | "generate"
     | "imageFeatures"
+    | "read"
     | "recognize"
     | "rerank"
     | "rewrite"
