@@ -1,6 +1,6 @@
 /** Output of embeddings. */
 import type { EmbedResult, QuantizedEmbedResult } from "../../api/task-requests.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type NpyVector, writeNpy } from "../tensors/write-npy.ts";
 import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
@@ -36,9 +36,10 @@ export function embeddingLine(result: EmbeddingResult, text: string, index: numb
 export async function writeMatrix(path: string, result: EmbeddingResult, terminal: Terminal): Promise<void> {
   const { embeddings, dimensions, pooling } = result;
   if (pooling === "none")
-    throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and pooling none gives one per token", {
-      remedy: "choose another --pooling, or --json",
-    });
+    throw invalidInput(
+      "--npy needs one vector per text, and pooling none gives one per token",
+      "choose another --pooling, or --json",
+    );
   const columns = embeddings[0]?.length ?? dimensions;
   await writeNpy(path, embeddings, columns);
   writeLine(terminal.stderr, `${headline(result)}   ${embeddings.length} x ${columns} ${getKind(embeddings[0])} in ${path}`);

@@ -2,7 +2,8 @@
  * Reads NumPy's .npy format (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran order.
  * Pickled objects are refused.
  */
-import { InferyardError } from "../../contract/errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
 import { readGivenFile } from "../input/given-file.ts";
@@ -184,5 +185,5 @@ function rowMajor(data: TensorData, shape: readonly number[]): TensorData {
 }
 
 function invalid(path: string, problem: string, remedy = "save it again with numpy.save"): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${path} cannot be read as .npy: ${problem}`, { remedy });
+  return invalidInput(`${path} cannot be read as .npy: ${problem}`, remedy);
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { similarityOptions } from "../../../tasks/similarity/similarity-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
@@ -50,13 +50,11 @@ async function getOthers(
   terminal: Terminal,
 ): Promise<readonly string[] | undefined> {
   if (to !== undefined && file !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "--to and --with both say what to compare with", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput("--to and --with both say what to compare with", "leave one of the two out");
   }
   if (file === undefined) return to;
   if (file === "-" && texts.length === 0 && (input === undefined || input === "-")) {
-    throw new InferyardError("INPUT_INVALID", "stdin cannot be both lists of texts", { remedy: "give one of them as a file" });
+    throw invalidInput("stdin cannot be both lists of texts", "give one of them as a file");
   }
   return readTexts({ texts: [], input: file }, terminal);
 }

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import type { Env } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
@@ -148,9 +148,10 @@ function getHead(context: Context<Env>, text: string): InferHead {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `the body is not JSON: ${getMessage(error).slice(0, 60)}`, {
-      remedy: "send an inference request of the Open Inference Protocol",
-    });
+    throw invalidInput(
+      `the body is not JSON: ${getMessage(error).slice(0, 60)}`,
+      "send an inference request of the Open Inference Protocol",
+    );
   }
   return takeFields(context, value, inferRequest, { remedy: metadataRemedy });
 }
