@@ -1,8 +1,7 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
 import { LruMap } from "../concurrency/lru-map.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
-import type { InferyardError } from "../contract/errors.ts";
-import { invalidInput } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelRuntime } from "../runtime/model-runtime.ts";

@@ -2,8 +2,7 @@
  * Recordings of logits: safetensors files with the tensors `tokens` (int32, [positions]), `logits` (float32, [positions, vocabulary]) and, for models with an
  * encoder, `source` (int32). The metadata says which model and tokenizer they are of; docs/guide/cross-validation.md lists its fields.
  */
-import type { InferyardError } from "../contract/errors.ts";
-import { invalidInput } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import { readSafetensorsHeader, readSafetensorsTensor, type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../contract/tensor.ts";

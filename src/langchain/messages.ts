@@ -6,8 +6,7 @@ import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/c
 import { omitUndefined } from "../contract/checked.ts";
 import { parseObject } from "../formats/json/complete-json.ts";
 import { isTextOf, jsonText } from "../formats/json/exact-json.ts";
-import type { InferyardError } from "../contract/errors.ts";
-import { invalidInput } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, ChatRole, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";

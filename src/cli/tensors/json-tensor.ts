@@ -1,8 +1,7 @@
 /** Converts between nested JSON arrays and tensors. */
 import { decodeFloat16, encodeFloat16 } from "../../contract/float16.ts";
 import { decodeFloat } from "../../contract/small-floats.ts";
-import type { InferyardError } from "../../contract/errors.ts";
-import { invalidInput } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../contract/tensor.ts";
 import { shortFloat } from "../output/units.ts";
 

@@ -2,8 +2,7 @@
  * Reads NumPy's .npy format (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran order.
  * Pickled objects are refused.
  */
-import type { InferyardError } from "../../contract/errors.ts";
-import { invalidInput } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
 import { readGivenFile } from "../input/given-file.ts";

@@ -1,8 +1,7 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
 import { emptyCacheShape, isCacheInput } from "./cache-inputs.ts";
 import { maskInput, tokenInputs } from "../../models/transformer-sizes.ts";
-import type { InferyardError } from "../../contract/errors.ts";
-import { unsupportedModel } from "../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { getDimension, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** Sizes of free dimensions, by the names that exporters give them. */

@@ -1,7 +1,6 @@
 /** The option `adapters`: its text form, and the checks of its values. */
 import type { LoraAdapter } from "../../contract/backend.ts";
-import type { InferyardError } from "../../contract/errors.ts";
-import { invalidInput } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 
 /** An adapter from the text "PATH" or "PATH=SCALE". Text after the last "=" that is not a number belongs to the path. */
 export function parseAdapter(text: string): LoraAdapter {

@@ -2,8 +2,7 @@
  * Options as data. A row states the type, the default, the description, the flag and the request field of one option; the checks of the library, the
  * schema of inferyard.yaml, the readings of flags and of the environment, request fields, TypeScript types and documentation are made from it.
  */
-import type { InferyardError } from "../../contract/errors.ts";
-import { invalidInput } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { parseAdapter, checkAdapters } from "./adapters.ts";
 
 /** Values that an option may have. */

@@ -1,6 +1,5 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
-import type { InferyardError } from "../../../contract/errors.ts";
-import { invalidInput, unsupportedModel } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
 import { type Datatype, toDataType } from "./datatypes.ts";
 
