@@ -210,8 +210,8 @@ export function wrapError(thrown: unknown, code: ErrorCode, context?: string): I
 }
 
 /** INPUT_INVALID: what the caller gave is refused. */
-export function invalidInput(message: string, remedy?: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy });
+export function invalidInput(message: string, remedy?: string, data?: ErrorOptions["data"]): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, { remedy, ...omitUndefined({ data }) });
 }
 
 /** MODEL_UNSUPPORTED: a model, or a property that it lacks, stands in the way of what the caller asked for. */

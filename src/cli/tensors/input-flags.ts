@@ -1,5 +1,5 @@
 /** `--input name=value`: the input tensors of a run. */
-import { InferyardError, invalidInput } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
@@ -53,10 +53,7 @@ function refuseNames(expected: readonly TensorInfo[], given: readonly string[]):
   const problems = [...unknown, ...missing];
   if (problems.length === 0) return;
   const taken = expected.map((info) => `${info.name} ${describeInfo(info)}`).join(", ");
-  throw new InferyardError("INPUT_INVALID", problems.join("; "), {
-    remedy: `this model takes ${taken === "" ? "no inputs" : taken}`,
-    data: { problems },
-  });
+  throw invalidInput(problems.join("; "), `this model takes ${taken === "" ? "no inputs" : taken}`, { problems });
 }
 
 function ofType(tensor: Tensor, info: TensorInfo): Tensor {
