@@ -1,7 +1,7 @@
 /** TypeScript types of records, made from their zod schemas: one for each named schema. `npm run schemas` writes them. */
 import type { z } from "zod";
-import { receiptTypes } from "../../src/receipts/receipt-schema.ts";
-import { decisionTypes } from "../../src/runtime/decision/decision-schema.ts";
+import { receiptTypes } from "../../../src/receipts/receipt-schema.ts";
+import { decisionTypes } from "../../../src/runtime/decision/decision-schema.ts";
 
 /** Schemas of one file by the names of their types, with the imports of its text. */
 interface SchemaFile {
@@ -28,7 +28,7 @@ export function schemaTypes(): readonly (readonly [file: URL, text: string])[] {
   return files.map(({ path, schemas, imports }) => {
     const types = Object.entries(schemas).map(([name, schema]) => declare(name, schema));
     const header = "/** Written by `npm run schemas`; the zod schema beside it is the source. */\n";
-    return [new URL(`../../src/${path}`, import.meta.url), `${header}${imports}\n${types.join("\n")}`];
+    return [new URL(`../../../src/${path}`, import.meta.url), `${header}${imports}\n${types.join("\n")}`];
   });
 }
 
