@@ -1,7 +1,7 @@
 /** Targets, written `backend[:device[:index]]`: for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
 import type { Device, ModelFiles } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 
 /** A backend together with the device it computes on. */
 export interface Target {
@@ -52,12 +52,9 @@ export const deviceWords: ReadonlySet<string> = new Set(["cpu", ...acceleratorTy
  */
 export function parseTarget(text: string): TargetPattern {
   if (text.length > maxLength) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `"${text.slice(0, maxLength)}..." is not a target: it has ${text.length} characters`,
-      {
-        remedy: "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
-      },
+      "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
     );
   }
   const groups = grammar.exec(text.trim().toLowerCase())?.groups;

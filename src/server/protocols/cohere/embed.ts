@@ -1,7 +1,7 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { anyList, listField, modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -144,5 +144,5 @@ function toText({ content }: Input, index: number): string {
 }
 
 function imagesNotBuilt(field: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${field}: embedding images is not built yet`, { remedy: "send texts" });
+  return invalidInput(`${field}: embedding images is not built yet`, "send texts");
 }
