@@ -7,7 +7,7 @@ import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
 
 /** Answers the calls of the parent. Throws CONTRACT_VIOLATION where the process is not the child of a program. */
-export function answerParent(): void {
+export function serveParent(): void {
   const send = process.send?.bind(process);
   if (send === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", "process-child.js is the program of a child, not a main program");
