@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Library, LibraryFileDigest, Requirement } from "../../contract/backend.ts";
-import { omitUndefined } from "../../contract/checked.ts";
+import { getOrInsert, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
 import { readNativeFiles } from "./native-files.ts";
@@ -152,8 +152,7 @@ export class LlamaBuilds {
 
   /** Throws as `openLlama` does; a build that failed is tried again. */
   async get(gpu: LlamaGpu): Promise<OpenLlama> {
-    const opened = this.#opened.get(gpu) ?? openLlama(gpu);
-    this.#opened.set(gpu, opened);
+    const opened = getOrInsert(this.#opened, gpu, () => openLlama(gpu));
     try {
       return await opened;
     } catch (error) {

@@ -1,4 +1,5 @@
 /** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
@@ -50,9 +51,7 @@ class Parser {
   }
 
   #getRule(ruleName: string): GrammarRule {
-    const known = this.#rules.get(ruleName) ?? rule(ruleName);
-    this.#rules.set(ruleName, known);
-    return known;
+    return getOrInsert(this.#rules, ruleName, () => rule(ruleName));
   }
 
   /** In a group a part may go on in the next line. */
@@ -139,9 +138,7 @@ class Parser {
 
   /** The same expression is compiled once. "." reads line ends too. */
   #expression(source: string): GrammarNode {
-    const node = this.#expressions.get(source) ?? textNode(regularExpressionDfa(source, { whole: true, flags: "s" }));
-    this.#expressions.set(source, node);
-    return node;
+    return getOrInsert(this.#expressions, source, () => textNode(regularExpressionDfa(source, { whole: true, flags: "s" })));
   }
 
   #match(pattern: RegExp, what: string): string {

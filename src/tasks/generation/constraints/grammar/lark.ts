@@ -1,4 +1,5 @@
 /** A subset of Lark's notation for grammars (https://lark-parser.readthedocs.io/en/stable/grammar.html), from its rule `start`. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
@@ -133,9 +134,7 @@ class Parser {
   }
 
   #getRule(name: string): GrammarRule {
-    const known = this.#rules.get(name) ?? rule(name);
-    this.#rules.set(name, known);
-    return known;
+    return getOrInsert(this.#rules, name, () => rule(name));
   }
 
   #alternatives(): GrammarNode {

@@ -1,4 +1,5 @@
 /** Values of JSON by type, as grammars. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import {
   type Automaton,
   type Dfa,
@@ -183,17 +184,13 @@ export class ValueCompiler implements StringContext {
 
   #numbersIn(range: NumberRange): GrammarNode {
     const key = JSON.stringify(range);
-    const node = this.#cache.numbers.get(key) ?? textNode(numberDfa(range));
-    this.#cache.numbers.set(key, node);
-    return node;
+    return getOrInsert(this.#cache.numbers, key, () => textNode(numberDfa(range)));
   }
 
   #string(parts: readonly SchemaPart[]): GrammarNode {
     const key = jsonText(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
     chargeSteps(key.length);
-    const node = this.#cache.strings.get(key) ?? textNode(new JsonString(this.stringContent(parts)));
-    this.#cache.strings.set(key, node);
-    return node;
+    return getOrInsert(this.#cache.strings, key, () => textNode(new JsonString(this.stringContent(parts))));
   }
 
   /** The texts of strings for which all schemas are valid. */
@@ -242,9 +239,7 @@ export class ValueCompiler implements StringContext {
 
   #expression(source: string, whole: boolean): Dfa {
     const key = `${whole} ${source}`;
-    const dfa = this.#cache.expressions.get(key) ?? regularExpressionDfa(source, { whole });
-    this.#cache.expressions.set(key, dfa);
-    return dfa;
+    return getOrInsert(this.#cache.expressions, key, () => regularExpressionDfa(source, { whole }));
   }
 
   #array(parts: readonly SchemaPart[]): GrammarNode {

@@ -1,4 +1,5 @@
 /** Numbers of schemas; equivalent schemas have the same number: what they list often stands in a document many times. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
@@ -55,20 +56,17 @@ export class SchemaIdentities {
 
   /** The number of a schema. */
   of({ keywords, base, draft }: Omit<SchemaPart, "pointer">, document: SchemaDocument, depth: number = maxDepth): number {
-    const known = this.#byObject.get(keywords);
-    if (known !== undefined) return known;
-    const number = depth === 0 ? this.#count++ : this.#byContent(this.#getText({ keywords, base, draft, document }, depth));
-    this.#byObject.set(keywords, number);
-    return number;
+    return getOrInsert(this.#byObject, keywords, () =>
+      depth === 0 ? this.#count++ : this.#byContent(this.#getText({ keywords, base, draft, document }, depth)),
+    );
   }
 
   #byContent(text: string): number {
     chargeSteps(10 + Math.ceil(text.length / 4));
-    const known = this.#byText.get(text);
-    if (known !== undefined) return known;
-    chargeStates(0, 150 + text.length);
-    this.#byText.set(text, this.#count);
-    return this.#count++;
+    return getOrInsert(this.#byText, text, () => {
+      chargeStates(0, 150 + text.length);
+      return this.#count++;
+    });
   }
 
   #getText(schema: Schema, depth: number): string {
@@ -105,8 +103,6 @@ export class SchemaIdentities {
   }
 
   #documentNumber(document: SchemaDocument): number {
-    const number = this.#documents.get(document) ?? this.#documents.size;
-    this.#documents.set(document, number);
-    return number;
+    return getOrInsert(this.#documents, document, () => this.#documents.size);
   }
 }
