@@ -28,7 +28,7 @@ export const lineBudgets: Readonly<Record<string, number>> = {
   platform: 1157,
   receipts: 1810,
   "regular-expressions": 1279,
-  runtime: 7679,
+  runtime: 7684,
   server: 18313,
   settings: 1215,
   "speed-records": 321,

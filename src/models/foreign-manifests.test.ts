@@ -45,7 +45,7 @@ describe("docs/reference/foreign-manifests.md", () => {
   it.each([
     ["framework", [...vocabulary.formatOfFramework.keys()]],
     ["task", [...vocabulary.tasksByKapslTask.keys()]],
-    ["hardware_requirements.required_precision", vocabulary.precisions],
+    ["hardware_requirements.required_precision", vocabulary.kapslPrecisions],
     ["hardware_requirements.graph_optimization_level", [...vocabulary.optimizationOfLevel.keys()]],
     ["hardware_requirements.strategy", [...vocabulary.strategies.keys()]],
   ])("names every value of %s", (field, words: readonly string[]) => {
@@ -68,7 +68,7 @@ describe("docs/reference/foreign-manifests.md", () => {
   });
 
   it("names every provider, mode, type and variant", () => {
-    const kapsl = [...vocabulary.providers, ...vocabulary.isolationModes];
+    const kapsl = [...vocabulary.kapslProviders, ...vocabulary.isolationModes];
     for (const word of kapsl) expect(section("Kapsl"), word).toContain(`\`${word}\``);
     for (const word of [...modelTypes, ...variantClaims.keys()]) expect(section("Termite"), word).toContain(`| \`${word}\``);
   });

@@ -3,7 +3,7 @@ import type { ModelFormat } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
-import { backendOfFormat, optimizationOfLevel, precisions } from "./vocabulary.ts";
+import { backendOfFormat, kapslPrecisions, optimizationOfLevel } from "./vocabulary.ts";
 
 /** Bytes in one unit of those fields of metadata.json whose names end in `_mb`: 1024 x 1024. */
 export const bytesOfMegabyte: number = 1024 * 1024;
@@ -45,7 +45,7 @@ export function getRequirements(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
   const deviceMemory = Math.max(min_vram_mb ?? 0, gpu_memory_reservation_mb ?? 0);
-  const precision = precisions.find((each) => each === normalizeWord(required_precision ?? ""));
+  const precision = kapslPrecisions.find((each) => each === normalizeWord(required_precision ?? ""));
   return {
     ...(memory === 0 ? {} : { memoryBytes: memory * bytesOfMegabyte }),
     ...(deviceMemory === 0 ? {} : { deviceMemoryBytes: deviceMemory * bytesOfMegabyte }),

@@ -33,11 +33,11 @@ export const backendOfFormat: Readonly<Record<ModelFormat, string>> = {
   safetensors: "native",
 };
 
-/** The providers of Kapsl's metadata.json: our names of the devices. With ONNX Runtime, `metal` is CoreML. */
-export const providers: readonly string[] = ["cpu", "cuda", "tensorrt", "metal", "coreml", "rocm", "directml", "openvino"];
+/** The kapslProviders of Kapsl's metadata.json: our names of the devices. With ONNX Runtime, `metal` is CoreML. */
+export const kapslProviders: readonly string[] = ["cpu", "cuda", "tensorrt", "metal", "coreml", "rocm", "directml", "openvino"];
 
 /** The values of `required_precision` in metadata.json. */
-export const precisions: readonly Precision[] = ["fp32", "fp16", "bf16", "int8", "int4"];
+export const kapslPrecisions: readonly Precision[] = ["fp32", "fp16", "bf16", "int8", "int4"];
 
 /** Values of the load setting `graphOptimization` by `graph_optimization_level` of metadata.json. */
 export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["graphOptimization"]>> = new Map([
