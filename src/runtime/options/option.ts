@@ -150,6 +150,11 @@ function invalid(option: string, problem: string): InferyardError {
   return invalidInput(`${option} is ${problem}`, `correct ${option}, or leave it out`);
 }
 
+/** INPUT_INVALID for two options that exclude each other. The error is returned, not thrown. */
+export function optionConflict(message: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, { remedy: "leave one of the two out" });
+}
+
 /** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */
 export function refuseUnlisted<Value>(option: string, value: Value | undefined, allowed: readonly Value[]): void {
   if (value === undefined || allowed.includes(value)) return;

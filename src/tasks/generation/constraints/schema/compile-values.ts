@@ -50,6 +50,8 @@ import {
   getJsonType,
   getTypes,
   upperBound,
+  annotations,
+  locations,
 } from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
@@ -57,20 +59,8 @@ import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.t
 /** After an item of a list that another follows. */
 const itemEnd = sequenceNode(literalNode(","), lineBreak);
 
-const quick: ReadonlySet<string> = new Set([
-  "type",
-  "title",
-  "description",
-  "default",
-  "enum",
-  "const",
-  "examples",
-  "$schema",
-  "$id",
-  "id",
-  "$defs",
-  "definitions",
-]);
+/** Keywords that the values of `enum` and `const` obey without a check. */
+const quick: ReadonlySet<string> = new Set([...annotations, ...locations, "type", "enum", "const"]);
 
 /** Keywords that constrain strings. */
 export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];

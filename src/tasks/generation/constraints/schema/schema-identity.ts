@@ -1,27 +1,12 @@
 /** Numbers of schemas; equivalent schemas have the same number: what they list often stands in a document many times. */
+import { annotations, locations } from "./keywords.ts";
 import { getOrInsert } from "../../../../contract/checked.ts";
 import { getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
 
 /** Keywords that say nothing of values; references lead to what stands in `$defs`. */
-const ignored: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "examples",
-  "example",
-  "$comment",
-  "$defs",
-  "definitions",
-  "$schema",
-  "$id",
-  "id",
-  "$anchor",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-]);
+const ignored: ReadonlySet<string> = new Set([...annotations, ...locations, "example", "$anchor"]);
 /** Keywords whose values are schemas; lists of them; and schemas by name. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   "items",
