@@ -10,7 +10,7 @@ import type {
   SequenceOptions,
 } from "../contract/backend.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
 import { SequenceTable } from "../contract/sequence-table.ts";
 import type { HeldLanguageModel } from "./residency/resident-model.ts";
@@ -166,7 +166,5 @@ function parseSaved(bytes: Uint8Array): Pick<HeldSequence, "tokens" | "source"> 
   } catch {
     // no JSON
   }
-  throw new InferyardError("INPUT_INVALID", "the bytes are of no saved sequence of this model", {
-    remedy: "restore what saveSequence returned",
-  });
+  throw invalidInput("the bytes are of no saved sequence of this model", "restore what saveSequence returned");
 }

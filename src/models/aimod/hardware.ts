@@ -3,7 +3,7 @@ import type { ModelFormat } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
-import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";
+import { backendOfFormat, kapslPrecisions, optimizationOfLevel } from "./vocabulary.ts";
 
 /** Bytes in one unit of those fields of metadata.json whose names end in `_mb`: 1024 x 1024. */
 export const bytesOfMegabyte: number = 1024 * 1024;
@@ -27,8 +27,7 @@ export function getProviders({ preferred_provider, fallback_providers }: Hardwar
 }
 
 function getTargets(provider: string, hardware: HardwareRequirements, format: ModelFormat): string[] {
-  const named = deviceOfProvider.get(provider) ?? provider;
-  const device = format === "onnx" && named === "metal" ? "coreml" : named;
+  const device = format === "onnx" && provider === "metal" ? "coreml" : provider;
   const target = `${backendOfFormat[format]}:${device}`;
   const indices = device === "cpu" ? [] : getIndices(hardware);
   return indices.length === 0 ? [target] : indices.map((index) => `${target}:${index}`);
@@ -46,7 +45,7 @@ export function getRequirements(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
   const deviceMemory = Math.max(min_vram_mb ?? 0, gpu_memory_reservation_mb ?? 0);
-  const precision = precisionOf.get(normalizeWord(required_precision ?? ""));
+  const precision = kapslPrecisions.find((each) => each === normalizeWord(required_precision ?? ""));
   return {
     ...(memory === 0 ? {} : { memoryBytes: memory * bytesOfMegabyte }),
     ...(deviceMemory === 0 ? {} : { deviceMemoryBytes: deviceMemory * bytesOfMegabyte }),

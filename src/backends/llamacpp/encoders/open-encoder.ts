@@ -11,7 +11,7 @@ import type { LlamaModel } from "../library.ts";
 import { getPrecision } from "../../gguf/memory.ts";
 import { openModel } from "../open-model.ts";
 import type { LlamaBuilds } from "../package.ts";
-import { median } from "../../../platform/statistics.ts";
+import { timeRuns } from "../../../platform/statistics.ts";
 import { calibrateThreads, threadSentence } from "../../gguf/thread-calibration.ts";
 
 /** Tokens of the text that is timed to choose the number of threads, and how often. */
@@ -66,17 +66,11 @@ export async function openEncoder(
   });
 }
 
-/** Median milliseconds of a text; the first one, which makes the memory resident, is not timed. */
+/** Median milliseconds of a text. */
 async function timeText(model: LlamaModel, settings: EmbeddingSettings, text: readonly number[]): Promise<number> {
   const contexts = new EmbeddingContexts(model, settings);
   try {
-    const times: number[] = [];
-    for (let run = 0; run <= timedRuns; run += 1) {
-      const start = performance.now();
-      await contexts.compute(text);
-      if (run > 0) times.push(performance.now() - start);
-    }
-    return median(times);
+    return await timeRuns(timedRuns, () => contexts.compute(text));
   } finally {
     await contexts.dispose();
   }

@@ -1,26 +1,12 @@
 /** Numbers of schemas; equivalent schemas have the same number: what they list often stands in a document many times. */
+import { annotations, locations } from "./keywords.ts";
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { getEntries, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
 
 /** Keywords that say nothing of values; references lead to what stands in `$defs`. */
-const ignored: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "examples",
-  "example",
-  "$comment",
-  "$defs",
-  "definitions",
-  "$schema",
-  "$id",
-  "id",
-  "$anchor",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-]);
+const ignored: ReadonlySet<string> = new Set([...annotations, ...locations, "example", "$anchor"]);
 /** Keywords whose values are schemas; lists of them; and schemas by name. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   "items",
@@ -55,20 +41,17 @@ export class SchemaIdentities {
 
   /** The number of a schema. */
   of({ keywords, base, draft }: Omit<SchemaPart, "pointer">, document: SchemaDocument, depth: number = maxDepth): number {
-    const known = this.#byObject.get(keywords);
-    if (known !== undefined) return known;
-    const number = depth === 0 ? this.#count++ : this.#byContent(this.#getText({ keywords, base, draft, document }, depth));
-    this.#byObject.set(keywords, number);
-    return number;
+    return getOrInsert(this.#byObject, keywords, () =>
+      depth === 0 ? this.#count++ : this.#byContent(this.#getText({ keywords, base, draft, document }, depth)),
+    );
   }
 
   #byContent(text: string): number {
     chargeSteps(10 + Math.ceil(text.length / 4));
-    const known = this.#byText.get(text);
-    if (known !== undefined) return known;
-    chargeStates(0, 150 + text.length);
-    this.#byText.set(text, this.#count);
-    return this.#count++;
+    return getOrInsert(this.#byText, text, () => {
+      chargeStates(0, 150 + text.length);
+      return this.#count++;
+    });
   }
 
   #getText(schema: Schema, depth: number): string {
@@ -105,8 +88,6 @@ export class SchemaIdentities {
   }
 
   #documentNumber(document: SchemaDocument): number {
-    const number = this.#documents.get(document) ?? this.#documents.size;
-    this.#documents.set(document, number);
-    return number;
+    return getOrInsert(this.#documents, document, () => this.#documents.size);
   }
 }
