@@ -36,8 +36,11 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
+import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
+import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
@@ -71,6 +74,8 @@ import type {
   GenerateResult,
   QuantizedEmbedRequest,
   QuantizedEmbedResult,
+  ReadRequest,
+  ReadResult,
   RecognizeRequest,
   RecognizeResult,
   RerankRequest,
@@ -82,6 +87,8 @@ import type {
   SimilarityRequest,
   SimilarityResult,
   Texts,
+  TranscribeRequest,
+  TranscribeResult,
 } from "./task-requests.ts";
 import type {
   ClassifyImageRequest,
@@ -93,6 +100,7 @@ import type {
   ImageFeaturesRequest,
   ImageFeaturesResult,
 } from "./vision-requests.ts";
+import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
@@ -127,6 +135,7 @@ export class Runtime extends ModelRuntime {
     this.#tokenizers = tokenizers;
     this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -246,6 +255,15 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
+   * Reads the text of a page: lines in the order of reading, with scores and boxes (task `optical-character-recognition`). The picture is given as bytes, path, data
+   * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
+   * large, and MEDIA_TYPE_UNSUPPORTED for other files.
+   */
+  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
+    return this.#media.perform(readingTask, picture, request);
+  }
+
+  /**
    * Runs any model on tensors by input name, without tokenizer or task. `model`: a reference, or a handle from `load`. Throws
    * INPUT_INVALID that lists every input that does not fit, and MODEL_UNSUPPORTED if a requested output is not a tensor.
    */
@@ -320,6 +338,22 @@ export class Runtime extends ModelRuntime {
     request: RewriteRequest & { readonly stream?: boolean },
   ): Promise<RewriteResult | GenerationStream<RewriteResult>> {
     const stream = await (await this.#generating()).rewrite(texts, request);
+    return request.stream === true ? stream : stream.finish();
+  }
+
+  /**
+   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
+   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
+  /** Transcribes a sound, and returns the whole transcript. */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
+  async transcribe(
+    sound: SoundInput,
+    request: TranscribeRequest & { readonly stream?: boolean },
+  ): Promise<TranscribeResult | TranscriptStream> {
+    const { startTranscription } = await import("./transcription.ts");
+    const stream = await startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

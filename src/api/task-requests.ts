@@ -22,6 +22,8 @@ import type { QuantizedVectors } from "../tasks/embedding/quantize.ts";
 import type { QuantizedPrecision } from "../tasks/embedding/precisions.ts";
 import type { Entities } from "../tasks/token-classification/entities.ts";
 import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
+import type { ReadOptions } from "../tasks/reading/read-options.ts";
+import type { ReadPage } from "../tasks/reading/read-page.ts";
 import type { Ranking } from "../tasks/reranking/cross-encoder.ts";
 import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
 import type { Similarities } from "../tasks/similarity/similarity.ts";
@@ -31,6 +33,8 @@ import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
+import type { TranscribeOptions } from "../tasks/speech/transcribe-options.ts";
+import type { Transcript } from "../tasks/speech/transcript.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 
 /** Fields that every result has. */
@@ -70,6 +74,12 @@ export type DraftedRequest<Options> = TaskRequest<Omit<Options, "stream">> & {
    */
   readonly draftModel?: string | ModelHandle;
 };
+
+/** Options of `transcribe`. */
+export type TranscribeRequest = TaskRequest<TranscribeOptions>;
+
+/** Result of `transcribe`. */
+export type TranscribeResult = Transcript & TaskRun;
 
 /** Options of `embed`. */
 export type EmbedRequest = DefaultedRequest<EmbedOptions>;
@@ -197,6 +207,12 @@ export interface ChatResult extends TaskRun {
   /** All `n` answers. */
   readonly results: readonly ChatAnswer[];
 }
+
+/** Options of `read`. The model is a folder with the networks of PP-OCR. */
+export type ReadRequest = TaskRequest<ReadOptions>;
+
+/** Result of `read`: the lines of the page in the order of reading. `target` and `decision` are those of the recognizer. */
+export interface ReadResult extends ReadPage, TaskRun {}
 
 /** Options of `rewrite`. The model has an encoder and a decoder. */
 export type RewriteRequest = TaskRequest<Omit<RewriteOptions, "stream">>;

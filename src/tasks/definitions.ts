@@ -14,6 +14,7 @@ import type { MaskFills } from "./fill-mask/fill-mask.ts";
 import type { AnswerOptions } from "./question-answering/answer-options.ts";
 import type { Answers } from "./question-answering/answer.ts";
 import type { QuestionPair } from "./question-answering/question-windows.ts";
+import { readingTask } from "./reading/reading-task.ts";
 import type { Ranking } from "./reranking/cross-encoder.ts";
 import type { RerankOptions } from "./reranking/rerank-options.ts";
 import type { SimilarityOptions } from "./similarity/similarity-options.ts";
@@ -314,6 +315,19 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
   },
 };
 
+/** What was said in a sound, and when. It runs on the tokens of a language model, so src/api/transcription.ts runs it instead of a `load` here. */
+export const transcriptionTask: TaskDescription = {
+  task: "automatic-speech-recognition",
+  verb: "transcribe",
+  command: "transcribe",
+  route: "/api/transcribe",
+  input: "sound: a file, or samples",
+  output: "text, language, segments and words with times",
+  models: "Whisper…ForConditionalGeneration",
+  files: [...tokenizerFiles, "generation_config.json"],
+  pipeline: true,
+};
+
 /** All tasks, in the order of docs/reference/tasks.md. */
 export const taskTable: readonly TaskDescription[] = [
   embeddingTask,
@@ -334,4 +348,6 @@ export const taskTable: readonly TaskDescription[] = [
   zeroShotImageClassificationTask,
   objectDetectionTask,
   imageFeatureExtractionTask,
+  transcriptionTask,
+  readingTask,
 ];

@@ -27,6 +27,10 @@ export type { HuggingFaceEntity, HuggingFaceFill } from "./hugging-face-results.
 export type { HeadActivation, Classifications, LabelScore } from "./encoding/label-head.ts";
 export { type TokenVectors, maxSim } from "./embedding/max-sim.ts";
 export type { RecognizeOptions } from "./token-classification/recognize-options.ts";
+export type { PictureSource } from "../processors/images/picture-source.ts";
+export type { ReadOptions } from "./reading/read-options.ts";
+export type { ReadLine, ReadPage } from "./reading/read-page.ts";
+export type { ReadWord } from "./reading/word-boxes.ts";
 export type { RankedDocument, Ranking } from "./reranking/cross-encoder.ts";
 export type { RerankOptions } from "./reranking/rerank-options.ts";
 export type { Similarities } from "./similarity/similarity.ts";
@@ -63,3 +67,7 @@ export type { Box } from "./vision/boxes.ts";
 export type { EmbedMediaOptions } from "./vision/embed-media-options.ts";
 export type { MediaInput } from "./vision/embed-media.ts";
 export type { ImageFeature, ImageFeatures, ImageFeaturesOptions } from "./vision/image-features.ts";
+export type { MonoSound, SoundInput } from "./speech/sound-input.ts";
+export type { TranscribeOptions, TranscriptionProgress } from "./speech/transcribe-options.ts";
+export type { Transcript, TranscriptSegment, TranscriptWord } from "./speech/transcript.ts";
+export type { SpeechTask } from "./speech/whisper/whisper-vocabulary.ts";

@@ -15,6 +15,7 @@ import type {
 import { getArchitecture, readLicense, getTasks } from "./model-card.ts";
 import { usualKind } from "../language-tasks.ts";
 import { getModelClass } from "./model-classes.ts";
+import { pageReaderTasks } from "../page-reader.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
@@ -91,7 +92,7 @@ export async function readHuggingFace(
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks =
     spanConfig === undefined ? getTasks(getTaskClass(config, modelClass), isStatic || isEmbedder) : ["token-classification"];
-  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
+  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? pageReaderTasks(files)));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
