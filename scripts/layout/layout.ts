@@ -73,7 +73,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["definition"],
     ["question-answering", "token-classification", "classification", "fill-mask", "generation", "reading"],
     ["embedding", "speech"],
-    ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction"],
+    ["sparse-embedding", "similarity", "reranking", "verification", "chunking", "extraction", "vision"],
     ["text-threads/thread.ts"],
     ["."],
   ],
@@ -114,6 +114,8 @@ export const limits: Limits = {
   sharedNames: ["FinishReason", "importLibrary", "installedVersion", "requirement"],
   generated: [
     "src/client/generated-openapi.ts",
+    "src/receipts/generated-receipt.ts",
+    "src/runtime/decision/generated-decision.ts",
     "src/runtime/options/generated-runtime-options.ts",
     "src/settings/generated-server-settings.ts",
   ],

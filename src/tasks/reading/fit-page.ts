@@ -57,7 +57,7 @@ function scaleBy(picture: Picture, factor: number): Picture {
   const { width, height } = scaledSize(picture, factor);
   if (width > 0 && height > 0) return resizeLinear(picture, width, height);
   throw new InferyardError("INPUT_INVALID", `a page of ${picture.width} x ${picture.height} pixels is too narrow to be read`, {
-    remedy: "cut it into parts whose longer side is at most 60 times the shorter one",
+    remedy: "cut it into parts whose longer side is at most 120 times the shorter one",
   });
 }
 

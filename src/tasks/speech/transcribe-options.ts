@@ -148,20 +148,37 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
 /** The settings of a call. Throws INPUT_INVALID for values that are not possible. */
 export function getWhisperSettings(options: TranscribeOptions): WhisperSettings {
   checkOptions(transcribeOptions, options);
-  const { temperature, hallucinationSilenceThreshold, maxInitialTimestamp = whisperDefaults.maxInitialTimestamp, timestamps } = options;
+  const {
+    temperature,
+    hallucinationSilenceThreshold,
+    maxInitialTimestamp = whisperDefaults.maxInitialTimestamp,
+    timestamps,
+  } = options;
   const temperatures = temperature === undefined ? whisperDefaults.temperatures : [temperature].flat();
   const isTemperature = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= 1;
   if (temperatures.length === 0 || !temperatures.every(isTemperature))
-    throw new InferyardError("INPUT_INVALID", `temperature is ${JSON.stringify(temperature)}, and must be a number from 0 to 1, or a list of such numbers`);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `temperature is ${JSON.stringify(temperature)}, and must be a number from 0 to 1, or a list of such numbers`,
+    );
   if (!(maxInitialTimestamp >= 0 && maxInitialTimestamp <= 30))
-    throw new InferyardError("INPUT_INVALID", `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`,
+    );
   if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
-    throw new InferyardError("INPUT_INVALID", "hallucinationSilenceThreshold looks at words, and only timestamps of words tell them", {
-      remedy: 'set timestamps to "word"',
-    });
-  const given = Object.fromEntries(Object.keys(whisperDefaults).flatMap((key) => {
-    const value = (options as Readonly<Record<string, unknown>>)[key];
-    return value === undefined ? [] : [[key, value]];
-  }));
+    throw new InferyardError(
+      "INPUT_INVALID",
+      "hallucinationSilenceThreshold looks at words, and only timestamps of words tell them",
+      {
+        remedy: 'set timestamps to "word"',
+      },
+    );
+  const given = Object.fromEntries(
+    Object.keys(whisperDefaults).flatMap((key) => {
+      const value = (options as Readonly<Record<string, unknown>>)[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
   return { ...whisperDefaults, ...given, temperatures };
 }

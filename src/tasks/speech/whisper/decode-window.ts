@@ -128,7 +128,10 @@ export async function detectLanguage(
   signal: AbortSignal | undefined,
 ): Promise<readonly (readonly [language: string, probability: number])[]> {
   try {
-    const [logits = new Float32Array()] = await model.decode([{ sequence, tokens: [startOfTranscript] }], omitUndefined({ signal }));
+    const [logits = new Float32Array()] = await model.decode(
+      [{ sequence, tokens: [startOfTranscript] }],
+      omitUndefined({ signal }),
+    );
     const names = [...languages.keys()];
     const own = Float32Array.from(languages.values(), (id) => logits[id] ?? Number.NEGATIVE_INFINITY);
     return names

@@ -18,7 +18,11 @@ const pieceFrames = 1000;
  * The spectrogram of mono samples at the front end's sample rate, with one frame of silence behind them, as faster-whisper pads them. A first pass over the
  * sound finds its loudest energy, which all windows are scaled by. Aborts with the reason of `signal`.
  */
-export async function createSpectrogram(frontEnd: LogMelFrontEnd, samples: Float32Array, signal?: AbortSignal): Promise<Spectrogram> {
+export async function createSpectrogram(
+  frontEnd: LogMelFrontEnd,
+  samples: Float32Array,
+  signal?: AbortSignal,
+): Promise<Spectrogram> {
   const { mels, hopLength } = frontEnd;
   const length = samples.length + hopLength;
   const frames = Math.floor(length / hopLength);

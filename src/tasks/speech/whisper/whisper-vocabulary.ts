@@ -49,13 +49,18 @@ export function getWhisperVocabulary(
   { name, generation = {} }: Pick<Manifest, "name" | "generation">,
   vocabulary: number,
 ): WhisperVocabulary {
-  const find = (...names: readonly string[]): number | undefined => names.map((each) => tokenizer.tokenToId(each)).find((id) => id !== undefined);
+  const find = (...names: readonly string[]): number | undefined =>
+    names.map((each) => tokenizer.tokenToId(each)).find((id) => id !== undefined);
   const [startOfTranscript, endOfText] = [find("<|startoftranscript|>"), find("<|endoftext|>")];
   const noTimestamps = find("<|notimestamps|>") ?? getId(generation["no_timestamps_token_id"]);
   if (startOfTranscript === undefined || endOfText === undefined || noTimestamps === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", `the tokenizer of ${name} has no tokens of Whisper, such as <|startoftranscript|>`, {
-      remedy: "use a model with the tokenizer.json of Whisper",
-    });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the tokenizer of ${name} has no tokens of Whisper, such as <|startoftranscript|>`,
+      {
+        remedy: "use a model with the tokenizer.json of Whisper",
+      },
+    );
   const firstTimestamp = noTimestamps + 1;
   const [transcribe, translate] = [find("<|transcribe|>"), find("<|translate|>")];
   const isMultilingual = generation["is_multilingual"] !== false && transcribe !== undefined && translate !== undefined;
@@ -88,7 +93,11 @@ export function encodePlain(tokenizer: Tokenizer, text: string): readonly number
 }
 
 /** The text of the tokens before `endOfText`: all others are special. */
-export function decodeText(tokenizer: Tokenizer, { endOfText }: Pick<WhisperVocabulary, "endOfText">, tokens: readonly number[]): string {
+export function decodeText(
+  tokenizer: Tokenizer,
+  { endOfText }: Pick<WhisperVocabulary, "endOfText">,
+  tokens: readonly number[],
+): string {
   return tokenizer.decode(tokens.filter((token) => token < endOfText));
 }
 
