@@ -13,6 +13,7 @@ import {
   zeroOrMore,
 } from "../../runtime/options/option.ts";
 import { whisperDefaults, type WhisperSettings } from "./whisper/whisper-options.ts";
+import type { SpectrogramPadding } from "./whisper/spectrogram.ts";
 import type { SpeechTask } from "./whisper/whisper-vocabulary.ts";
 
 /** Options of `transcribe`. */
@@ -42,6 +43,11 @@ export interface TranscribeOptions {
   readonly promptResetOnTemperature?: number;
   /** Text that precedes the sound, as if it had been spoken: names and their spelling. Default: none. */
   readonly initialPrompt?: string;
+  /**
+   * What follows the end of the sound in its last window: "zeros", as openai-whisper and faster-whisper pad it, or "silence", as transformers does. Default:
+   * "zeros".
+   */
+  readonly padding?: SpectrogramPadding;
   /** Latest time of the first word of a window, in seconds. Default: 1. */
   readonly maxInitialTimestamp?: number;
   /** With times of words: improbable words with more than this many seconds of silence around them are left out. Default: they stay. */
@@ -119,6 +125,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     type: textOption,
     flag: ["--initial-prompt <text>", "text that precedes the sound: names and their spelling"],
     field: "Text that precedes the sound: names and their spelling",
+  },
+  padding: {
+    type: choice(["zeros", "silence"]),
+    flag: ["--padding <with>", "what follows the end of the sound: zeros as openai-whisper, silence as transformers"],
+    field: "What follows the end of the sound in its last window: zeros, as openai-whisper pads, or silence, as transformers does. Default: zeros",
   },
   maxInitialTimestamp: {
     type: number,

@@ -50,7 +50,7 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   if (features === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
   const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width) };
   const duration = samples.length / speechSampleRate;
-  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), samples, signal);
+  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), samples, { padding: settings.padding, signal });
   const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
   const segments: TranscriptSegment[] = [];
   const tell = (done: number): void => onProgress?.({ done: Math.min(done, duration), total: duration });
