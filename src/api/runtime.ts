@@ -20,6 +20,14 @@ import {
   textClassificationTask,
   tokenClassificationTask,
 } from "../tasks/definitions.ts";
+import {
+  imageClassificationTask,
+  imageFeatureExtractionTask,
+  mediaEmbeddingTask,
+  objectDetectionTask,
+} from "../tasks/vision-definitions.ts";
+import type { MediaInput } from "../tasks/vision/embed-media.ts";
+import type { PictureInput } from "../tasks/vision/picture-input.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -31,13 +39,16 @@ import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
+import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
+import { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
-import { checkRunRequest, toList } from "./request-options.ts";
+import { checkRunRequest, toList, toPictures } from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -63,6 +74,8 @@ import type {
   GenerateResult,
   QuantizedEmbedRequest,
   QuantizedEmbedResult,
+  ReadRequest,
+  ReadResult,
   RecognizeRequest,
   RecognizeResult,
   RerankRequest,
@@ -77,6 +90,16 @@ import type {
   TranscribeRequest,
   TranscribeResult,
 } from "./task-requests.ts";
+import type {
+  ClassifyImageRequest,
+  ClassifyImageResult,
+  DetectObjectsRequest,
+  DetectObjectsResult,
+  EmbedMediaRequest,
+  EmbedMediaResult,
+  ImageFeaturesRequest,
+  ImageFeaturesResult,
+} from "./vision-requests.ts";
 import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
@@ -95,6 +118,7 @@ export class Runtime extends ModelRuntime {
   readonly #workers: RuntimeWorkers;
   readonly #tokenizers: TokenizerCache;
   readonly #encoders: EncoderTasks;
+  readonly #media: MediaTasks;
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
 
@@ -109,7 +133,9 @@ export class Runtime extends ModelRuntime {
     };
     this.#workers = workers;
     this.#tokenizers = tokenizers;
+    this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -124,11 +150,44 @@ export class Runtime extends ModelRuntime {
   embed(texts: Texts, request?: EmbedRequest): Promise<EmbedResult>;
   /** Embeds texts and quantizes the vectors to the requested precision. */
   embed(texts: Texts, request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  /** Embeds texts and pictures in one space, by a model that reads both (CLIP, SigLIP). Vectors have unit length. */
+  embed(inputs: MediaInput | readonly MediaInput[], request: EmbedMediaRequest): Promise<EmbedMediaResult>;
   async embed(
-    texts: Texts,
-    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
-    return this.#encoders.perform(embeddingTask, toList(texts), request);
+    inputs: Texts | MediaInput | readonly MediaInput[],
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | EmbedMediaRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | EmbedMediaResult> {
+    const list = toList<MediaInput>(inputs);
+    const texts = list.filter((input) => typeof input !== "object" || input === null);
+    if (texts.length < list.length || (await this.#media.readsPictures(request)))
+      return this.#media.perform(mediaEmbeddingTask, list, request as EmbedMediaRequest);
+    return this.#encoders.perform(embeddingTask, texts, request as EmbedRequest);
+  }
+
+  /**
+   * Classifies pictures: labels with scores (tasks `image-classification` and, with `labels`, `zero-shot-image-classification`). A picture is its bytes, a blob,
+   * a data URL or the path of a file.
+   */
+  async classifyImage(
+    pictures: PictureInput | readonly PictureInput[],
+    request: ClassifyImageRequest,
+  ): Promise<ClassifyImageResult> {
+    return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
+  }
+
+  /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
+  async detectObjects(
+    pictures: PictureInput | readonly PictureInput[],
+    request: DetectObjectsRequest,
+  ): Promise<DetectObjectsResult> {
+    return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
+  }
+
+  /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
+  async imageFeatures(
+    pictures: PictureInput | readonly PictureInput[],
+    request: ImageFeaturesRequest,
+  ): Promise<ImageFeaturesResult> {
+    return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
   }
 
   /**
@@ -193,6 +252,15 @@ export class Runtime extends ModelRuntime {
       (await this.#encoders.performOnTokenizer(chunkingTask, list, request)) ??
       this.#encoders.perform(chunkingTask, list, request)
     );
+  }
+
+  /**
+   * Reads the text of a page: lines in the order of reading, with scores and boxes (task `optical-character-recognition`). The picture is given as bytes, path, data
+   * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
+   * large, and MEDIA_TYPE_UNSUPPORTED for other files.
+   */
+  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
+    return this.#media.perform(readingTask, picture, request);
   }
 
   /**

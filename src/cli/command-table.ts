@@ -84,6 +84,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/tasks/extract.ts")).defineExtract,
   },
   {
+    name: "read",
+    group: "texts",
+    description: "the text of pictures of pages, with boxes",
+    load: async () => (await import("./commands/tasks/read.ts")).defineRead,
+  },
+  {
     name: "tokenize",
     group: "texts",
     description: "tokens of texts, with their positions",

@@ -13,7 +13,7 @@ export function usualKind({ tasks }: Pick<Manifest, "tasks">): "language" | "ten
 /** Tasks of models that read sound or pictures, and what they read. */
 const media: readonly (readonly [pattern: RegExp, read: string])[] = [
   [/audio|speech/, "sound"],
-  [/image|object|video|document/, "pictures"],
+  [/image|object|video|document|optical/, "pictures"],
 ];
 
 /** Input of a model that is not text, by its first task: "sound" or "pictures"; undefined for a model of texts, and for one whose task is not known. */

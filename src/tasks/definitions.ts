@@ -14,6 +14,7 @@ import type { MaskFills } from "./fill-mask/fill-mask.ts";
 import type { AnswerOptions } from "./question-answering/answer-options.ts";
 import type { Answers } from "./question-answering/answer.ts";
 import type { QuestionPair } from "./question-answering/question-windows.ts";
+import { readingTask } from "./reading/reading-task.ts";
 import type { Ranking } from "./reranking/cross-encoder.ts";
 import type { RerankOptions } from "./reranking/rerank-options.ts";
 import type { SimilarityOptions } from "./similarity/similarity-options.ts";
@@ -24,6 +25,12 @@ import type { SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 import type { Entities } from "./token-classification/entities.ts";
 import type { RecognizeOptions } from "./token-classification/recognize-options.ts";
 import { type Task, type TaskDescription, labelFiles, tokenizerFiles } from "./definition/task.ts";
+import {
+  imageClassificationTask,
+  imageFeatureExtractionTask,
+  objectDetectionTask,
+  zeroShotImageClassificationTask,
+} from "./vision-definitions.ts";
 
 /** Chunks of long texts. Most strategies run on the model's tokenizer alone. */
 export const chunkingTask: Task<readonly string[], ChunkOptions, ChunkedTexts> = {
@@ -90,7 +97,7 @@ export const embeddingTask: Task<
   command: "embed",
   route: "/api/embed",
   defaultModel: "builtin",
-  input: "texts",
+  input: "texts; pictures, for a model of both",
   output: "a vector per text, or per token; with `outputs` several forms",
   models: "modules.json, a static embedding, or token vectors as output",
   files: tokenizerFiles,
@@ -337,5 +344,10 @@ export const taskTable: readonly TaskDescription[] = [
   generationTask,
   chatTask,
   rewritingTask,
+  imageClassificationTask,
+  zeroShotImageClassificationTask,
+  objectDetectionTask,
+  imageFeatureExtractionTask,
   transcriptionTask,
+  readingTask,
 ];

@@ -15,6 +15,7 @@ import type {
 import { getArchitecture, readLicense, getTasks } from "./model-card.ts";
 import { usualKind } from "../language-tasks.ts";
 import { getModelClass } from "./model-classes.ts";
+import { pageReaderTasks } from "../page-reader.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
@@ -25,6 +26,7 @@ import { readSentenceConfig } from "./token-limit.ts";
 import { unreadableVariant } from "../manifest/unreadable-variants.ts";
 import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
+import type { VisionManifest } from "../vision-manifest.ts";
 
 /**
  * Statements about a model in manifests other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod package). A
@@ -37,6 +39,7 @@ export interface ManifestOverrides {
   /** Whether the model writes text. Its files state whether it continues a prompt or converts one text to another. */
   readonly writesText?: boolean;
   readonly text?: TextOverrides;
+  readonly vision?: VisionManifest;
   readonly selection?: ManifestSelection;
   readonly requirements?: Requirements;
   readonly probe?: ModelProbe;
@@ -89,7 +92,7 @@ export async function readHuggingFace(
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks =
     spanConfig === undefined ? getTasks(getTaskClass(config, modelClass), isStatic || isEmbedder) : ["token-classification"];
-  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
+  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? pageReaderTasks(files)));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
@@ -107,6 +110,7 @@ export async function readHuggingFace(
       unreadable: unreadable.length === 0 ? undefined : unreadable,
       settings: stated.settings,
       text,
+      vision: stated.vision,
       generation,
       chatTemplates,
       probe: stated.probe,

@@ -8,6 +8,7 @@ import { inferyardErrors } from "./errors.ts";
 import { explainRoutes } from "./explain.ts";
 import { inferyardModelRoutes } from "./models.ts";
 import { reloadLibraryRoute } from "./reload-library.ts";
+import { readRoute } from "./read.ts";
 import { rerankRoute } from "./rerank.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
 
@@ -21,6 +22,7 @@ const taskRoutes = [
   answerRoute,
   chunkRoute,
   rewriteRoute,
+  readRoute,
 ];
 
 /** The routes under /api. */
@@ -34,7 +36,6 @@ export const inferyard: Protocol = {
     ...explainRoutes(service),
     reloadLibraryRoute(service),
     ...unimplementedRoutes(inferyardErrors, {
-      "/api/read": "Read the text in images",
       "/api/transcribe": "Transcribe speech",
     }),
   ],

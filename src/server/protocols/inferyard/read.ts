@@ -1,0 +1,115 @@
+/** POST /api/read: the text of pictures, sent as a form with files or as JSON with data URLs. */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { InferyardError } from "../../../contract/errors.ts";
+import { bytesOfDataUrl } from "../../../processors/images/picture-source.ts";
+import { type ReadOptions, readOptions } from "../../../tasks/reading/read-options.ts";
+import type { ReadPage } from "../../../tasks/reading/read-page.ts";
+import { readingTask } from "../../../tasks/reading/reading-task.ts";
+import { isForm, readForm } from "../../http/bodies/form-body.ts";
+import type { Env } from "../../http/context.ts";
+import { listField, modelField, requestObject } from "../../http/field-schemas.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody, refuseOtherTypes } from "../../http/json-body.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import type { Route } from "../../http/routes/route.ts";
+import type { Service } from "../../serving/service.ts";
+import { runTask } from "../run-task.ts";
+import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
+
+/** The pictures of a request, and how they are read. */
+interface ReadCall {
+  readonly model: string | undefined;
+  readonly pictures: readonly Uint8Array[];
+  readonly options: Partial<ReadOptions>;
+}
+
+/** Lines of pictures of pages. */
+export function readRoute(service: Service, limit: number): Route {
+  const fields = { model: modelField, ...optionFields(readOptions, limit) };
+  const image = z.object({ url: z.string().openapi({ description: "A data URL: data:image/png;base64,..." }) });
+  const images = listField(image, { min: 1, max: limit }).openapi({
+    description: "Pictures of pages. Addresses are not fetched",
+  });
+  const json = requestObject({ images, ...fields }).openapi("ReadRequest");
+  const ofForm = requestObject(fields);
+  const file = z
+    .string()
+    .openapi({ format: "binary", description: "A PNG, JPEG, WebP, GIF, TIFF or AVIF file; several are allowed" });
+
+  const readCall = async (context: Context<Env>): Promise<ReadCall> => {
+    if (isForm(context)) {
+      const form = await readForm(context);
+      const pictures = form.files.map(({ field, bytes }) => {
+        if (field === "file") return bytes;
+        throw new InferyardError("INPUT_INVALID", `the form has a file in its field "${field}"`, {
+          remedy: 'name the field "file"',
+        });
+      });
+      if (pictures.length === 0 || pictures.length > limit)
+        throw new InferyardError("INPUT_INVALID", `the form has ${pictures.length} files; 1 to ${limit} are allowed`, {
+          remedy: 'send each picture as a field "file", as curl -F file=@page.png does',
+        });
+      const { model, ...options } = takeFields(context, parseFields(form.fields), ofForm);
+      return { model, pictures, options: optionsFromFields(readOptions, options) };
+    }
+    refuseOtherTypes(context);
+    const { model, images: sent, ...options } = takeFields(context, await jsonBody(context), json);
+    const pictures = sent.map(({ url }) => bytesOfDataUrl(url));
+    return { model, pictures, options: optionsFromFields(readOptions, options) };
+  };
+
+  return {
+    method: "post",
+    path: getPath(readingTask),
+    summary: "Lines of text in pictures, with boxes",
+    request: {
+      body: {
+        required: true,
+        content: {
+          "application/json": { schema: json },
+          "multipart/form-data": { schema: z.object({ file, ...fields }).openapi("ReadForm") },
+        },
+      },
+    },
+    response: z.object({ model: z.string(), results: z.array(pageSchema()) }).openapi("ReadResponse"),
+    answer: async (context) => {
+      const { model, pictures, options } = await readCall(context);
+      const outcome = await runTask(service, context, { model, texts: pictures.length }, async (on) => {
+        const pages: ReadPage[] = [];
+        for (const picture of pictures) pages.push(await service.runtime.read(picture, { ...options, ...on }));
+        return pages;
+      });
+      const results = outcome.result.map(({ lines, width, height }) => ({
+        text: lines.map(({ text }) => text).join("\n"),
+        lines,
+        width,
+        height,
+      }));
+      return jsonResponse(context, { model: outcome.model, results }, outcome);
+    },
+  };
+}
+
+function pageSchema(): z.ZodType {
+  const box = z.array(z.array(z.number())).openapi({ description: "Corners [x, y] in pixels, clockwise from the upper left" });
+  const part = { text: z.string(), score: z.number().openapi({ description: "From 0 to 1" }), box };
+  const word = z.object(part);
+  return z.object({
+    text: z.string().openapi({ description: "All lines, separated by line breaks" }),
+    lines: z
+      .array(z.object({ ...part, words: z.array(word).optional() }))
+      .openapi({ description: "Lines in the order of reading" }),
+    width: z.int().openapi({ description: "Width of the picture in pixels" }),
+    height: z.int(),
+  });
+}
+
+/** The values of a form's fields, whose types JSON would state: numbers and booleans by the type of their option. */
+function parseFields(fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  const parsed: Record<string, unknown> = { ...fields };
+  const { words, min_score: minScore } = fields;
+  if (words === "true" || words === "false") parsed["words"] = words === "true";
+  if (minScore !== undefined && minScore.trim() !== "" && !Number.isNaN(Number(minScore))) parsed["min_score"] = Number(minScore);
+  return parsed;
+}

@@ -1,0 +1,38 @@
+/** Options of the task that reads the text of pictures. */
+import { type OptionTable, boolean, choice, unchecked } from "../../runtime/options/option.ts";
+import { type ReadingOrder, readingOrders } from "./reading-order.ts";
+
+/** Options of `Runtime.read`. */
+export interface ReadOptions {
+  /** Order of the lines: "lines" goes from top to bottom over the whole width of the page, "columns" reads column by column. Default: "lines". */
+  readonly order?: ReadingOrder;
+  /** Smallest score of a line, from 0 to 1; lines below it are left out. Default: 0.5. */
+  readonly minScore?: number;
+  /** Whether each line has its words with their boxes. Default: false. */
+  readonly words?: boolean;
+  /** Cancels the call, which then rejects with ABORTED. */
+  readonly signal?: AbortSignal;
+}
+
+/** All options of `read`. Any other name is refused. */
+export const readOptions: OptionTable<ReadOptions> = {
+  order: {
+    type: choice(readingOrders),
+    flag: ["--order <order>", "lines over the whole page, or column by column"],
+    field: "Order of the lines: `lines` over the whole width of the page, or column by column with `columns`. Default: lines",
+  },
+  minScore: {
+    type: { kind: "number", min: 0, max: 1 },
+    flag: ["--min-score <score>", "smallest score of a line (default: 0.5)"],
+    field: "Smallest score of a line. Default: 0.5",
+  },
+  words: {
+    type: boolean,
+    flag: ["--words", "words of each line, with boxes"],
+    field: "Whether each line has its words with their boxes. Default: false",
+  },
+  signal: { type: unchecked },
+};
+
+/** Smallest score of a line where the caller names none. */
+export const defaultMinScore = 0.5;
