@@ -1,5 +1,6 @@
 /** Sound as tasks take it: the bytes of a sound file, or samples. */
 import { InferyardError } from "../../contract/errors.ts";
+import { resample } from "../../processors/audio/resample.ts";
 import { mixToMono, soundError } from "../../processors/audio/sound.ts";
 import { decodeWave, isWave } from "../../processors/audio/wav.ts";
 
@@ -20,8 +21,7 @@ export const speechSampleRate = 16_000;
 export async function readSound(input: SoundInput): Promise<Float32Array> {
   const { sampleRate, samples } = await decode(input);
   if (samples.length === 0) throw soundError("the sound has no samples");
-  if (sampleRate === speechSampleRate) return samples;
-  throw soundError(`the sound has ${sampleRate} samples per second, and ${speechSampleRate} are needed`);
+  return sampleRate === speechSampleRate ? samples : resample(samples, sampleRate, speechSampleRate);
 }
 
 async function decode(input: SoundInput): Promise<MonoSound> {

@@ -56,6 +56,13 @@ export interface TranscribeOptions {
   readonly maxNewTokens?: number;
   /** Seed of the random numbers at temperatures above 0. Default: 0. */
   readonly seed?: number;
+  /**
+   * Reference of a network for voice activity (Silero's): silence is left out before the sound is transcribed, so that nothing is heard in it. Default: the
+   * whole sound is transcribed.
+   */
+  readonly vadModel?: string;
+  /** false: the whole sound is transcribed, even with `vadModel`. Default: true with `vadModel`. */
+  readonly vad?: boolean;
   /** Called with the seconds of the sound that are done, and with all. Default: no call. */
   readonly onProgress?: (progress: TranscriptionProgress) => void;
   /** Whether the call returns a stream of segments as soon as the model is loaded. Default: false, it returns the whole transcript. */
@@ -151,6 +158,16 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     flag: ["--seed <number>", "seed of the random numbers"],
     field: "Seed of the random numbers at temperatures above 0. Default: 0",
   },
+  vadModel: {
+    type: name,
+    flag: ["--vad-model <reference>", "network for voice activity (Silero's): silence is left out first"],
+    field: "Reference of a network for voice activity (Silero's), by which silence is left out first. Default: none",
+  },
+  vad: {
+    type: boolean,
+    negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
+    field: "Whether silence is left out first. Default: true with vad_model",
+  },
   onProgress: { type: unchecked },
   stream: { type: unchecked },
   signal: { type: unchecked },
@@ -166,6 +183,8 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
     throw new InferyardError("INPUT_INVALID", `temperature is ${JSON.stringify(temperature)}, and must be a number from 0 to 1, or a list of such numbers`);
   if (!(maxInitialTimestamp >= 0 && maxInitialTimestamp <= 30))
     throw new InferyardError("INPUT_INVALID", `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`);
+  if (options.vad === true && options.vadModel === undefined)
+    throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", { remedy: "name Silero's with vadModel" });
   if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
     throw new InferyardError("INPUT_INVALID", "hallucinationSilenceThreshold looks at words, and only timestamps of words tell them", {
       remedy: 'set timestamps to "word"',
