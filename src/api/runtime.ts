@@ -134,7 +134,6 @@ export class Runtime extends ModelRuntime {
     this.#tokenizers = tokenizers;
     this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
-    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**

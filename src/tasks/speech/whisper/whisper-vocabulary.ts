@@ -79,7 +79,7 @@ export function getWhisperVocabulary(
     languages: isMultilingual ? readLanguages(tokenizer, generation["lang_to_id"], startOfTranscript) : new Map(),
     tasks: isMultilingual ? { transcribe, translate } : undefined,
     suppressed: [
-      ...(stated ?? getAnnotationTokens(tokenizer)).filter((id) => id < firstTimestamp),
+      ...(stated ?? getAnnotationTokens(tokenizer)),
       ...prompts.filter((id) => id !== undefined),
     ],
     suppressedFirst: [...encodePlain(tokenizer, " "), endOfText],
