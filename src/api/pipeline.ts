@@ -10,6 +10,7 @@ import {
   languageTasks,
   pipelineAliases,
   pipelineFactories,
+  tasksWithoutDefault,
 } from "./pipelines.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
@@ -45,7 +46,7 @@ export async function pipeline<Name extends PipelineName>(
   options: PipelineOptions = {},
 ): Promise<Pipeline<NamedTask<Name>>> {
   const known = taskNamed(task);
-  if (model === undefined && languageTasks.has(known))
+  if (model === undefined && (languageTasks.has(known) || tasksWithoutDefault.has(known)))
     throw new InferyardError("INPUT_INVALID", `${known} needs a model`, { remedy: `pipeline("${known}", "hf:owner/name")` });
   const { signal, variant, ...config } = options;
   const runtime = await createRuntime(config);

@@ -6,6 +6,7 @@ import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/option.ts";
 import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
+import { type VisionPipelineCalls, visionPipelines } from "./vision-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Texts } from "./task-requests.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
@@ -56,7 +57,7 @@ export interface OneOrMany<Result, Rest extends readonly unknown[]> {
 }
 
 /** Signature of the pipeline of each task. */
-export interface PipelineCalls extends GenerationPipelineCalls {
+export interface PipelineCalls extends GenerationPipelineCalls, VisionPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
   "feature-extraction": (texts: Texts, options?: EmbedOptions) => Promise<FeatureTensor>;
   /** One label per text; with `topK` a list of up to that many. */
@@ -164,12 +165,18 @@ export const pipelineFactories: PipelineFactories = {
   "text2text-generation": async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "generated_text"),
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
+  ...visionPipelines,
 };
 
 /** The pipelines that write text, imported when one is created. */
 function generationPipelines() {
   return import("./generation-pipelines.ts");
 }
+
+/** The tasks that no built-in model serves. */
+export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>(
+  Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[],
+);
 
 /** The tasks whose pipelines run language models. */
 export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([

@@ -1,6 +1,8 @@
 /** The public names that the entry points for Node.js and for browsers share. */
 export { Runtime } from "./runtime.ts";
 export type * from "./task-requests.ts";
+export type * from "./vision-requests.ts";
+export type { Picture } from "../processors/images/picture.ts";
 export type * from "./pipelines.ts";
 export type * from "./generation-pipelines.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../tasks/generation/text-streamer.ts";

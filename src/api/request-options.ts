@@ -7,6 +7,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { TokenizerCall } from "../tasks/definition/task.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
+import type { PictureInput } from "../tasks/vision/picture-input.ts";
 
 /** The part of a request that every task has. */
 export interface ModelRequest extends ModelOptions {
@@ -19,6 +20,15 @@ export function toList<Item extends string | object>(texts: Item | readonly Item
   if (Array.isArray(texts)) return texts;
   if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
   throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+}
+
+/** A single picture as a list of one. A decoded picture is an object with `data`, and bytes are a typed array: neither is a list. */
+export function toPictures(pictures: PictureInput | readonly PictureInput[]): readonly PictureInput[] {
+  return isList(pictures) ? pictures : [pictures];
+}
+
+function isList(pictures: PictureInput | readonly PictureInput[]): pictures is readonly PictureInput[] {
+  return Array.isArray(pictures);
 }
 
 /** The options of a request that decide which model is loaded, and where. Other options must not cause a second load of the same model. */

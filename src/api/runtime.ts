@@ -20,6 +20,14 @@ import {
   textClassificationTask,
   tokenClassificationTask,
 } from "../tasks/definitions.ts";
+import {
+  imageClassificationTask,
+  imageFeatureExtractionTask,
+  mediaEmbeddingTask,
+  objectDetectionTask,
+} from "../tasks/vision-definitions.ts";
+import type { MediaInput } from "../tasks/vision/embed-media.ts";
+import type { PictureInput } from "../tasks/vision/picture-input.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -30,7 +38,6 @@ import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/ope
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
-import type { PictureSource } from "../processors/images/picture-source.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
@@ -39,7 +46,7 @@ import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
 import { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
-import { checkRunRequest, toList } from "./request-options.ts";
+import { checkRunRequest, toList, toPictures } from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -79,6 +86,16 @@ import type {
   SimilarityResult,
   Texts,
 } from "./task-requests.ts";
+import type {
+  ClassifyImageRequest,
+  ClassifyImageResult,
+  DetectObjectsRequest,
+  DetectObjectsResult,
+  EmbedMediaRequest,
+  EmbedMediaResult,
+  ImageFeaturesRequest,
+  ImageFeaturesResult,
+} from "./vision-requests.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
@@ -127,11 +144,44 @@ export class Runtime extends ModelRuntime {
   embed(texts: Texts, request?: EmbedRequest): Promise<EmbedResult>;
   /** Embeds texts and quantizes the vectors to the requested precision. */
   embed(texts: Texts, request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  /** Embeds texts and pictures in one space, by a model that reads both (CLIP, SigLIP). Vectors have unit length. */
+  embed(inputs: MediaInput | readonly MediaInput[], request: EmbedMediaRequest): Promise<EmbedMediaResult>;
   async embed(
-    texts: Texts,
-    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
-    return this.#encoders.perform(embeddingTask, toList(texts), request);
+    inputs: Texts | MediaInput | readonly MediaInput[],
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | EmbedMediaRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | EmbedMediaResult> {
+    const list = toList<MediaInput>(inputs);
+    const texts = list.filter((input) => typeof input !== "object" || input === null);
+    if (texts.length < list.length || (await this.#media.readsPictures(request)))
+      return this.#media.perform(mediaEmbeddingTask, list, request as EmbedMediaRequest);
+    return this.#encoders.perform(embeddingTask, texts, request as EmbedRequest);
+  }
+
+  /**
+   * Classifies pictures: labels with scores (tasks `image-classification` and, with `labels`, `zero-shot-image-classification`). A picture is its bytes, a blob,
+   * a data URL or the path of a file.
+   */
+  async classifyImage(
+    pictures: PictureInput | readonly PictureInput[],
+    request: ClassifyImageRequest,
+  ): Promise<ClassifyImageResult> {
+    return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
+  }
+
+  /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
+  async detectObjects(
+    pictures: PictureInput | readonly PictureInput[],
+    request: DetectObjectsRequest,
+  ): Promise<DetectObjectsResult> {
+    return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
+  }
+
+  /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
+  async imageFeatures(
+    pictures: PictureInput | readonly PictureInput[],
+    request: ImageFeaturesRequest,
+  ): Promise<ImageFeaturesResult> {
+    return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
   }
 
   /**
@@ -203,7 +253,7 @@ export class Runtime extends ModelRuntime {
    * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
    * large, and MEDIA_TYPE_UNSUPPORTED for other files.
    */
-  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
+  async read(picture: PictureInput, request: ReadRequest): Promise<ReadResult> {
     return this.#media.perform(readingTask, picture, request);
   }
 

@@ -6,6 +6,7 @@ import type { LoadSettings, ModelFiles, Precision } from "../contract/backend.ts
 import type { ErrorCode } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { GraphSignature } from "../formats/onnx/onnx-graph.ts";
+import type { VisionManifest } from "./vision-manifest.ts";
 
 /** The description of a model, read from its files, in one form for all file formats and manifests. */
 export interface Manifest {
@@ -31,6 +32,8 @@ export interface Manifest {
   readonly settings?: ManifestSettings;
   /** How text is tokenized and pooled. Present if the model takes text. */
   readonly text?: TextSettings;
+  /** What inferyard.json states of pictures. Absent: nothing. */
+  readonly vision?: VisionManifest;
   /** Content of generation_config.json, or of the same fields in config.json: how text is generated. Absent: the files state nothing about it. */
   readonly generation?: Readonly<Record<string, unknown>>;
   /** Chat templates (Jinja) by name, the main one as "default". Absent: the model has none. */

@@ -25,6 +25,12 @@ import type { SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 import type { Entities } from "./token-classification/entities.ts";
 import type { RecognizeOptions } from "./token-classification/recognize-options.ts";
 import { type Task, type TaskDescription, labelFiles, tokenizerFiles } from "./definition/task.ts";
+import {
+  imageClassificationTask,
+  imageFeatureExtractionTask,
+  objectDetectionTask,
+  zeroShotImageClassificationTask,
+} from "./vision-definitions.ts";
 
 /** Chunks of long texts. Most strategies run on the model's tokenizer alone. */
 export const chunkingTask: Task<readonly string[], ChunkOptions, ChunkedTexts> = {
@@ -91,7 +97,7 @@ export const embeddingTask: Task<
   command: "embed",
   route: "/api/embed",
   defaultModel: "builtin",
-  input: "texts",
+  input: "texts; pictures, for a model of both",
   output: "a vector per text, or per token; with `outputs` several forms",
   models: "modules.json, a static embedding, or token vectors as output",
   files: tokenizerFiles,
@@ -325,5 +331,9 @@ export const taskTable: readonly TaskDescription[] = [
   generationTask,
   chatTask,
   rewritingTask,
+  imageClassificationTask,
+  zeroShotImageClassificationTask,
+  objectDetectionTask,
+  imageFeatureExtractionTask,
   readingTask,
 ];

@@ -26,6 +26,7 @@ import { readSentenceConfig } from "./token-limit.ts";
 import { unreadableVariant } from "../manifest/unreadable-variants.ts";
 import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
+import type { VisionManifest } from "../vision-manifest.ts";
 
 /**
  * Statements about a model in manifests other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod package). A
@@ -38,6 +39,7 @@ export interface ManifestOverrides {
   /** Whether the model writes text. Its files state whether it continues a prompt or converts one text to another. */
   readonly writesText?: boolean;
   readonly text?: TextOverrides;
+  readonly vision?: VisionManifest;
   readonly selection?: ManifestSelection;
   readonly requirements?: Requirements;
   readonly probe?: ModelProbe;
@@ -108,6 +110,7 @@ export async function readHuggingFace(
       unreadable: unreadable.length === 0 ? undefined : unreadable,
       settings: stated.settings,
       text,
+      vision: stated.vision,
       generation,
       chatTemplates,
       probe: stated.probe,

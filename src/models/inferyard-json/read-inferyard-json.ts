@@ -29,7 +29,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
   const variants = json.variants === undefined ? undefined : readVariants(json.variants, problems);
   if (problems.length > 0) throw invalid(folder, problems);
   const { pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt, tokenizer } = json;
-  const { name, tasks, requirements, license, provenance, backends, preferred, fallbacks } = json;
+  const { name, tasks, requirements, license, provenance, backends, preferred, fallbacks, vision } = json;
   const statesTargets = backends !== undefined || preferred !== undefined || fallbacks !== undefined;
   const overrides = {
     source: "inferyard.json",
@@ -39,6 +39,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     license,
     probe,
     provenance,
+    vision,
     selection: statesTargets ? getSelection(json) : undefined,
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };

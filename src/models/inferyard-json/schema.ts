@@ -6,6 +6,7 @@ import type { DataType } from "../../contract/tensor.ts";
 import type { KnownContinuation, Requirements } from "../manifest.ts";
 import type { TextOverrides } from "../huggingface/text-settings.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
+import type { VisionManifest } from "../vision-manifest.ts";
 
 /** The content of inferyard.json, the manifest of this program. `inferyardJsonSchema()` describes each field. */
 export interface InferyardJson extends TextOverrides {
@@ -20,6 +21,7 @@ export interface InferyardJson extends TextOverrides {
   readonly license?: string;
   readonly provenance?: unknown;
   readonly probe?: ProbeJson;
+  readonly vision?: VisionManifest;
 }
 
 /**
@@ -113,6 +115,37 @@ const probe = z.strictObject({
     ),
 });
 
+const vision = z.strictObject({
+  preprocessor: z
+    .record(z.string(), z.unknown())
+    .exactOptional()
+    .describe(
+      "How pictures are prepared: fields of preprocessor_config.json, and `letterbox`. Default: preprocessor_config.json.",
+    ),
+  labels: z
+    .array(z.string())
+    .min(1)
+    .exactOptional()
+    .describe("Labels in the order of the scores. Default: id2label of config.json."),
+  activation: z
+    .enum(["softmax", "sigmoid", "none"])
+    .exactOptional()
+    .describe("Function from the output of a classifier to scores. Default: by config.json."),
+  detector: z
+    .strictObject({
+      layout: z
+        .enum(["detr", "yolo", "rfb"])
+        .describe(
+          "Outputs: detr has logits and pred_boxes; yolo one tensor of a box and the scores of the labels per column; rfb scores and corners, whose first score is the background's.",
+        ),
+      threshold: z.number().min(0).max(1).exactOptional().describe("Smallest score of a detection."),
+      overlap: z.number().min(0).max(1).exactOptional().describe("Largest intersection over union of two detections."),
+      perLabel: z.boolean().exactOptional().describe("Whether detections of different labels may overlap. Default: false."),
+    })
+    .exactOptional()
+    .describe("How detections are read from the outputs of a detector. Default: as DETR's, where the outputs have its names."),
+});
+
 /** The schema that validates the content of inferyard.json. Unknown fields are errors. */
 export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
   $schema: z.string().exactOptional().describe("Where this schema is, for editors."),
@@ -157,6 +190,7 @@ export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
   requirements: requirements.exactOptional().describe("What a machine must have."),
   license: z.string().exactOptional().describe("SPDX expression. Default: what README.md says in its front matter."),
   provenance: z.unknown().exactOptional().describe("Where the model comes from, in any form; for people."),
+  vision: vision.exactOptional().describe("What a model that reads pictures needs beside its graph."),
   probe: probe.exactOptional().describe("A check that is run after every load: `texts`, `inputs` or `continuations`."),
 });
 

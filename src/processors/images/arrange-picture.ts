@@ -1,9 +1,8 @@
 /** Crops, borders and rotations of pictures, without resampling. */
 import { InferyardError } from "../../contract/errors.ts";
 import type { Picture } from "./picture.ts";
-import { type PictureSize, type ResizeReference, resizePicture } from "./resize-picture.ts";
+import type { PictureSize, ResizeReference } from "./resize-picture.ts";
 import type { Colour } from "./picture-colours.ts";
-import type { ResamplingFilter } from "./resampling-filters.ts";
 
 /** A rectangle; its corner may lie outside the picture. */
 export interface PictureBox extends PictureSize {
@@ -29,16 +28,25 @@ export function cropPicture(picture: Picture, { left, top, width, height }: Pict
 }
 
 /**
- * The middle of a picture, with black borders where it is smaller. Where borders are odd, transformers' NumPy code puts the wider one before the picture, torchvision
+ * The corner of the middle of a picture; negative where it is smaller. Where borders are odd, transformers' NumPy code puts the wider one before the picture, torchvision
  * behind it.
  */
-export function cropCentre(picture: Picture, { width, height }: PictureSize, reference: ResizeReference): Picture {
+export function centreOffset(
+  picture: PictureSize,
+  { width, height }: PictureSize,
+  reference: ResizeReference,
+): { readonly left: number; readonly top: number } {
   const offset = (has: number, wanted: number): number => {
     if (has >= wanted) return Math.floor((has - wanted) / 2);
-    return reference === "torchvision" ? -Math.floor((wanted - has) / 2) : -Math.ceil((wanted - has) / 2);
+    return reference === "torchvision" ? 0 - Math.floor((wanted - has) / 2) : 0 - Math.ceil((wanted - has) / 2);
   };
-  if (picture.width === width && picture.height === height) return picture;
-  return cropPicture(picture, { left: offset(picture.width, width), top: offset(picture.height, height), width, height });
+  return { left: offset(picture.width, width), top: offset(picture.height, height) };
+}
+
+/** The middle of a picture, with black borders where it is smaller. */
+export function cropCentre(picture: Picture, size: PictureSize, reference: ResizeReference): Picture {
+  if (picture.width === size.width && picture.height === size.height) return picture;
+  return cropPicture(picture, { ...centreOffset(picture, size, reference), ...size });
 }
 
 /** Borders that make a picture as large as `size`: half before and half behind it, the odd pixel behind. Throws INPUT_INVALID for a larger picture. */
@@ -50,32 +58,6 @@ export function padCentre(picture: Picture, { width, height }: PictureSize): Pic
     );
   const [left, top] = [-Math.floor((width - picture.width) / 2), -Math.floor((height - picture.height) / 2)];
   return cropPicture(picture, { left, top, width, height });
-}
-
-/** A picture within another size, and how coordinates lead back: `x / scale - left`. */
-export interface Letterbox {
-  readonly picture: Picture;
-  readonly scale: number;
-  /** Pixels of the border on the left and above. */
-  readonly left: number;
-  readonly top: number;
-}
-
-/** Resizes a picture so that it fits into `size` with its proportions, and fills the rest: around it, or right of and below it. */
-export function letterbox(
-  picture: Picture,
-  size: PictureSize,
-  { filter, fill = [0, 0, 0], position = "centre" }: { filter: ResamplingFilter; fill?: Colour; position?: "centre" | "corner" },
-): Letterbox {
-  const scale = Math.min(size.width / picture.width, size.height / picture.height);
-  const inner = {
-    width: Math.max(1, Math.round(picture.width * scale)),
-    height: Math.max(1, Math.round(picture.height * scale)),
-  };
-  const [left, top] =
-    position === "corner" ? [0, 0] : [Math.floor((size.width - inner.width) / 2), Math.floor((size.height - inner.height) / 2)];
-  const resized = resizePicture(picture, inner, filter);
-  return { picture: cropPicture(resized, { left: 0 - left, top: 0 - top, ...size }, fill), scale, left, top };
 }
 
 /** Turns a picture by 90 degrees clockwise. */

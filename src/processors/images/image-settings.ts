@@ -1,16 +1,22 @@
 /** What is done to a picture before a model sees it, in one form for every configuration. `readImageSettings` makes it from preprocessor_config.json. */
 import type { PictureSize, ResizeReference } from "./resize-picture.ts";
+import type { LetterboxRule } from "./letterbox.ts";
 import type { ResamplingFilter } from "./resampling-filters.ts";
 import type { SizeRule } from "./target-size.ts";
 import type { PixelScaling } from "./pixel-values.ts";
+
+/** A filter of Pillow, or OpenCV's bilinear one, which has no antialiasing. */
+export type SettingsFilter = ResamplingFilter | "opencv-linear";
 
 /** The steps in their order. An absent step is not done. */
 export interface ImageSettings extends PixelScaling {
   /** Turn by 90 degrees clockwise where the longer side of the picture and of this size differ. */
   readonly alignLongAxis?: PictureSize | undefined;
-  readonly resize?: { readonly rule: SizeRule; readonly filter: ResamplingFilter } | undefined;
+  readonly resize?: { readonly rule: SizeRule; readonly filter: SettingsFilter } | undefined;
+  /** In the place of `resize`: the whole picture in a frame of a fixed size. */
+  readonly letterbox?: LetterboxRule | undefined;
   /** Shrink until the picture fits into this size, by Donut's rule. */
-  readonly thumbnail?: (PictureSize & { readonly filter: ResamplingFilter }) | undefined;
+  readonly thumbnail?: (PictureSize & { readonly filter: SettingsFilter }) | undefined;
   /** Black borders around the picture up to this size. */
   readonly padCentre?: PictureSize | undefined;
   /** The middle of the picture. */

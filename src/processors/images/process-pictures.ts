@@ -1,10 +1,11 @@
 /** Pictures to the tensor of a model, step by step as `ImageSettings` say. */
 import { InferyardError } from "../../contract/errors.ts";
-import { cropCentre, padCentre, turnClockwise } from "./arrange-picture.ts";
+import { centreOffset, cropCentre, padCentre, turnClockwise } from "./arrange-picture.ts";
 import type { ImageSettings } from "./image-settings.ts";
+import { type Placement, letterbox, resizeBy } from "./letterbox.ts";
 import type { Picture } from "./picture.ts";
 import { createScalingTable, writePlanes } from "./pixel-values.ts";
-import { type PictureSize, resizePicture } from "./resize-picture.ts";
+import type { PictureSize } from "./resize-picture.ts";
 import { computeTargetSize } from "./target-size.ts";
 
 /** The pixel values of a batch. */
@@ -14,8 +15,8 @@ export interface PixelBatch {
   readonly data: Float32Array;
   /** 1 for pixels of the picture, 0 for padding: `[pictures, height, width]`. */
   readonly mask: Uint8Array;
-  /** Size of each picture before padding at its end. */
-  readonly sizes: readonly PictureSize[];
+  /** Where each picture is in its values, for models that locate things. */
+  readonly placements: readonly Placement[];
 }
 
 /** Donut's thumbnail: the sides are limited one by one, then the shorter one follows the longer one. */
@@ -28,30 +29,43 @@ function thumbnailSize(picture: PictureSize, limit: PictureSize): PictureSize {
   return { height, width };
 }
 
+/** A picture after all steps on 8-bit samples, and where the picture as given is in it. */
+interface ArrangedPicture {
+  readonly picture: Picture;
+  readonly placement: Placement;
+}
+
 /** All steps on 8-bit samples: rotation, resizing, borders, crop. */
-export function arrange(picture: Picture, settings: ImageSettings): Picture {
+function arrange(picture: Picture, settings: ImageSettings): ArrangedPicture {
   const { alignLongAxis: axis, resize, thumbnail, padCentre: padded, cropCentre: cropped, reference } = settings;
+  if (settings.letterbox !== undefined) return letterbox(picture, settings.letterbox, resize?.filter ?? "bilinear", reference);
   let result = picture;
   if (axis !== undefined && (axis.width - axis.height) * (result.width - result.height) < 0) result = turnClockwise(result);
-  if (resize !== undefined) result = resizePicture(result, computeTargetSize(result, resize.rule), resize.filter, reference);
+  const upright = result;
+  if (resize !== undefined) result = resizeBy(result, computeTargetSize(result, resize.rule), resize.filter, reference);
   if (thumbnail !== undefined) {
     const size = computeTargetSize(result, { kind: "exact", ...thumbnailSize(result, thumbnail) });
-    result = resizePicture(result, size, thumbnail.filter, reference);
+    result = resizeBy(result, size, thumbnail.filter, reference);
   }
+  const [scaleX, scaleY] = [result.width / upright.width, result.height / upright.height];
+  const frame = padded ?? result;
+  const [paddedLeft, paddedTop] = [Math.floor((frame.width - result.width) / 2), Math.floor((frame.height - result.height) / 2)];
   if (padded !== undefined) result = padCentre(result, padded);
-  return cropped === undefined ? result : cropCentre(result, cropped, reference);
+  const offset = cropped === undefined ? { left: 0, top: 0 } : centreOffset(result, cropped, reference);
+  if (cropped !== undefined) result = cropCentre(result, cropped, reference);
+  return { picture: result, placement: { scaleX, scaleY, left: paddedLeft - offset.left, top: paddedTop - offset.top } };
 }
 
 /** Pictures to one tensor. Throws INPUT_INVALID where they have different sizes after all steps and the settings do not pad, or do not fit into the padded size. */
 export function processPictures(pictures: readonly Picture[], settings: ImageSettings): PixelBatch {
-  const arranged = pictures.map((picture) => {
-    if (picture.channels !== settings.channels)
-      throw new InferyardError(
-        "INPUT_INVALID",
-        `the picture has ${picture.channels} channels; the model takes ${settings.channels}`,
-      );
-    return arrange(picture, settings);
+  const all = pictures.map((picture) => {
+    if (picture.channels === settings.channels) return arrange(picture, settings);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `the picture has ${picture.channels} channels; the model takes ${settings.channels}`,
+    );
   });
+  const arranged = all.map(({ picture }) => picture);
   const { width, height } = batchSize(arranged, settings);
   const { channels } = settings;
   const tables = Array.from({ length: channels }, (_, channel) => createScalingTable(settings, channel, settings.reference));
@@ -65,10 +79,11 @@ export function processPictures(pictures: readonly Picture[], settings: ImageSet
       mask.fill(1, start, start + picture.width);
     }
   }
-  const sizes = arranged.map((picture) => ({ width: picture.width, height: picture.height }));
+  const placements = all.map(({ placement }) => placement);
   if (settings.layout !== "channels-last")
-    return { shape: [arranged.length, channels, height, width], data: planes, mask, sizes };
-  return { shape: [arranged.length, height, width, channels], data: interleave(planes, channels, height * width), mask, sizes };
+    return { shape: [arranged.length, channels, height, width], data: planes, mask, placements };
+  const data = interleave(planes, channels, height * width);
+  return { shape: [arranged.length, height, width, channels], data, mask, placements };
 }
 
 function batchSize(pictures: readonly Picture[], { padEnd }: ImageSettings): PictureSize {

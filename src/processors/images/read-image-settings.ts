@@ -1,10 +1,11 @@
 /** preprocessor_config.json and processor_config.json of transformers, old forms and new, and timm's config.json, to `ImageSettings`. */
 import { InferyardError } from "../../contract/errors.ts";
 import { isJsonObject } from "../../formats/json/exact-json.ts";
-import type { ImageSettings } from "./image-settings.ts";
+import type { ImageSettings, SettingsFilter } from "./image-settings.ts";
+import { readLetterbox } from "./letterbox.ts";
 import { type ProcessorClass, classesOfModels, defaultNormalization, processorClasses } from "./processor-classes.ts";
 import type { PictureSize } from "./resize-picture.ts";
-import { type ResamplingFilter, resamplingFilters } from "./resampling-filters.ts";
+import { resamplingFilters } from "./resampling-filters.ts";
 import { type Fields, readNumbers, readSize, refuseUnknownFields } from "./size-fields.ts";
 import { isTimmConfig, readTimmSettings } from "./timm-settings.ts";
 import type { SizeRule } from "./target-size.ts";
@@ -14,14 +15,18 @@ export interface ProcessorFiles {
   readonly preprocessor?: unknown;
   readonly processor?: unknown;
   readonly config?: unknown;
+  /** The field `vision.preprocessor` of inferyard.json, which takes precedence. */
+  readonly stated?: unknown;
 }
 
 /**
  * Reads the settings of a model. processor_config.json takes precedence where it has an `image_processor`, as in transformers 5. Throws MODEL_UNSUPPORTED for a class
  * or a field that is not known, MODEL_INVALID for a value of the wrong type, and returns undefined where no file says anything about pictures.
  */
-export function readImageSettings({ preprocessor, processor, config }: ProcessorFiles): ImageSettings | undefined {
+export function readImageSettings({ preprocessor, processor, config, stated }: ProcessorFiles): ImageSettings | undefined {
   const model: Fields = isJsonObject(config) ? config : {};
+  if (isJsonObject(stated))
+    return readFields({ image_processor_type: "ImageProcessor", ...stated }, model, "inferyard.json: vision.preprocessor");
   if (isJsonObject(processor) && isJsonObject(processor["image_processor"]))
     return readFields({ ...processor["image_processor"] }, model, "processor_config.json");
   if (isJsonObject(preprocessor)) return readFields(preprocessor, model, "preprocessor_config.json");
@@ -60,8 +65,8 @@ function readFields(fields: Fields, model: Fields, file: string): ImageSettings 
   return compose({ fields, known, file, isFast });
 }
 
-/** Exports for transformers.js name `ImageFeatureExtractor` where all values are in the file. */
-const plainClass: ProcessorClass = { filter: "bilinear", doCenterCrop: false, doNormalize: false };
+/** Exports for transformers.js name `ImageFeatureExtractor` where all values are in the file: what has values is done. */
+const plainClass: ProcessorClass = { filter: "bilinear" };
 
 interface Context {
   readonly fields: Fields;
@@ -77,34 +82,43 @@ function isDone({ fields, file }: Context, name: string, byDefault: boolean): bo
   throw new InferyardError("MODEL_INVALID", `${file}: ${name} is ${JSON.stringify(value)}; allowed: true, false`);
 }
 
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 function compose(context: Context): ImageSettings {
   const { fields, known, isFast } = context;
   const filter = readFilter(context);
   const reference = isFast && filter !== "lanczos" ? "torchvision" : "pillow";
-  const crop = isDone(context, "do_center_crop", known.doCenterCrop ?? false);
+  const crop = isDone(context, "do_center_crop", known.doCenterCrop ?? (known === plainClass && isGiven(fields["crop_size"])));
   const steps = isDone(context, "do_resize", true) ? resizeSteps(context, filter) : {};
   const isPadded = isDone(context, fields["do_pad"] === undefined ? "pad_and_return_pixel_mask" : "do_pad", known.doPad ?? false);
   const cropCentre = crop ? exactSize(context, "crop_size", fields["crop_size"] ?? known.cropSize) : steps.cropCentre;
   return {
     ...steps,
     cropCentre,
+    letterbox: fields["letterbox"] === undefined ? undefined : readLetterbox(fields["letterbox"], context.file),
     ...(known.special === "donut" ? donutSteps(context, filter, isPadded) : {}),
     reverseChannels: isDone(context, "do_flip_channel_order", known.doFlipChannelOrder ?? false),
     padEnd: isPadded && known.special !== "donut" ? padSize(context) : undefined,
     factor: isDone(context, "do_rescale", true) ? readFactor(context) : undefined,
-    normalization: isDone(context, "do_normalize", known.doNormalize ?? true) ? readNormalization(context) : undefined,
+    normalization: isDone(context, "do_normalize", known.doNormalize ?? (known !== plainClass || isGiven(fields["image_mean"])))
+      ? readNormalization(context)
+      : undefined,
     channels: 3,
     reference,
   };
 }
 
-function readFilter({ fields, known, file, isFast }: Context): ResamplingFilter {
+const settingsFilters: readonly SettingsFilter[] = [...resamplingFilters, "opencv-linear"];
+
+function readFilter({ fields, known, file, isFast }: Context): SettingsFilter {
   const resample = fields["resample"] ?? fields["interpolation"] ?? resamplingFilters.indexOf(known.filter);
-  const filter = typeof resample === "number" ? resamplingFilters[resample] : resamplingFilters.find((name) => name === resample);
+  const filter = typeof resample === "number" ? resamplingFilters[resample] : settingsFilters.find((name) => name === resample);
   if (filter === undefined)
     throw new InferyardError(
       "MODEL_INVALID",
-      `${file}: resample is ${JSON.stringify(resample)}; allowed: 0 to 5, or ${resamplingFilters.join(", ")}`,
+      `${file}: resample is ${JSON.stringify(resample)}; allowed: 0 to 5, or ${settingsFilters.join(", ")}`,
     );
   if (isFast && (filter === "box" || filter === "hamming"))
     throw new InferyardError(
@@ -144,10 +158,11 @@ function padSize(context: Context): PictureSize | "batch" {
   return size === undefined || size === null ? "batch" : exactSize(context, "pad_size", size);
 }
 
-function resizeSteps(context: Context, filter: ResamplingFilter): Pick<ImageSettings, "resize" | "cropCentre"> {
+function resizeSteps(context: Context, filter: SettingsFilter): Pick<ImageSettings, "resize" | "cropCentre"> {
   const { fields, known, file } = context;
   const value = fields["size"] ?? known.size;
   const multiple = readMultiple(context);
+  if (fields["letterbox"] !== undefined) return { resize: { rule: { kind: "multiple", multiple: 1 }, filter } };
   if (value === undefined && multiple > 1) return { resize: { rule: { kind: "multiple", multiple }, filter } };
   const size = readSize(value, "size", file);
   // A number is both sides, or the shorter edge, as the class has it.
@@ -203,7 +218,7 @@ function readMultiple({ fields, known, file }: Context): number {
 function convNextSteps(
   edge: number,
   { fields, known, file }: Context,
-  filter: ResamplingFilter,
+  filter: SettingsFilter,
 ): Pick<ImageSettings, "resize" | "cropCentre"> {
   if (edge >= 384) return { resize: { rule: { kind: "exact", width: edge, height: edge }, filter } };
   const part = fields["crop_pct"] ?? known.cropPct;
@@ -215,7 +230,7 @@ function convNextSteps(
   };
 }
 
-function donutSteps(context: Context, filter: ResamplingFilter, isPadded: boolean): Partial<ImageSettings> {
+function donutSteps(context: Context, filter: SettingsFilter, isPadded: boolean): Partial<ImageSettings> {
   const { fields, known } = context;
   const written = fields["size"] ?? known.size;
   // A list has the width first, unlike lists of all other classes.

@@ -82,6 +82,7 @@ const readFieldNames = [
   "do_flip_channel_order",
   "do_thumbnail",
   "do_align_long_axis",
+  "letterbox",
 ];
 
 /** Fields that say nothing about one picture for one prediction: names of classes, forms of results, labels of training. */

@@ -2,7 +2,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
-import { bytesOfDataUrl } from "../../../processors/images/picture-source.ts";
 import { type ReadOptions, readOptions } from "../../../tasks/reading/read-options.ts";
 import type { ReadPage } from "../../../tasks/reading/read-page.ts";
 import { readingTask } from "../../../tasks/reading/reading-task.ts";
@@ -20,7 +19,8 @@ import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 /** The pictures of a request, and how they are read. */
 interface ReadCall {
   readonly model: string | undefined;
-  readonly pictures: readonly Uint8Array[];
+  /** Bytes of files, or data URLs. */
+  readonly pictures: readonly (Uint8Array | string)[];
   readonly options: Partial<ReadOptions>;
 }
 
@@ -55,7 +55,7 @@ export function readRoute(service: Service, limit: number): Route {
     }
     refuseOtherTypes(context);
     const { model, images: sent, ...options } = takeFields(context, await jsonBody(context), json);
-    const pictures = sent.map(({ url }) => bytesOfDataUrl(url));
+    const pictures = sent.map(({ url }, index) => requireDataUrl(url, index));
     return { model, pictures, options: optionsFromFields(readOptions, options) };
   };
 
@@ -89,6 +89,14 @@ export function readRoute(service: Service, limit: number): Route {
       return jsonResponse(context, { model: outcome.model, results }, outcome);
     },
   };
+}
+
+/** Throws INPUT_INVALID for another URL: the server fetches no addresses, and reads no files of its own for clients. */
+function requireDataUrl(url: string, index: number): string {
+  if (url.startsWith("data:")) return url;
+  throw new InferyardError("INPUT_INVALID", `images.${index}.url is not a data URL`, {
+    remedy: 'send "data:image/png;base64," and the bytes of the picture in base64',
+  });
 }
 
 function pageSchema(): z.ZodType {

@@ -1,0 +1,126 @@
+/** Pictures through a graph, in batches. */
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { encodeFloat16 } from "../../contract/float16.ts";
+import { type Tensor, type TensorInfo, type TensorMap, describeInfo } from "../../contract/tensor.ts";
+import type { ImageSettings } from "../../processors/images/image-settings.ts";
+import type { Picture } from "../../processors/images/picture.ts";
+import { type PixelBatch, processPictures } from "../../processors/images/process-pictures.ts";
+import { readImageSettings } from "../../processors/images/read-image-settings.ts";
+import type { Graph, MediaModel } from "../definition/media-task.ts";
+import { type PictureInput, readPicture } from "./picture-input.ts";
+import { type VisionOptions, backgroundColour } from "./vision-options.ts";
+
+/** A graph that takes pictures, and how they are prepared for it. */
+export interface PictureGraph {
+  readonly graph: Graph;
+  readonly settings: ImageSettings;
+  /** The input with the pixel values. */
+  readonly input: TensorInfo;
+  /** The most pictures that it takes at once. */
+  readonly maxBatch: number;
+}
+
+/** A batch of pictures with what the graph computed of it. */
+export interface PictureBatch {
+  /** Index of the first picture of the batch. */
+  readonly first: number;
+  readonly pictures: readonly Picture[];
+  readonly pixels: PixelBatch;
+  readonly outputs: TensorMap;
+}
+
+/** Names that exports give to pixel values. */
+const pixelNames = ["pixel_values", "images", "image", "input"];
+
+/** The input for pixel values: by its name, else the only one of four axes. Throws MODEL_UNSUPPORTED if there is none. */
+function findPixelInput({ inputs }: Graph): TensorInfo {
+  const fitting = inputs.filter(({ shape }) => shape.length === 4);
+  const input = fitting.find(({ name }) => pixelNames.includes(name)) ?? fitting[0];
+  if (input !== undefined) return input;
+  const given = inputs.map((info) => `${info.name} ${describeInfo(info)}`).join(", ");
+  throw new InferyardError("MODEL_UNSUPPORTED", `no input of this model takes pictures; it has ${given}`, {
+    remedy: "use a model with an input of four axes: pictures, channels, height, width",
+  });
+}
+
+/** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
+export async function preparePictureGraph(model: MediaModel, graph: Graph): Promise<PictureGraph> {
+  const input = findPixelInput(graph);
+  const stated = model.manifest.vision?.preprocessor;
+  const [preprocessor, processor, config] = await Promise.all(
+    ["preprocessor_config.json", "processor_config.json", "config.json"].map((file) => model.readJson(file)),
+  );
+  const settings = readImageSettings({ preprocessor, processor, config, stated });
+  if (settings === undefined)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${model.manifest.name} does not say how pictures are prepared`, {
+      remedy: "put its preprocessor_config.json beside it, or state vision.preprocessor in its inferyard.json",
+    });
+  const [batch, second, , last] = input.shape;
+  const isLast = second !== 3 && second !== 1 && (last === 3 || last === 1);
+  const channels = isLast ? last : second;
+  return {
+    graph,
+    input,
+    settings: { ...settings, channels: channels === 1 ? 1 : 3, layout: isLast ? "channels-last" : "channels-first" },
+    maxBatch: typeof batch === "number" ? batch : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
+export async function runPictures(
+  { graph, settings, input, maxBatch }: PictureGraph,
+  pictures: readonly PictureInput[],
+  options: VisionOptions & { readonly outputs?: readonly string[]; readonly others?: TensorMap },
+  take: (batch: PictureBatch) => void,
+): Promise<void> {
+  const { batchSize = 8, signal, outputs, others = {} } = options;
+  const background = backgroundColour(options);
+  const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
+  for (let first = 0; first < pictures.length; first += size) {
+    throwIfAborted(signal);
+    const inputs = pictures.slice(first, first + size);
+    const { channels } = settings;
+    const decoded = await Promise.all(
+      inputs.map((picture, index) => readPicture(picture, first + index, { channels, background })),
+    );
+    throwIfAborted(signal);
+    const pixels = processPictures(decoded, settings);
+    const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
+    const computed = await graph.run(tensors, {
+      ...(outputs === undefined ? {} : { outputs }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    take({ first, pictures: decoded, pixels, outputs: computed });
+  }
+}
+
+/** The pixel values in the data type of an input. */
+function pixelTensor({ shape, data }: PixelBatch, { name, dataType }: TensorInfo): Tensor {
+  switch (dataType) {
+    case "float32":
+      return { dataType, shape, data };
+    case "float16":
+      return { dataType, shape, data: Uint16Array.from(data, encodeFloat16) };
+    case "uint8":
+      return { dataType, shape, data: Uint8Array.from(data) };
+    default:
+      throw new InferyardError(
+        "MODEL_UNSUPPORTED",
+        `the input ${name} takes ${dataType}; allowed for pictures: float32, float16, uint8`,
+      );
+  }
+}
+
+/** The mask of padding, for graphs that take one. */
+function maskTensor({ inputs }: Graph, { mask, shape, placements }: PixelBatch): TensorMap {
+  const info = inputs.find(({ name }) => name === "pixel_mask");
+  if (info === undefined) return {};
+  const height = shape[2];
+  const width = shape[3];
+  const size = [placements.length, height, width];
+  if (info.dataType === "int64")
+    return { pixel_mask: { dataType: "int64", shape: size, data: BigInt64Array.from(mask, BigInt) } };
+  if (info.dataType === "float32") return { pixel_mask: { dataType: "float32", shape: size, data: Float32Array.from(mask) } };
+  if (info.dataType === "bool") return { pixel_mask: { dataType: "bool", shape: size, data: mask } };
+  throw new InferyardError("MODEL_UNSUPPORTED", `the input pixel_mask takes ${info.dataType}; allowed: int64, float32, bool`);
+}
