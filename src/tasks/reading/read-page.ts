@@ -12,7 +12,7 @@ import { type RecognizedLine, decodeCtc } from "./decode-ctc.ts";
 import { type FittedPage, fitPage } from "./fit-page.ts";
 import { type LinePicture, cutLine } from "./line-pictures.ts";
 import { detectorInput, lineInput } from "./picture-tensors.ts";
-import { type ReadOptions, defaultMinScore, readOptions } from "./read-options.ts";
+import { type ReadPageOptions, defaultMinScore, readPageOptions } from "./read-options.ts";
 import { sortBoxes } from "./reading-order.ts";
 import { findTextBoxes } from "./text-regions.ts";
 import { type ReadWord, findWords } from "./word-boxes.ts";
@@ -69,8 +69,8 @@ interface FoundLine extends LinePicture {
  * Reads a page of three channels. Throws INPUT_INVALID for options that are not allowed and for a page that is too narrow, and MODEL_UNSUPPORTED for networks with
  * other outputs.
  */
-export async function readPage(reader: PageReader, page: Picture, options: ReadOptions = {}): Promise<ReadPage> {
-  checkOptions(readOptions, options);
+export async function readPage(reader: PageReader, page: Picture, options: ReadPageOptions = {}): Promise<ReadPage> {
+  checkOptions(readPageOptions, options);
   const { order = "lines", minScore = defaultMinScore, words = false, signal } = options;
   const fitted = fitPage(page);
   const { picture } = fitted;

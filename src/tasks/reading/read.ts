@@ -5,15 +5,15 @@ import { checkOptions } from "../../runtime/options/option.ts";
 import { type PictureInput, readPicture } from "../vision/picture-input.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { toThreeChannels } from "./page-colours.ts";
-import { type ReadOptions, readOptions } from "./read-options.ts";
+import { type ReadPageOptions, readPageOptions } from "./read-options.ts";
 import { type ReadPage, readPage } from "./read-page.ts";
 
 /**
  * Reads a page with the model's networks. Throws MODEL_UNSUPPORTED for a model that does not read pages, INPUT_INVALID for options that are not allowed, and what
  * `readPicture` throws.
  */
-export async function read(model: MediaModel, picture: PictureInput, options: ReadOptions = {}): Promise<ReadPage> {
-  checkOptions(readOptions, options);
+export async function read(model: MediaModel, picture: PictureInput, options: ReadPageOptions = {}): Promise<ReadPage> {
+  checkOptions(readPageOptions, options);
   const { manifest } = model;
   const parts = findPageReader(manifest.variants);
   if (parts === undefined)

@@ -1,5 +1,5 @@
 /** The order in which the boxes of a page are read. */
-import type { Point, Quadrilateral } from "../../processors/images/geometry/points.ts";
+import type { PixelPoint, Quadrilateral } from "../../processors/images/geometry/points.ts";
 
 /** Orders of reading. */
 export const readingOrders = ["lines", "columns"] as const;
@@ -93,7 +93,7 @@ function gaps(boxes: readonly Quadrilateral[], axis: 0 | 1): readonly Extent[] {
 }
 
 function extent(box: Quadrilateral, axis: 0 | 1): Extent {
-  const values = box.map((point: Point) => point[axis]);
+  const values = box.map((point: PixelPoint) => point[axis]);
   return { start: Math.min(...values), end: Math.max(...values) };
 }
 
