@@ -113,14 +113,17 @@ function separate(spans: readonly Span[]): readonly Span[] {
 
 /** Maps a span of columns of the line, over its whole height, to corners on the page in whole pixels. */
 function linePlacement({ box, width, height, turned, upsideDown }: LineLayout): (left: number, right: number) => Quadrilateral {
-  const [upperLeft, upperRight, , lowerLeft] = box;
+  const [pageLeft, pageTop] = [Math.trunc(Math.min(...box.map(([x]) => x))), Math.trunc(Math.min(...box.map(([, y]) => y)))];
+  const relative = ([x, y]: PixelPoint): PixelPoint => [Math.fround(x - pageLeft), Math.fround(y - pageTop)];
+  const corners: Quadrilateral = [relative(box[0]), relative(box[1]), relative(box[2]), relative(box[3])];
+  const [upperLeft, upperRight, , lowerLeft] = corners;
   const [boxWidth, boxHeight] = [Math.trunc(distance32(upperLeft, upperRight)), Math.trunc(distance32(upperLeft, lowerLeft))];
-  const matrix = perspectiveTransform(box, [[0, 0], [boxWidth, 0], [boxWidth, boxHeight], [0, boxHeight]]); // prettier-ignore
+  const matrix = perspectiveTransform(corners, [[0, 0], [boxWidth, 0], [boxWidth, boxHeight], [0, boxHeight]]); // prettier-ignore
   const inverse = (matrix && invertTransform(matrix)) ?? Float64Array.of(1, 0, upperLeft[0], 0, 1, upperLeft[1], 0, 0, 1);
   const place = (x: number, y: number): PixelPoint => {
     const [column, row] = upsideDown ? [width - x, height - y] : [x, y];
-    const [pageX, pageY] = transformPoint(inverse, turned ? [boxWidth - row, column] : [column, row]);
-    return [Math.trunc(pageX), Math.trunc(pageY)];
+    const [boxX, boxY] = transformPoint(inverse, turned ? [boxWidth - row, column] : [column, row]);
+    return [Math.trunc(boxX + pageLeft), Math.trunc(boxY + pageTop)];
   };
   return (left, right) => clockwise([place(left, 0), place(right, 0), place(right, height), place(left, height)]);
 }
