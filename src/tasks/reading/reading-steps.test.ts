@@ -60,7 +60,8 @@ function expectSampled(tensor: Tensor, { shape, places, values, sum }: Sampled):
 
 describe("steps as rapidocr computes them, bit for bit", () => {
   test.each(goldens.fit)("a page of $page pixels is fitted to $size", ({ page, size, points, mapped, data, fitted }) => {
-    const given = data === undefined ? { ...picture(page, ""), data: new Uint8Array(3 * page[0] * page[1]) } : picture(page, data);
+    const given =
+      data === undefined ? { ...picture(page, ""), data: new Uint8Array(3 * page[0] * page[1]) } : picture(page, data);
     const fit = fitPage(given);
     expect([fit.picture.width, fit.picture.height]).toEqual(size);
     expect(points.map((point) => fit.toPage(point))).toEqual(mapped);
@@ -72,12 +73,15 @@ describe("steps as rapidocr computes them, bit for bit", () => {
     expectSampled(detectorInput(picture(page, data)), expected);
   });
 
-  test.each(goldens.regions)("boxes in a map of $size for a page of $page", ({ size: [width, height], map, page, boxes, sorted }) => {
-    const data = Float32Array.from(bytesOf(map), (value) => Math.fround(value / 255));
-    const found = findTextBoxes({ data, width, height }, { width: page[0], height: page[1] });
-    expect(found).toEqual(boxes);
-    expect(sortBoxes(found, "lines")).toEqual(sorted);
-  });
+  test.each(goldens.regions)(
+    "boxes in a map of $size for a page of $page",
+    ({ size: [width, height], map, page, boxes, sorted }) => {
+      const data = Float32Array.from(bytesOf(map), (value) => Math.fround(value / 255));
+      const found = findTextBoxes({ data, width, height }, { width: page[0], height: page[1] });
+      expect(found).toEqual(boxes);
+      expect(sortBoxes(found, "lines")).toEqual(sorted);
+    },
+  );
 
   test.each(goldens.crops)("the line $box as a picture of $size", ({ page, data, box, size, line }) => {
     const cut = cutLine(picture(page, data), box);
@@ -85,11 +89,14 @@ describe("steps as rapidocr computes them, bit for bit", () => {
     expect(cut?.picture.data).toEqual(bytesOf(line));
   });
 
-  test.each(goldens.lines)("the inputs of classifier and recognizer for a line of $size", ({ size, data, recognizer, classifier }) => {
-    const line = picture(size, data);
-    expectSampled(lineInput([line], 48, recognizer.shape[2]!), recognizer);
-    expectSampled(lineInput([line], 48, 192), classifier);
-  });
+  test.each(goldens.lines)(
+    "the inputs of classifier and recognizer for a line of $size",
+    ({ size, data, recognizer, classifier }) => {
+      const line = picture(size, data);
+      expectSampled(lineInput([line], 48, recognizer.shape[2]!), recognizer);
+      expectSampled(lineInput([line], 48, 192), classifier);
+    },
+  );
 
   test.each(goldens.ctc)("the text $text with its words", ({ shape, output, text, score, box, size, words }) => {
     const data = new Float32Array(bytesOf(output).buffer);

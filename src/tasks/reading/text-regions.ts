@@ -37,7 +37,8 @@ export function findTextBoxes(
   map: ProbabilityMap,
   { width, height }: { readonly width: number; readonly height: number },
 ): Quadrilateral[] {
-  const mask = Uint8Array.from(map.data, (probability) => (probability > textThreshold ? 1 : 0));
+  const mask = new Uint8Array(map.data.length);
+  for (let at = 0; at < mask.length; at++) mask[at] = (map.data[at] ?? 0) > textThreshold ? 1 : 0;
   const contours = findContours(dilateByTwo(mask, map.width, map.height), map.width, map.height);
   const boxes: Quadrilateral[] = [];
   for (const contour of contours.slice(0, maxCandidates)) {
