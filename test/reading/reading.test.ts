@@ -107,7 +107,7 @@ describe("inferyard read", () => {
 });
 
 describe("POST /api/read", () => {
-  const request = async (body: RequestInit["body"], headers: Record<string, string> = {}) => {
+  const request = async (body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = {}) => {
     const handler = createHandler(runtime, { models: { bars: model } });
     const response = await handler(new Request("http://localhost/api/read", { method: "POST", body, headers }));
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
