@@ -132,7 +132,6 @@ export class Runtime extends ModelRuntime {
     };
     this.#workers = workers;
     this.#tokenizers = tokenizers;
-    this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
     this.#media = new MediaTasks(this, tokenizers);
   }
