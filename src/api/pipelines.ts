@@ -167,6 +167,7 @@ export const pipelineFactories: PipelineFactories = {
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
   ...visionPipelines,
+  "audio-classification": async (runtime, model) => (await import("./speech-pipelines.ts")).soundClassification(runtime, model),
   "automatic-speech-recognition": async (runtime, model) =>
     (await import("./speech-pipelines.ts")).speechRecognition(runtime, model),
 };
