@@ -19,6 +19,8 @@ export interface TranscriptSegment {
   /** Present with timestamps of words. */
   readonly words?: readonly TranscriptWord[];
   readonly tokens: readonly number[];
+  /** First frame of its window, in units of 10 ms of the sound that was decoded. Absent for models that transcribe by CTC. */
+  readonly seek?: number;
   /** Temperature at which it was decoded. Absent for models that transcribe by CTC. */
   readonly temperature?: number;
   /** Mean log probability of the tokens of its window. */

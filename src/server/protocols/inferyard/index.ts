@@ -1,6 +1,5 @@
 /** Inferyard's own REST API under /api, in the form of Termite's API. */
 import type { Protocol } from "../protocol.ts";
-import { unimplementedRoutes } from "../unimplemented.ts";
 import { chunkRoute } from "./chunk.ts";
 import { embedRoute } from "./embed.ts";
 import { embedOutputsRoute } from "./embed-outputs.ts";
@@ -10,6 +9,7 @@ import { inferyardModelRoutes } from "./models.ts";
 import { reloadLibraryRoute } from "./reload-library.ts";
 import { readRoute } from "./read.ts";
 import { rerankRoute } from "./rerank.ts";
+import { transcribeRoute } from "./transcribe.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
 
 const taskRoutes = [
@@ -23,6 +23,7 @@ const taskRoutes = [
   chunkRoute,
   rewriteRoute,
   readRoute,
+  transcribeRoute,
 ];
 
 /** The routes under /api. */
@@ -35,8 +36,5 @@ export const inferyard: Protocol = {
     ...inferyardModelRoutes(service),
     ...explainRoutes(service),
     reloadLibraryRoute(service),
-    ...unimplementedRoutes(inferyardErrors, {
-      "/api/transcribe": "Transcribe speech",
-    }),
   ],
 };
