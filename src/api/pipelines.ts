@@ -178,9 +178,10 @@ function generationPipelines() {
 }
 
 /** The tasks that no built-in model serves. */
-export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>(
-  Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[],
-);
+export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
+  ...(Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[]),
+  "audio-classification",
+]);
 
 /** The tasks whose pipelines run language models. */
 export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([

@@ -363,8 +363,9 @@ export class Runtime extends ModelRuntime {
     sound: SoundInput,
     request: TranscribeRequest & { readonly stream?: boolean },
   ): Promise<TranscribeResult | TranscriptStream> {
-    const { startTranscription } = await import("./transcription.ts");
-    const stream = await startTranscription(this, this.#tokenizers, sound, request);
+    const stream = (await this.#media.transcribesByCtc(request))
+      ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
+      : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

@@ -18,6 +18,8 @@ export interface CtcWord {
   readonly end: number;
   /** Mean log probability of its tokens. */
   readonly logProbability: number;
+  /** Ids of its tokens. */
+  readonly tokens: readonly number[];
 }
 
 /** The most probable token of each frame of logits, row-major `[frames, width]`, and its log probability. */
@@ -68,6 +70,7 @@ export function toWords(tokens: readonly CtcToken[], { tokens: names, delimiter,
     const last = parts.at(-1);
     if (first === undefined || last === undefined || text === "") return [];
     const logProbability = parts.reduce((sum, part) => sum + part.logProbability, 0) / parts.length;
-    return [{ word: lowerCase ? text.toLowerCase() : text, start: first.start, end: last.end, logProbability }];
+    const tokens = parts.map(({ id }) => id);
+    return [{ word: lowerCase ? text.toLowerCase() : text, start: first.start, end: last.end, logProbability, tokens }];
   });
 }

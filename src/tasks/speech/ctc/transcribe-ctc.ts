@@ -12,6 +12,8 @@ export interface CtcTranscriptWord {
   readonly end: number;
   /** The geometric mean of the probabilities of its tokens. */
   readonly probability: number;
+  /** Ids of its tokens. */
+  readonly tokens: readonly number[];
 }
 
 /** What was said in a sound. */
@@ -74,11 +76,12 @@ export async function transcribeByCtc(
   return {
     text: words.map(({ word }) => word).join(" "),
     ids: all,
-    words: words.map(({ word, start, end, logProbability }) => ({
+    words: words.map(({ word, start, end, logProbability, tokens }) => ({
       word,
       start: seconds(start),
       end: seconds(end),
       probability: Math.exp(logProbability),
+      tokens,
     })),
   };
 }
