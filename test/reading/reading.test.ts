@@ -14,7 +14,7 @@ let page: Uint8Array;
 let runtime: Runtime;
 
 beforeAll(async () => {
-  page = await drawBars(600, 400, [
+  page = await drawBars(600, 500, [
     { left: 40, top: 40, bars: 3 },
     { left: 330, top: 44, bars: 2 },
     { left: 40, top: 100, bars: 4 },
@@ -34,7 +34,7 @@ describe("runtime.read", () => {
   it.each(["native:cpu", "onnx:cpu", "wasm:cpu"])("reads a page on %s", async (target) => {
     const result = await runtime.read(page, { model, target });
     expect(texts(result)).toEqual(["aaa", "aa", "aaaa", "aaaaa"]);
-    expect(result).toMatchObject({ model, target, width: 600, height: 400 });
+    expect(result).toMatchObject({ model, target, width: 600, height: 500 });
     const [first] = result.lines;
     expect(first!.score).toBeGreaterThan(0.8);
     const [[left, top], , [right, bottom]] = first!.box;
@@ -97,7 +97,7 @@ describe("inferyard read", () => {
   it("prints hOCR", async () => {
     const { stdout } = await inferyard(["read", path, "--model", model, "--format", "hocr"]);
     expect(stdout).toContain('<span class="ocrx_word" id="word_1_1_1"');
-    expect(stdout).toContain("bbox 0 0 600 400");
+    expect(stdout).toContain("bbox 0 0 600 500");
   });
 
   it("separates the texts of pages by a form feed", async () => {
@@ -107,7 +107,7 @@ describe("inferyard read", () => {
 });
 
 describe("POST /api/read", () => {
-  const request = async (body: BodyInit, headers: Record<string, string> = {}) => {
+  const request = async (body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = {}) => {
     const handler = createHandler(runtime, { models: { bars: model } });
     const response = await handler(new Request("http://localhost/api/read", { method: "POST", body, headers }));
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
