@@ -1,6 +1,6 @@
 /** Options of the task that reads the text of pictures. */
 import { type OptionTable, boolean, choice, unchecked } from "../../runtime/options/option.ts";
-import { type ReadingOrder, readingOrders } from "./reading-order.ts";
+import { type ReadingOrder, readingOrderNames } from "./reading-order.ts";
 
 /** Options of `Runtime.read`. */
 export interface ReadPageOptions {
@@ -17,7 +17,7 @@ export interface ReadPageOptions {
 /** All options of `read`. Any other name is refused. */
 export const readPageOptions: OptionTable<ReadPageOptions> = {
   order: {
-    type: choice(readingOrders),
+    type: choice(readingOrderNames),
     flag: ["--order <order>", "lines over the whole page, or column by column"],
     field: "Order of the lines: `lines` over the whole width of the page, or column by column with `columns`. Default: lines",
   },
