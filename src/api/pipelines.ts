@@ -8,6 +8,7 @@ import { refuseUnlisted } from "../runtime/options/option.ts";
 import type { GenerationPipelineCalls } from "./generation-pipelines.ts";
 import { type VisionPipelineCalls, visionPipelines } from "./vision-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
+import type { SpeechPipelineCalls } from "./speech-pipelines.ts";
 import type { Texts } from "./task-requests.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
@@ -57,7 +58,7 @@ export interface OneOrMany<Result, Rest extends readonly unknown[]> {
 }
 
 /** Signature of the pipeline of each task. */
-export interface PipelineCalls extends GenerationPipelineCalls, VisionPipelineCalls {
+export interface PipelineCalls extends GenerationPipelineCalls, SpeechPipelineCalls, VisionPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
   "feature-extraction": (texts: Texts, options?: EmbedOptions) => Promise<FeatureTensor>;
   /** One label per text; with `topK` a list of up to that many. */
@@ -166,6 +167,8 @@ export const pipelineFactories: PipelineFactories = {
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
   ...visionPipelines,
+  "automatic-speech-recognition": async (runtime, model) =>
+    (await import("./speech-pipelines.ts")).speechRecognition(runtime, model),
 };
 
 /** The pipelines that write text, imported when one is created. */
@@ -184,6 +187,7 @@ export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
   "text2text-generation",
   "summarization",
   "translation",
+  "automatic-speech-recognition",
 ]);
 
 /** Wraps a function on a list of texts so that it also takes a single text. */

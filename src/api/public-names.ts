@@ -5,6 +5,8 @@ export type * from "./vision-requests.ts";
 export type { Picture } from "../processors/images/picture.ts";
 export type * from "./pipelines.ts";
 export type * from "./generation-pipelines.ts";
+export type * from "./speech-pipelines.ts";
+export type { TranscriptStream } from "./transcription.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../tasks/generation/text-streamer.ts";
 export * from "../tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "../runtime/decision/decision.ts";

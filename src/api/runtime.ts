@@ -27,7 +27,7 @@ import {
   objectDetectionTask,
 } from "../tasks/vision-definitions.ts";
 import type { MediaInput } from "../tasks/vision/embed-media.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -36,6 +36,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
+import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
@@ -85,6 +86,8 @@ import type {
   SimilarityRequest,
   SimilarityResult,
   Texts,
+  TranscribeRequest,
+  TranscribeResult,
 } from "./task-requests.ts";
 import type {
   ClassifyImageRequest,
@@ -96,6 +99,7 @@ import type {
   ImageFeaturesRequest,
   ImageFeaturesResult,
 } from "./vision-requests.ts";
+import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
@@ -162,7 +166,7 @@ export class Runtime extends ModelRuntime {
    * a data URL or the path of a file.
    */
   async classifyImage(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ClassifyImageRequest,
   ): Promise<ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
@@ -170,7 +174,7 @@ export class Runtime extends ModelRuntime {
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
   async detectObjects(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: DetectObjectsRequest,
   ): Promise<DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
@@ -178,7 +182,7 @@ export class Runtime extends ModelRuntime {
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
   async imageFeatures(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ImageFeaturesRequest,
   ): Promise<ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
@@ -253,7 +257,7 @@ export class Runtime extends ModelRuntime {
    * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
    * large, and MEDIA_TYPE_UNSUPPORTED for other files.
    */
-  async read(picture: PictureInput, request: ReadRequest): Promise<ReadResult> {
+  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
     return this.#media.perform(readingTask, picture, request);
   }
 
@@ -332,6 +336,22 @@ export class Runtime extends ModelRuntime {
     request: RewriteRequest & { readonly stream?: boolean },
   ): Promise<RewriteResult | GenerationStream<RewriteResult>> {
     const stream = await (await this.#generating()).rewrite(texts, request);
+    return request.stream === true ? stream : stream.finish();
+  }
+
+  /**
+   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
+   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
+  /** Transcribes a sound, and returns the whole transcript. */
+  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
+  async transcribe(
+    sound: SoundInput,
+    request: TranscribeRequest & { readonly stream?: boolean },
+  ): Promise<TranscribeResult | TranscriptStream> {
+    const { startTranscription } = await import("./transcription.ts");
+    const stream = await startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

@@ -33,6 +33,8 @@ import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
+import type { TranscribeOptions } from "../tasks/speech/transcribe-options.ts";
+import type { Transcript } from "../tasks/speech/transcript.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 
 /** Fields that every result has. */
@@ -72,6 +74,12 @@ export type DraftedRequest<Options> = TaskRequest<Omit<Options, "stream">> & {
    */
   readonly draftModel?: string | ModelHandle;
 };
+
+/** Options of `transcribe`. */
+export type TranscribeRequest = TaskRequest<TranscribeOptions>;
+
+/** Result of `transcribe`. */
+export type TranscribeResult = Transcript & TaskRun;
 
 /** Options of `embed`. */
 export type EmbedRequest = DefaultedRequest<EmbedOptions>;

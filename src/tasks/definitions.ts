@@ -315,6 +315,19 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
   },
 };
 
+/** What was said in a sound, and when. It runs on the tokens of a language model, so src/api/transcription.ts runs it instead of a `load` here. */
+export const transcriptionTask: TaskDescription = {
+  task: "automatic-speech-recognition",
+  verb: "transcribe",
+  command: "transcribe",
+  route: "/api/transcribe",
+  input: "sound: a file, or samples",
+  output: "text, language, segments and words with times",
+  models: "Whisper…ForConditionalGeneration",
+  files: [...tokenizerFiles, "generation_config.json"],
+  pipeline: true,
+};
+
 /** All tasks, in the order of docs/reference/tasks.md. */
 export const taskTable: readonly TaskDescription[] = [
   embeddingTask,
@@ -335,5 +348,6 @@ export const taskTable: readonly TaskDescription[] = [
   zeroShotImageClassificationTask,
   objectDetectionTask,
   imageFeatureExtractionTask,
+  transcriptionTask,
   readingTask,
 ];

@@ -56,7 +56,6 @@ export type { TextConstraint } from "./generation/constraints/text-constraint.ts
 export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
 export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
 export type { SequenceCounts } from "./generation/open-generator.ts";
-export type { PictureInput } from "./vision/picture-input.ts";
 export type { VisionOptions } from "./vision/vision-options.ts";
 export type { ClassifyImageOptions } from "./vision/classify-image-options.ts";
 export type { ImageClassifications } from "./vision/classify-image.ts";
@@ -66,3 +65,7 @@ export type { Box } from "./vision/boxes.ts";
 export type { EmbedMediaOptions } from "./vision/embed-media-options.ts";
 export type { MediaInput } from "./vision/embed-media.ts";
 export type { ImageFeature, ImageFeatures, ImageFeaturesOptions } from "./vision/image-features.ts";
+export type { MonoSound, SoundInput } from "./speech/sound-input.ts";
+export type { TranscribeOptions, TranscriptionProgress } from "./speech/transcribe-options.ts";
+export type { Transcript, TranscriptSegment, TranscriptWord } from "./speech/transcript.ts";
+export type { SpeechTask } from "./speech/whisper/whisper-vocabulary.ts";

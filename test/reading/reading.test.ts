@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { createHandler } from "inferyard/server";
 import { inferyard } from "../fixtures/processes/command-line.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { drawBars, writeBarReader } from "./fixtures/bar-reader.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-reading-"));
@@ -73,6 +74,38 @@ describe("runtime.read", () => {
     await expect(runtime.read(page.subarray(0, 60), { model })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(runtime.read("https://example.com/page.png", { model })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(runtime.embed("a", { model })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+  });
+});
+
+const trOcr = `${sharedData}tiny-random-trocr`;
+
+describe.skipIf(needsData("")[0])(needsData("reading one line with TrOCR")[1], () => {
+  const goldens = JSON.parse(needsData("")[0] ? "{}" : readFileSync(`${trOcr}/goldens.json`, "utf8")) as {
+    readonly max_new_tokens: number;
+    readonly items: readonly {
+      readonly image: string;
+      readonly generated_text: string;
+      readonly width: number;
+      readonly height: number;
+    }[];
+  };
+
+  it.each(["onnx:cpu", "native:cpu", "wasm:cpu"])("gives the texts of its goldens on %s", async (target) => {
+    for (const { image, generated_text: text, width, height } of goldens.items) {
+      const read = await runtime.read(join(trOcr, image), { model: trOcr, target, maxNewTokens: goldens.max_new_tokens });
+      expect(read).toMatchObject({ lines: [{ text, box: [[0, 0], [width, 0], [width, height], [0, height]] }], target }); // prettier-ignore
+    }
+  });
+
+  it("takes fewer tokens, leaves uncertain lines out, and refuses options of pages", async () => {
+    const read = (options: object) => runtime.read(join(trOcr, "small.png"), { model: trOcr, target: "onnx:cpu", ...options });
+    const [short, long] = [await read({ maxNewTokens: 2 }), await read({ maxNewTokens: 12 })];
+    expect(long.lines[0]!.text.startsWith(short.lines[0]!.text)).toBe(true);
+    expect(long.lines[0]!.text.length).toBeGreaterThan(short.lines[0]!.text.length);
+    expect((await read({ maxNewTokens: 2, minScore: 0.9 })).lines).toEqual([]);
+    await expect(read({ order: "columns" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(read({ words: true })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.read(page, { model, maxNewTokens: 2 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });
 

@@ -27,7 +27,8 @@ export interface TaskDescription {
     | "recognize"
     | "rerank"
     | "rewrite"
-    | "similarity";
+    | "similarity"
+    | "transcribe";
   /** The command of the command line, with the flag that selects this task if the command has several. */
   readonly command: string;
   /** Path of the server's own route, for example "/api/classify". Default: the server does not offer the task under /api. */

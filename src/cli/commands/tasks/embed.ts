@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
 import { embedSparseOptions } from "../../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
@@ -14,6 +14,9 @@ import {
   writeMatrix,
 } from "../../output/embeddings.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
+import { embedMediaOptions } from "../../../tasks/vision/embed-media-options.ts";
+import { checkPictureFlags, embedPictures } from "../../pictures/embed-pictures.ts";
+import { imageOption } from "../../pictures/picture-command.ts";
 import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type CommandSession, withNotice, withSession } from "../../session.ts";
@@ -31,6 +34,7 @@ interface EmbedFlags {
   readonly quiet?: boolean;
   readonly sparse?: boolean;
   readonly outputs?: string;
+  readonly image?: readonly string[];
 }
 
 const { topK, threshold } = embedSparseOptions;
@@ -43,29 +47,31 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
     .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
-    .option("--outputs <forms>", "dense, sparse and multi-vector embeddings from one run: --outputs dense,sparse");
-  addTaskFlags(command, { topK, threshold, ...embedOptions }).action(async (texts: string[], flags: EmbedFlags) => {
-    refuseTwoFormats(flags);
-    refuseMixed(flags);
-    if (flags.npy !== undefined) await checkWritable(flags.npy);
-    await withSession(terminal, flags, flags.model, async (session) => {
-      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
-      if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
-      else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
-      else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
-      else await embedAtOnce(all, flags, session, terminal);
-    });
-  });
+    .option("--outputs <forms>", "dense, sparse and multi-vector embeddings from one run: --outputs dense,sparse")
+    .addOption(imageOption());
+  addTaskFlags(command, { ...embedMediaOptions, topK, threshold, ...embedOptions }).action(
+    async (texts: string[], flags: EmbedFlags) => {
+      refuseTwoFormats(flags);
+      refuseMixed(flags);
+      checkPictureFlags(flags);
+      if (flags.npy !== undefined) await checkWritable(flags.npy);
+      if (flags.image !== undefined) return embedPictures(flags.image, texts, flags, terminal);
+      await withSession(terminal, flags, flags.model, async (session) => {
+        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+        if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
+        else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+        else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+        else await embedAtOnce(all, flags, session, terminal);
+      });
+    },
+  );
 }
 
 function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
   const asked = [json === true && "--json", jsonl === true && "--jsonl", npy !== undefined && "--npy"].filter(
     (flag) => flag !== false,
   );
-  if (asked.length > 1)
-    throw new InferyardError("INPUT_INVALID", `${asked.join(" and ")} exclude each other`, {
-      remedy: "choose one form of output",
-    });
+  if (asked.length > 1) throw invalidInput(`${asked.join(" and ")} exclude each other`, "choose one form of output");
 }
 
 /** Throws INPUT_INVALID for a flag that applies only to dense embeddings with --sparse, or only to sparse ones without it. */
@@ -77,7 +83,7 @@ function refuseMixed(flags: EmbedFlags): void {
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const where = flags.sparse === true ? "with" : "without";
-  throw new InferyardError("INPUT_INVALID", `${flag} has no effect ${where} --sparse`, { remedy: `leave ${flag} out` });
+  throw invalidInput(`${flag} has no effect ${where} --sparse`, `leave ${flag} out`);
 }
 
 /** Throws INPUT_INVALID for a flag that has no effect with --outputs. The library refuses options of dense vectors. */
@@ -85,7 +91,7 @@ function refuseBesideOutputs(flags: EmbedFlags): void {
   const name = ["sparse", "jsonl", "npy", "topK", "threshold"].find((one) => Object.hasOwn(flags, one));
   if (name === undefined) return;
   const flag = name === "topK" ? "--top-k" : `--${name}`;
-  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with --outputs`, { remedy: `leave ${flag} out` });
+  throw invalidInput(`${flag} has no effect with --outputs`, `leave ${flag} out`);
 }
 
 type Request = EmbedRequest | QuantizedEmbedRequest;

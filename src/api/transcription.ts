@@ -1,0 +1,72 @@
+/** Transcribing with models of speech. Imported at the first use. */
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import { ModelHandle } from "../runtime/model-handle.ts";
+import type { ModelRuntime } from "../runtime/model-runtime.ts";
+import { textSettings } from "../tasks/encoding/text-settings.ts";
+import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
+import { GenerationStream } from "../tasks/generation/generation-stream.ts";
+import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
+import { transcriptionRules } from "../tasks/speech/spoken-sound.ts";
+import { requireWhisper, transcribe, type Transcription } from "../tasks/speech/transcribe.ts";
+import { findSpeech } from "../tasks/speech/voice-activity/detect-speech.ts";
+import { getWhisperSettings, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
+import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
+import { holdModel, runTimed } from "./model-call.ts";
+import type { TaskRun, TranscribeRequest } from "./task-requests.ts";
+
+/** A stream of the segments of a sound. */
+export type TranscriptStream = GenerationStream<Transcript & TaskRun, TranscriptSegment>;
+
+/** Begins to transcribe a sound. The stream is returned once the options are checked, the sound is decoded and the model is loaded. */
+export async function startTranscription(
+  runtime: ModelRuntime,
+  tokenizers: TokenizerCache,
+  sound: SoundInput,
+  request: TranscribeRequest,
+): Promise<TranscriptStream> {
+  const { model, kind, signal, onProgress, vad = true, vadModel } = request;
+  if (kind !== undefined && kind !== "language")
+    throw new InferyardError("INPUT_INVALID", `transcribe runs language models, and kind is "${kind}"`, {
+      remedy: "leave kind out",
+    });
+  const settings = getWhisperSettings(request);
+  const samples = await readSound(sound);
+  throwIfAborted(signal);
+  const asked = model instanceof ModelHandle ? request : ({ ...request, kind: "language" } as const);
+  const call = { verb: "transcribe", optionNames: Object.keys(transcribeOptions), request: asked };
+  const { handle, release } = await holdModel(runtime, call, { requireModel: async (manifest) => requireWhisper(manifest) });
+  try {
+    requireWhisper(handle.manifest);
+    const held = handle.holdLanguage();
+    const { model: language, target, decision } = held;
+    return new GenerationStream<Transcript & TaskRun, TranscriptSegment>([], (emit, cancelled) => {
+      const either = signal === undefined ? cancelled : AbortSignal.any([signal, cancelled]);
+      const work = async (): Promise<Transcript & Pick<TaskRun, "target" | "decision">> => {
+        const tokenizer = await tokenizers.get(textSettings(handle.manifest));
+        const parts = { model: language, tokenizer, manifest: handle.manifest };
+        const findSpeech = vad && vadModel !== undefined ? speechFinder(runtime, vadModel) : undefined;
+        const transcription = { samples, settings, findSpeech, onProgress, signal: either, emit };
+        return { ...(await transcribe(parts, transcription)), target, decision };
+      };
+      return runTimed(handle, work).finally(async () => {
+        held.release();
+        await release();
+      });
+    });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** Finds speech with a network for voice activity, which is held while it runs. */
+function speechFinder(runtime: ModelRuntime, model: string): NonNullable<Transcription["findSpeech"]> {
+  return async (samples, signal) => {
+    const { handle, release } = await holdModel(runtime, { verb: "transcribe", optionNames: [], request: { model, signal } });
+    try {
+      return await findSpeech(handle, { name: handle.manifest.name, samples }, transcriptionRules, { signal });
+    } finally {
+      await release();
+    }
+  };
+}

@@ -1,0 +1,95 @@
+/** The task `automatic-speech-recognition` on a loaded Whisper. */
+import { InferyardError } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { getMedium, speechTask } from "../../models/language-tasks.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import { createLogMel } from "../../processors/audio/log-mel.ts";
+import type { Tokenizer } from "../../tokenizers/index.ts";
+import { speechSampleRate } from "./sound-input.ts";
+import type { TranscribeOptions } from "./transcribe-options.ts";
+import { joinRanges, SpeechTimes } from "./spoken-sound.ts";
+import { joinSegments, type Transcript, type TranscriptSegment } from "./transcript.ts";
+import type { SampleRange } from "./voice-activity/speech-segments.ts";
+import type { SpeechModel } from "./whisper/decode-window.ts";
+import { createSpectrogram } from "./whisper/spectrogram.ts";
+import { findLanguage, transcribeWindows, type WhisperSegment } from "./whisper/transcribe-windows.ts";
+import type { WhisperSettings } from "./whisper/whisper-options.ts";
+import { getWhisperVocabulary } from "./whisper/whisper-vocabulary.ts";
+
+/** Throws MODEL_UNSUPPORTED for a model that does not transcribe speech, or not as Whisper does. */
+export function requireWhisper({ name, tasks, variants }: Pick<Manifest, "name" | "tasks" | "variants">): void {
+  const remedy = "name a Whisper: its safetensors, or an ONNX export with encoder_model.onnx and decoder_model_merged.onnx";
+  if (tasks[0] !== speechTask) {
+    const reads = getMedium({ tasks }) ?? "text";
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${name} is a model for ${tasks[0] ?? "an unknown task"}: it reads ${reads}, not speech`,
+      { remedy },
+    );
+  }
+  if (variants.some(({ config, architecture = "" }) => config["model_type"] === "whisper" || architecture.startsWith("Whisper")))
+    return;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is no Whisper, and other models of speech are not transcribed with`, {
+    remedy,
+  });
+}
+
+/** A loaded model. */
+export interface Transcriber {
+  readonly model: SpeechModel;
+  readonly tokenizer: Tokenizer;
+  readonly manifest: Manifest;
+}
+
+/** One call. */
+export interface Transcription {
+  /** Samples at 16 kHz. */
+  readonly samples: Float32Array;
+  readonly settings: WhisperSettings;
+  /** Finds speech in samples. Undefined: all is speech. */
+  readonly findSpeech: ((samples: Float32Array, signal: AbortSignal) => Promise<readonly SampleRange[]>) | undefined;
+  readonly onProgress: TranscribeOptions["onProgress"];
+  readonly signal: AbortSignal;
+  /** Receives each segment as soon as it is final; the next window is decoded when the promise settles. */
+  readonly emit: (segment: TranscriptSegment) => Promise<void>;
+}
+
+/** Transcribes a sound. */
+export async function transcribe({ model, tokenizer, manifest }: Transcriber, call: Transcription): Promise<Transcript> {
+  const { samples, settings, findSpeech, onProgress, signal, emit } = call;
+  const { features, vocabulary: width } = model.limits;
+  if (features === undefined)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
+  const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width) };
+  const duration = samples.length / speechSampleRate;
+  const ranges = await findSpeech?.(samples, signal);
+  const isSilent = ranges?.length === 0;
+  const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, ranges);
+  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, {
+    padding: settings.padding,
+    signal,
+  });
+  const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
+  const segments: TranscriptSegment[] = [];
+  if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };
+  const times = ranges && new SpeechTimes(ranges, speechSampleRate);
+  const tell = (done: number): void =>
+    onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
+  for await (const each of transcribeWindows(whisper, spectrogram, { language, settings, signal, onProgress: tell })) {
+    const inSpeech = toTranscriptSegment(each);
+    const segment = times?.restore(inSpeech) ?? inSpeech;
+    segments.push(segment);
+    await emit(segment);
+  }
+  return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
+}
+
+function toTranscriptSegment({ start, end, words, seek: _seek, ...others }: WhisperSegment): TranscriptSegment {
+  const timed = words?.map((word) => ({ ...word, start: toMilliseconds(word.start), end: toMilliseconds(word.end) }));
+  return { ...others, start: toMilliseconds(start), end: toMilliseconds(end), ...omitUndefined({ words: timed }) };
+}
+
+/** Seconds rounded to thousandths: times are multiples of 0.01, and sums of them are not. */
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
