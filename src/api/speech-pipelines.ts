@@ -19,17 +19,26 @@ export interface SpeechPipelineResult {
 /** Signatures of the pipelines. */
 export interface SpeechPipelineCalls {
   /** The sound: samples at 16 kHz, the bytes of a sound file, or samples with their rate. */
-  "automatic-speech-recognition": (sound: Float32Array | SoundInput, options?: SpeechPipelineOptions) => Promise<SpeechPipelineResult>;
+  "automatic-speech-recognition": (
+    sound: Float32Array | SoundInput,
+    options?: SpeechPipelineOptions,
+  ) => Promise<SpeechPipelineResult>;
 }
 
 /** Creates the pipeline `automatic-speech-recognition`. */
 export function speechRecognition(runtime: Runtime, model: ModelHandle): SpeechPipelineCalls["automatic-speech-recognition"] {
   return async (sound, { return_timestamps: wanted = false, ...options } = {}) => {
     const input = sound instanceof Float32Array ? { sampleRate: speechSampleRate, samples: sound } : sound;
-    const { text, segments } = await runtime.transcribe(input, { ...options, model, timestamps: wanted === "word" ? "word" : "segment" });
+    const { text, segments } = await runtime.transcribe(input, {
+      ...options,
+      model,
+      timestamps: wanted === "word" ? "word" : "segment",
+    });
     if (wanted === false) return { text };
     const parts =
-      wanted === "word" ? segments.flatMap(({ words = [] }) => words.map(({ word, ...times }) => ({ ...times, text: word }))) : segments;
+      wanted === "word"
+        ? segments.flatMap(({ words = [] }) => words.map(({ word, ...times }) => ({ ...times, text: word })))
+        : segments;
     return { text, chunks: parts.map((part) => ({ timestamp: [part.start, part.end] as const, text: part.text })) };
   };
 }

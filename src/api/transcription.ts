@@ -26,7 +26,9 @@ export async function startTranscription(
 ): Promise<TranscriptStream> {
   const { model, kind, signal, onProgress, vad = true, vadModel } = request;
   if (kind !== undefined && kind !== "language")
-    throw new InferyardError("INPUT_INVALID", `transcribe runs language models, and kind is "${kind}"`, { remedy: "leave kind out" });
+    throw new InferyardError("INPUT_INVALID", `transcribe runs language models, and kind is "${kind}"`, {
+      remedy: "leave kind out",
+    });
   const settings = getWhisperSettings(request);
   const samples = await readSound(sound);
   throwIfAborted(signal);

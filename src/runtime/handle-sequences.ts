@@ -92,7 +92,9 @@ export class HandleSequences implements HandleLanguageModel {
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
     const { model, id, holdAgain, tokens, ...content } = this.#sequences.get(sequence);
-    return this.#add({ model, release: holdAgain(), holdAgain }, { ...content, tokens: [...tokens] }, () => model.forkSequence(id));
+    return this.#add({ model, release: holdAgain(), holdAgain }, { ...content, tokens: [...tokens] }, () =>
+      model.forkSequence(id),
+    );
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
@@ -111,14 +113,20 @@ export class HandleSequences implements HandleLanguageModel {
     const { model, id } = this.#sequences.get(sequence);
     const weights = await model.crossAttention?.(id, tokens, heads, options);
     if (weights !== undefined) return weights;
-    throw new InferyardError("MODEL_UNSUPPORTED", `${model.library.name} does not report the weights of the model's cross-attention`);
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${model.library.name} does not report the weights of the model's cross-attention`,
+    );
   }
 
   /** The bytes are the engine's, or the tokens where it saves no sequences. Throws MODEL_UNSUPPORTED there for a sequence whose encoder read features. */
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
     const { model, id, tokens, source, hasFeatures } = this.#sequences.get(sequence);
     if (hasFeatures && model.saveSequence === undefined)
-      throw new InferyardError("MODEL_UNSUPPORTED", "a sequence whose encoder read features is not saved: its features are not kept");
+      throw new InferyardError(
+        "MODEL_UNSUPPORTED",
+        "a sequence whose encoder read features is not saved: its features are not kept",
+      );
     return (await model.saveSequence?.(id)) ?? new TextEncoder().encode(JSON.stringify({ ...savedHeader, tokens, source }));
   }
 
@@ -126,7 +134,8 @@ export class HandleSequences implements HandleLanguageModel {
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     const held = this.#hold();
     const restore = held.model.restoreSequence?.bind(held.model);
-    if (restore !== undefined) return this.#add(held, { tokens: [], source: undefined, hasFeatures: false }, () => restore(bytes));
+    if (restore !== undefined)
+      return this.#add(held, { tokens: [], source: undefined, hasFeatures: false }, () => restore(bytes));
     held.release();
     const { tokens, source } = parseSaved(bytes);
     const sequence = await this.createSequence(omitUndefined({ source }));

@@ -38,7 +38,12 @@ describe.skipIf(skip)(name, () => {
     expect(response.status).toBe(200);
     const body = (await response.json()) as { text: string; segments: { start: number; end: number; text: string }[] };
     expect(body).toMatchObject({ model: "whisper", language: "en", language_probability: 1, duration: 2 });
-    expect(body.segments.map(({ text }) => text).join("").trim()).toBe(body.text);
+    expect(
+      body.segments
+        .map(({ text }) => text)
+        .join("")
+        .trim(),
+    ).toBe(body.text);
     expect(response.headers.get("x-inferyard-target")).toBe("onnx:cpu");
     const encoded = Buffer.from(sound).toString("base64");
     for (const audio of [encoded, `data:audio/wav;base64,${encoded}`]) {
@@ -97,9 +102,17 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("/v1/audio/translations translates, and refuses what it cannot do", async () => {
-    const response = await send("/v1/audio/translations", [["model", "whisper"], ["response_format", "verbose_json"], ["temperature", "1"]]);
+    const response = await send("/v1/audio/translations", [
+      ["model", "whisper"],
+      ["response_format", "verbose_json"],
+      ["temperature", "1"],
+    ]);
     expect([response.status, await response.json()]).toMatchObject([200, { task: "translate", duration: 2 }]);
-    const words = await send("/v1/audio/transcriptions", [...given, ["response_format", "verbose_json"], ["timestamp_granularities[]", "word"]]);
+    const words = await send("/v1/audio/transcriptions", [
+      ...given,
+      ["response_format", "verbose_json"],
+      ["timestamp_granularities[]", "word"],
+    ]);
     expect(words.status).toBe(422); // this export has no outputs of cross-attention
     const wrong = await send("/v1/audio/transcriptions", [...given, ["timestamp_granularities[]", "word"]]);
     expect(wrong.status).toBe(400);

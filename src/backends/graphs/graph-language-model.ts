@@ -103,8 +103,14 @@ export class GraphLanguageModel implements LanguageModel {
     const { features, source = [], signal } = options;
     if (features !== undefined && encoder.features !== undefined) {
       const { bins, frames, positions } = encoder.features;
-      const states = await this.#encode({ input_features: { dataType: "float32", shape: [1, bins, frames], data: features } }, signal);
-      return await this.#sequences.create({ tokens: positions, tensors: { ...states, [sourceMaskName]: integers(positions, () => 1) } });
+      const states = await this.#encode(
+        { input_features: { dataType: "float32", shape: [1, bins, frames], data: features } },
+        signal,
+      );
+      return await this.#sequences.create({
+        tokens: positions,
+        tensors: { ...states, [sourceMaskName]: integers(positions, () => 1) },
+      });
     }
     checkSource(source, { vocabulary: this.limits.vocabulary, sourceTokens: encoder.maxSourceTokens });
     const tokens = paddedSourceTokens(source.length);
@@ -136,7 +142,10 @@ export class GraphLanguageModel implements LanguageModel {
     const { [sourceMaskName]: _mask, ...states } = source.tensors;
     checkHeads(heads, this.#parts.graph.encoder?.encoderOutputs ?? []);
     const ids = integers(padded, (position) => tokens[position] ?? 0);
-    const weights = await this.#parts.engine.run({ [alignedIdsInput]: ids, ...states }, { outputs, ...omitUndefined({ signal }) });
+    const weights = await this.#parts.engine.run(
+      { [alignedIdsInput]: ids, ...states },
+      { outputs, ...omitUndefined({ signal }) },
+    );
     return selectHeads(heads, (layer) => required(weights[`cross_attentions.${layer}`], "the weights of a layer"), tokens.length);
   }
 

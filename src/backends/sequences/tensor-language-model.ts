@@ -157,7 +157,8 @@ export class TensorLanguageModel implements LanguageModel {
     checkLength(tokens.length, this.limits.contextLength);
     const { outputs: known, caches } = this.#first;
     const layers = [...known].filter((name) => name.startsWith(crossAttentionOutput(""))).length;
-    for (const head of heads) checkHead(head, layers, this.#parts.decoder.outputs.find(({ name }) => name === crossAttentionOutput(0))?.shape[1]);
+    for (const head of heads)
+      checkHead(head, layers, this.#parts.decoder.outputs.find(({ name }) => name === crossAttentionOutput(0))?.shape[1]);
     return await this.#exclusive(signal, async () => {
       const { source } = this.#sequences.get(id);
       const inputs = runInputs(this.#first, emptyBlock(caches, source?.shape[1] ?? 0), [{ tokens, length: 0, source }]);

@@ -53,7 +53,8 @@ export function multiHeadAttention(
   return {
     keyValues,
     attend,
-    getWeights: (ops, x, { key: keys }, addend) => attentionWeights(ops, { query: query(ops, x), key: keys, scale, bias: addend }),
+    getWeights: (ops, x, { key: keys }, addend) =>
+      attentionWeights(ops, { query: query(ops, x), key: keys, scale, bias: addend }),
     attendToSelf: (ops, x, addend, updateCache = (current) => current) => attend(ops, x, updateCache(keyValues(ops, x)), addend),
   };
 }

@@ -27,7 +27,10 @@ function convolution(weights: Weights, name: string, inChannels: number, width: 
   return (ops, x) => {
     const window = { strides: [stride], dilations: [1], pads: [1, 1] };
     const [kernels, biases] = [ops.builder.constant(kernel), ops.builder.constant(bias)];
-    return ops.add({ kind: "gelu", approximate: "none" }, ops.add({ kind: "convolution", groups: 1, ...window }, x, kernels, biases));
+    return ops.add(
+      { kind: "gelu", approximate: "none" },
+      ops.add({ kind: "convolution", groups: 1, ...window }, x, kernels, biases),
+    );
   };
 }
 

@@ -6,7 +6,13 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { KnownContinuation, ModelProbe, Variant } from "../../models/manifest.ts";
-import { type Agreement, type VerifiableLanguageModel, agreementTolerance, probeSource, verifyAgreement } from "./sequence-agreement.ts";
+import {
+  type Agreement,
+  type VerifiableLanguageModel,
+  agreementTolerance,
+  probeSource,
+  verifyAgreement,
+} from "./sequence-agreement.ts";
 import { type Verification, reportPlacement } from "./verification.ts";
 
 /**

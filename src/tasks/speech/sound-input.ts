@@ -36,5 +36,8 @@ async function decode(input: SoundInput): Promise<MonoSound> {
     if (Number.isFinite(sampleRate) && sampleRate > 0) return input;
     throw new InferyardError("INPUT_INVALID", `sampleRate is ${String(sampleRate)}, and must be a number above 0`);
   }
-  throw new InferyardError("INPUT_INVALID", "a sound is the bytes of a file (Uint8Array) or { sampleRate, samples } with samples as a Float32Array");
+  throw new InferyardError(
+    "INPUT_INVALID",
+    "a sound is the bytes of a file (Uint8Array) or { sampleRate, samples } with samples as a Float32Array",
+  );
 }

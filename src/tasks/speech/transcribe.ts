@@ -21,10 +21,17 @@ export function requireWhisper({ name, tasks, variants }: Pick<Manifest, "name" 
   const remedy = "name a Whisper: its safetensors, or an ONNX export with encoder_model.onnx and decoder_model_merged.onnx";
   if (tasks[0] !== speechTask) {
     const reads = getMedium({ tasks }) ?? "text";
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks[0] ?? "an unknown task"}: it reads ${reads}, not speech`, { remedy });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${name} is a model for ${tasks[0] ?? "an unknown task"}: it reads ${reads}, not speech`,
+      { remedy },
+    );
   }
-  if (variants.some(({ config, architecture = "" }) => config["model_type"] === "whisper" || architecture.startsWith("Whisper"))) return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is no Whisper, and other models of speech are not transcribed with`, { remedy });
+  if (variants.some(({ config, architecture = "" }) => config["model_type"] === "whisper" || architecture.startsWith("Whisper")))
+    return;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is no Whisper, and other models of speech are not transcribed with`, {
+    remedy,
+  });
 }
 
 /** A loaded model. */
@@ -51,13 +58,17 @@ export interface Transcription {
 export async function transcribe({ model, tokenizer, manifest }: Transcriber, call: Transcription): Promise<Transcript> {
   const { samples, settings, findSpeech, onProgress, signal, emit } = call;
   const { features, vocabulary: width } = model.limits;
-  if (features === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
+  if (features === undefined)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
   const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width) };
   const duration = samples.length / speechSampleRate;
   const ranges = await findSpeech?.(samples, signal);
   const isSilent = ranges?.length === 0;
   const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, ranges);
-  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, { padding: settings.padding, signal });
+  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, {
+    padding: settings.padding,
+    signal,
+  });
   const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
   const segments: TranscriptSegment[] = [];
   if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };

@@ -32,8 +32,17 @@ export function defineTranscribe(command: Command, terminal: Terminal): void {
       await withSession(terminal, flags, flags.model, async (session) => {
         const sound = await readSoundFile(file, terminal);
         const { variant } = configured(session);
-        const options = { ...optionsFromFlags(transcribeOptions, flags), ...(temperature === undefined ? {} : { temperature: readNumbers(temperature) }) };
-        const request = { ...options, ...omitUndefined({ variant }), model: session.model, signal: terminal.signal, stream: true } as const;
+        const options = {
+          ...optionsFromFlags(transcribeOptions, flags),
+          ...(temperature === undefined ? {} : { temperature: readNumbers(temperature) }),
+        };
+        const request = {
+          ...options,
+          ...omitUndefined({ variant }),
+          model: session.model,
+          signal: terminal.signal,
+          stream: true,
+        } as const;
         const opening = session.runtime.transcribe(sound, request);
         const stream = await withNotice(terminal, session.notice(`loading ${session.model}`), opening);
         const isJson = json === true || format === "json";
@@ -63,6 +72,7 @@ function formatSegment(segment: TranscriptSegment, format: TranscribeFlags["form
 function readNumbers(text: string): number | readonly number[] {
   const numbers = text.split(",").map(Number);
   const [first = Number.NaN] = numbers;
-  if (numbers.some(Number.isNaN)) throw new InferyardError("INPUT_INVALID", `--temperature is ${text}, and must be numbers with commas between`);
+  if (numbers.some(Number.isNaN))
+    throw new InferyardError("INPUT_INVALID", `--temperature is ${text}, and must be numbers with commas between`);
   return numbers.length === 1 ? first : numbers;
 }

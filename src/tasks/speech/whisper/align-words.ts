@@ -6,7 +6,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { attentionCosts } from "./attention-costs.ts";
 import { getProbability, type SpeechModel } from "./decode-window.ts";
 import { dynamicTimeWarping } from "./dynamic-time-warping.ts";
-import { splitWords, type WordTokens } from "./split-words.ts";
+import { splitTokensAtWords, type WordTokens } from "./split-words.ts";
 import type { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
 /** A word and when it was spoken. */
@@ -47,7 +47,7 @@ export async function alignWords(
 ): Promise<readonly AlignedWord[]> {
   const { crossAttention, heads } = requireAlignment(model, vocabulary);
   const { noTimestamps, endOfText } = vocabulary;
-  const words = splitWords(tokenizer, [...text, endOfText], language, endOfText);
+  const words = splitTokensAtWords(tokenizer, [...text, endOfText], language, endOfText);
   if (words.length <= 1) return [];
   const tokens = [...start, noTimestamps, ...text, endOfText];
   const probabilities = await scoreText(model, sequence, { tokens, first: start.length, text, endOfText, signal });
@@ -58,7 +58,9 @@ export async function alignWords(
   // The row of a token says where the next one is heard; the last row is that of the end.
   const rows = tokens.length - start.length - 1;
   const path = dynamicTimeWarping(costs.subarray(start.length * used), rows, used);
-  const times = path.rows.flatMap((row, index) => (row === path.rows[index - 1] ? [] : [(path.columns[index] ?? 0) / positionsPerSecond]));
+  const times = path.rows.flatMap((row, index) =>
+    row === path.rows[index - 1] ? [] : [(path.columns[index] ?? 0) / positionsPerSecond],
+  );
   let first = 0;
   return words.slice(0, -1).map((each) => {
     const [from, end] = [first, first + each.tokens.length];
@@ -73,17 +75,29 @@ export async function alignWords(
 export function requireAlignment(
   model: Pick<SpeechModel, "crossAttention" | "library">,
   { alignmentHeads }: Pick<WhisperVocabulary, "alignmentHeads">,
-): { readonly crossAttention: NonNullable<SpeechModel["crossAttention"]>; readonly heads: NonNullable<WhisperVocabulary["alignmentHeads"]> } {
+): {
+  readonly crossAttention: NonNullable<SpeechModel["crossAttention"]>;
+  readonly heads: NonNullable<WhisperVocabulary["alignmentHeads"]>;
+} {
   const { library } = model;
   const crossAttention = model.crossAttention?.bind(model);
   if (crossAttention === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", `${library.name} does not give the weights of this model's cross-attention, which times of words need`, {
-      remedy: "use the safetensors of the model on native, an ONNX export with outputs cross_attentions.N, or timestamps of segments",
-    });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${library.name} does not give the weights of this model's cross-attention, which times of words need`,
+      {
+        remedy:
+          "use the safetensors of the model on native, an ONNX export with outputs cross_attentions.N, or timestamps of segments",
+      },
+    );
   if (alignmentHeads === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", 'generation_config.json of the model has no "alignment_heads", which times of words need', {
-      remedy: "use timestamps of segments, or a generation_config.json with alignment_heads",
-    });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      'generation_config.json of the model has no "alignment_heads", which times of words need',
+      {
+        remedy: "use timestamps of segments, or a generation_config.json with alignment_heads",
+      },
+    );
   return { crossAttention, heads: alignmentHeads };
 }
 
@@ -111,7 +125,10 @@ async function scoreText(
     if (first > 0) await model.decode([{ sequence, tokens: tokens.slice(0, first), logits: 0 }], omitUndefined({ signal }));
     for (let done = 0; done < text.length; done += scoredTokens) {
       const now = tokens.slice(first + done, first + Math.min(done + scoredTokens, text.length));
-      const [logits = new Float32Array()] = await model.decode([{ sequence, tokens: now, logits: now.length }], omitUndefined({ signal }));
+      const [logits = new Float32Array()] = await model.decode(
+        [{ sequence, tokens: now, logits: now.length }],
+        omitUndefined({ signal }),
+      );
       for (const [index] of now.entries())
         probabilities.push(getProbability(logits.subarray(index * width, index * width + endOfText), text[done + index] ?? 0));
     }

@@ -11,10 +11,19 @@ export interface WeightSizes {
  * Costs float32 [tokens, used]: the negative mean over all heads of the weights of the first `used` positions, after these are made to sum to 1, are
  * standardized over the tokens, and pass a median filter along the positions. `filterWidth`: an odd number of positions.
  */
-export function attentionCosts(weights: Float32Array, { heads, tokens, positions }: WeightSizes, used: number, filterWidth: number): Float32Array {
+export function attentionCosts(
+  weights: Float32Array,
+  { heads, tokens, positions }: WeightSizes,
+  used: number,
+  filterWidth: number,
+): Float32Array {
   const costs = new Float32Array(tokens * used);
   for (let head = 0; head < heads; head += 1) {
-    const own = usedWeights(weights.subarray(head * tokens * positions, (head + 1) * tokens * positions), { tokens, positions }, used);
+    const own = usedWeights(
+      weights.subarray(head * tokens * positions, (head + 1) * tokens * positions),
+      { tokens, positions },
+      used,
+    );
     standardizeColumns(own, tokens, used);
     for (let token = 0; token < tokens; token += 1) {
       const filtered = medianFilter(own.subarray(token * used, (token + 1) * used), filterWidth);

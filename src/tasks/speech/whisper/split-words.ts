@@ -15,7 +15,12 @@ const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 const replacement = "\u{fffd}";
 
 /** Splits tokens of a text, without timestamps. `endOfText`: this token and those above it are special, and words of their own. */
-export function splitWords(tokenizer: Tokenizer, tokens: readonly number[], language: string, endOfText: number): readonly WordTokens[] {
+export function splitTokensAtWords(
+  tokenizer: Tokenizer,
+  tokens: readonly number[],
+  language: string,
+  endOfText: number,
+): readonly WordTokens[] {
   const characters = splitCharacters(tokenizer, tokens);
   return unspaced.has(language) ? characters : joinAtSpaces(characters, endOfText);
 }

@@ -49,7 +49,7 @@ export interface DetectedLanguage {
 
 const marks: PunctuationMarks = { prepended: "\"'“¿([{-", appended: "\"'.。,，!！?？:：”)]}、" };
 
-/** Detects the language of a window, or returns the given one. Throws INPUT_INVALID for a language that the model does not know. */
+/** Detects the language of the first 30 seconds, or returns the given one. Throws INPUT_INVALID for a language that the model does not know. */
 export async function findLanguage(
   { model, vocabulary }: Whisper,
   spectrogram: Spectrogram,
@@ -102,10 +102,20 @@ export async function* transcribeWindows(
     const frames = Math.min(width, contentFrames - seek);
     const window = await withWindow(model, spectrogram.read(seek, frames, width), signal, async (sequence) => {
       const prompt = getPrompt(whisper, previous, start, settings);
-      const accepted = await decodeWithFallback(model, sequence, whisper, getWindowSettings(whisper, prompt, { settings, random, signal }), settings);
+      const accepted = await decodeWithFallback(
+        model,
+        sequence,
+        whisper,
+        getWindowSettings(whisper, prompt, { settings, random, signal }),
+        settings,
+      );
       if (isSilent(accepted, settings)) return undefined;
       const split = splitSegments(accepted.tokens, vocabulary.firstTimestamp, { seek, frames });
-      const withoutWords = { accepted, next: split.seek, segments: split.segments.map((each): WordSegment => ({ ...each, words: [] })) };
+      const withoutWords = {
+        accepted,
+        next: split.seek,
+        segments: split.segments.map((each): WordSegment => ({ ...each, words: [] })),
+      };
       if (timestamps !== "word") return withoutWords;
       const text = split.segments.flatMap(({ tokens }) => tokens.filter((token) => token < vocabulary.endOfText));
       const aligned = await alignWords(model, sequence, tokenizer, vocabulary, { start, text, language, frames, signal });
@@ -151,13 +161,20 @@ async function withWindow<Result>(
   }
 }
 
-function requireFeatures({ limits: { features } }: Pick<SpeechModel, "limits">): { readonly bins: number; readonly frames: number } {
+function requireFeatures({ limits: { features } }: Pick<SpeechModel, "limits">): {
+  readonly bins: number;
+  readonly frames: number;
+} {
   if (features !== undefined) return features;
   throw new InferyardError("MODEL_UNSUPPORTED", "the model has no encoder that reads a spectrogram");
 }
 
 /** The tokens that begin a transcript: start, language and task. */
-function getStartTokens({ startOfTranscript, languages, tasks }: WhisperVocabulary, language: string, { task }: WhisperSettings): readonly number[] {
+function getStartTokens(
+  { startOfTranscript, languages, tasks }: WhisperVocabulary,
+  language: string,
+  { task }: WhisperSettings,
+): readonly number[] {
   const languageToken = languages.get(language);
   if (tasks === undefined || languageToken === undefined) {
     if (task === "transcribe") return [startOfTranscript];
@@ -167,7 +184,12 @@ function getStartTokens({ startOfTranscript, languages, tasks }: WhisperVocabula
 }
 
 /** The prompt of a window: the end of the text before it, and the tokens that begin a transcript. */
-function getPrompt({ model, vocabulary }: Whisper, previous: readonly number[], start: readonly number[], { timestamps }: WhisperSettings): readonly number[] {
+function getPrompt(
+  { model, vocabulary }: Whisper,
+  previous: readonly number[],
+  start: readonly number[],
+  { timestamps }: WhisperSettings,
+): readonly number[] {
   const { startOfPrevious, noTimestamps } = vocabulary;
   const kept = startOfPrevious === undefined ? [] : previous.slice(-(getHalfContext(model) - 1));
   const before = startOfPrevious === undefined || kept.length === 0 ? [] : [startOfPrevious, ...kept];
@@ -184,7 +206,11 @@ function getHalfContext({ limits: { contextLength = usualContext } }: Pick<Speec
 function getWindowSettings(
   { model }: Whisper,
   prompt: readonly number[],
-  { settings, random, signal }: { readonly settings: WhisperSettings; readonly random: Random; readonly signal: AbortSignal | undefined },
+  {
+    settings,
+    random,
+    signal,
+  }: { readonly settings: WhisperSettings; readonly random: Random; readonly signal: AbortSignal | undefined },
 ): Parameters<typeof decodeWithFallback>[3] {
   const { timestamps, suppressBlank, maxInitialTimestamp, maxNewTokens = Number.POSITIVE_INFINITY } = settings;
   const { contextLength = usualContext } = model.limits;

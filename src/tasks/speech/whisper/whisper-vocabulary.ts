@@ -37,11 +37,11 @@ export interface WhisperVocabulary {
 const timestamps = 1501;
 /** What people write beside speech: brackets of annotations, speakers, notes. Their tokens are suppressed where generation_config.json lists none. */
 const annotationSymbols = [
-  ...'"#()*+/:;<=>@[\\]^_`{|}~「」『』',
+  ...Array.from('"#()*+/:;<=>@[\\]^_`{|}~「」『』'),
   ..."<< >> <<< >>> -- --- -( -[ (' (\" (( )) ((( ))) [[ ]] {{ }} ♪♪ ♪♪♪".split(" "),
 ];
 /** Symbols of notes, of which the first token is suppressed where there are several: all share their first bytes. */
-const noteSymbols = [..."♩♪♫♬♭♮♯"];
+const noteSymbols = Array.from("♩♪♫♬♭♮♯");
 
 /** Reads the tokens of a model. `vocabulary`: number of its logits. Throws MODEL_UNSUPPORTED if the tokenizer has no tokens of Whisper. */
 export function getWhisperVocabulary(
@@ -49,13 +49,18 @@ export function getWhisperVocabulary(
   { name, generation = {} }: Pick<Manifest, "name" | "generation">,
   vocabulary: number,
 ): WhisperVocabulary {
-  const find = (...names: readonly string[]): number | undefined => names.map((each) => tokenizer.tokenToId(each)).find((id) => id !== undefined);
+  const find = (...names: readonly string[]): number | undefined =>
+    names.map((each) => tokenizer.tokenToId(each)).find((id) => id !== undefined);
   const [startOfTranscript, endOfText] = [find("<|startoftranscript|>"), find("<|endoftext|>")];
   const noTimestamps = find("<|notimestamps|>") ?? getId(generation["no_timestamps_token_id"]);
   if (startOfTranscript === undefined || endOfText === undefined || noTimestamps === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", `the tokenizer of ${name} has no tokens of Whisper, such as <|startoftranscript|>`, {
-      remedy: "use a model with the tokenizer.json of Whisper",
-    });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the tokenizer of ${name} has no tokens of Whisper, such as <|startoftranscript|>`,
+      {
+        remedy: "use a model with the tokenizer.json of Whisper",
+      },
+    );
   const firstTimestamp = noTimestamps + 1;
   const [transcribe, translate] = [find("<|transcribe|>"), find("<|translate|>")];
   const isMultilingual = generation["is_multilingual"] !== false && transcribe !== undefined && translate !== undefined;
@@ -73,10 +78,7 @@ export function getWhisperVocabulary(
     lastTimestamp: Math.min(firstTimestamp + timestamps, vocabulary) - 1,
     languages: isMultilingual ? readLanguages(tokenizer, generation["lang_to_id"], startOfTranscript) : new Map(),
     tasks: isMultilingual ? { transcribe, translate } : undefined,
-    suppressed: [
-      ...(stated ?? getAnnotationTokens(tokenizer)),
-      ...prompts.filter((id) => id !== undefined),
-    ],
+    suppressed: [...(stated ?? getAnnotationTokens(tokenizer)), ...prompts.filter((id) => id !== undefined)],
     suppressedFirst: [...encodePlain(tokenizer, " "), endOfText],
     alignmentHeads: readHeads(generation["alignment_heads"]),
   };
@@ -88,7 +90,11 @@ export function encodePlain(tokenizer: Tokenizer, text: string): readonly number
 }
 
 /** The text of the tokens before `endOfText`: all others are special. */
-export function decodeText(tokenizer: Tokenizer, { endOfText }: Pick<WhisperVocabulary, "endOfText">, tokens: readonly number[]): string {
+export function decodeText(
+  tokenizer: Tokenizer,
+  { endOfText }: Pick<WhisperVocabulary, "endOfText">,
+  tokens: readonly number[],
+): string {
   return tokenizer.decode(tokens.filter((token) => token < endOfText));
 }
 
