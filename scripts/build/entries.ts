@@ -34,7 +34,7 @@ export const modules: Readonly<Record<string, string>> = {
 export const programs: Readonly<Record<string, string>> = {
   cli: "src/cli/index.ts",
   "model-thread": "src/hosts/worker-thread.ts",
-  "model-process": "src/hosts/process-child.ts",
+  "model-process": "src/composition/node/model-process.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
   "template-thread": "src/tasks/text-threads/template-thread.ts",

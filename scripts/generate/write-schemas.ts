@@ -4,7 +4,8 @@ import { inferyardJsonSchema } from "../../src/models/inferyard-json/schema.ts";
 import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
 import { decisionJsonSchema } from "../../src/runtime/decision/decision-schema.ts";
 import { settingsJsonSchema } from "../../src/settings/schema.ts";
-import { optionTypes } from "./option-types.ts";
+import { optionTypes } from "./types/option-types.ts";
+import { schemaTypes } from "./types/schema-types.ts";
 import { backendPages, backendsFolder } from "./backend-pages.ts";
 import { kernelsPage, kernelsText } from "./kernels-page.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
@@ -24,6 +25,6 @@ for (const [name, schema] of Object.entries(schemas)) {
 writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());
 writeFileSync(kernelsPage, kernelsText());
-for (const [file, text] of optionTypes()) writeFileSync(file, text);
+for (const [file, text] of [...optionTypes(), ...schemaTypes()]) writeFileSync(file, text);
 mkdirSync(backendsFolder, { recursive: true });
 for (const [name, text] of backendPages()) writeFileSync(new URL(name, backendsFolder), text);

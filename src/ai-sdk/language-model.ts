@@ -3,7 +3,7 @@ import type { ChatRequest } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { isChanged, isTextOf, jsonText } from "../formats/json/exact-json.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { InferyardError, invalidInput } from "../contract/errors.ts";
 import type { ChatAnswer, ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";
@@ -147,9 +147,7 @@ function toResult({ type, toolCallId, toolName, output }: PromptPart): ChatMessa
 }
 
 function notRead(type: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `a part of type "${type}" is not read: models here read text`, {
-    remedy: "send text",
-  });
+  return invalidInput(`a part of type "${type}" is not read: models here read text`, "send text");
 }
 
 function toOptions(options: ModelCallOptions): Omit<ChatRequest, "model"> {

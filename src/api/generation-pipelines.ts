@@ -1,5 +1,5 @@
 /** The pipelines of transformers.js for language models. Options may have its names (`max_new_tokens`) or ours (`maxNewTokens`). */
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
@@ -121,7 +121,7 @@ async function streamed(
 
 function refuseStreamer(streamer: Streamer | undefined, what: string): void {
   if (streamer === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `a streamer cannot be given with ${what}`, { remedy: "leave streamer out" });
+  throw invalidInput(`a streamer cannot be given with ${what}`, "leave streamer out");
 }
 
 interface CamelCased {

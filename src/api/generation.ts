@@ -1,7 +1,7 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
 import { LruMap } from "../concurrency/lru-map.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import { requireTextInput } from "../models/language-tasks.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
@@ -124,7 +124,7 @@ export class Generation {
   ): Promise<GenerationStream<RewriteResult>> {
     checkRequest(request);
     const list = toList(texts);
-    if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
+    if (list.some((text) => typeof text !== "string")) throw invalidInput("texts must be strings");
     return this.#start(
       { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request, requireModel: requireRewriteEncoder },
       async (generator, { manifest }, forCall) => {
@@ -290,12 +290,10 @@ function checkRequest(
   checkGenerationOptions(request);
   const { draftModel, draftTokens, numBeams = 1 } = request;
   if (draftTokens !== undefined && draftModel === undefined) {
-    throw new InferyardError("INPUT_INVALID", "draftTokens is given without a draft model", { remedy: "give draftModel too" });
+    throw invalidInput("draftTokens is given without a draft model", "give draftModel too");
   }
   if (draftModel !== undefined && numBeams > 1) {
-    throw new InferyardError("INPUT_INVALID", "draftModel has no effect on beam search", {
-      remedy: "leave out draftModel or numBeams",
-    });
+    throw invalidInput("draftModel has no effect on beam search", "leave out draftModel or numBeams");
   }
   refuseUnlisted<unknown>("stream", request.stream, [undefined, true, false]);
 }
@@ -318,7 +316,7 @@ function toOptions<Options extends object>(table: OptionTable<Options>, request:
 
 function refuseOtherKinds(verb: string, kind: ModelRequest["kind"]): "language" {
   if (kind === undefined || kind === "language") return "language";
-  throw new InferyardError("INPUT_INVALID", `${verb} runs language models, and kind is "${kind}"`, { remedy: "leave kind out" });
+  throw invalidInput(`${verb} runs language models, and kind is "${kind}"`, "leave kind out");
 }
 
 function toPrompts(prompts: Prompt | readonly Prompt[]): readonly Prompt[] {
@@ -335,5 +333,5 @@ function isPrompt(value: unknown): value is Prompt {
 }
 
 function wrongPrompts(): InferyardError {
-  return new InferyardError("INPUT_INVALID", "prompts must be a text, a list of token ids, or a list of these");
+  return invalidInput("prompts must be a text, a list of token ids, or a list of these");
 }

@@ -1,5 +1,5 @@
 /** Calls of tasks: the model that a request names, held while the call runs, and where it ran. */
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
@@ -40,7 +40,7 @@ export async function holdModel(
   refuseUnknownOptions(call);
   const { model, ...options } = call.request;
   if (model === undefined) {
-    throw new InferyardError("INPUT_INVALID", `${call.verb} was given no model`, { remedy: "name one: a path or a reference" });
+    throw invalidInput(`${call.verb} was given no model`, "name one: a path or a reference");
   }
   const placement = modelOptions(options);
   if (model instanceof ModelHandle) {

@@ -1,7 +1,7 @@
 /** The interface of transformers.js: `await pipeline(task, model)` returns a function. */
 import { omitUndefined } from "../contract/checked.ts";
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import {
   type PipelineAliases,
@@ -47,7 +47,7 @@ export async function pipeline<Name extends PipelineName>(
 ): Promise<Pipeline<NamedTask<Name>>> {
   const known = taskNamed(task);
   if (model === undefined && (languageTasks.has(known) || tasksWithoutDefault.has(known)))
-    throw new InferyardError("INPUT_INVALID", `${known} needs a model`, { remedy: `pipeline("${known}", "hf:owner/name")` });
+    throw invalidInput(`${known} needs a model`, `pipeline("${known}", "hf:owner/name")`);
   const { signal, variant, ...config } = options;
   const runtime = await createRuntime(config);
   try {
@@ -71,7 +71,8 @@ function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
   if (Object.hasOwn(pipelineFactories, name)) return name as NamedTask<Name>;
   const names = Object.keys(pipelineFactories);
   const guess = nearestName(name, names);
-  throw new InferyardError("INPUT_INVALID", `there is no pipeline for the task ${JSON.stringify(given)}`, {
-    remedy: guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
-  });
+  throw invalidInput(
+    `there is no pipeline for the task ${JSON.stringify(given)}`,
+    guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
+  );
 }

@@ -1,7 +1,7 @@
 /** Creates a runtime for Node.js: backends, platform and threads. `createRuntime` additionally loads the models named in the settings. */
 import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { XlaSettings } from "../backends/xla/index.ts";
 import { fixedMachine } from "../devices/index.ts";
 import { nodePlatform } from "../composition/node/platform.ts";
@@ -39,9 +39,10 @@ export async function prepareRuntime(config: RuntimeConfig = {}): Promise<Runtim
   const own = { library: '{ library: "PATH" }', xla: '{ plugin: "PATH" }' };
   for (const [name, example] of Object.entries(own)) {
     if (config.backends === undefined || { library, xla }[name] === undefined) continue;
-    throw new InferyardError("INPUT_INVALID", `${name} is given beside backends, and belongs to the standard ones`, {
-      remedy: `put ${name}(${example}) of "inferyard/backends/${name}" among the backends`,
-    });
+    throw invalidInput(
+      `${name} is given beside backends, and belongs to the standard ones`,
+      `put ${name}(${example}) of "inferyard/backends/${name}" among the backends`,
+    );
   }
   const kernels = [settings, ...Object.values(settings.models ?? {})].flatMap((level) => level.kernels ?? []);
   if (kernels.length > 0) await formatsOfKernels(kernels); // throws for an unknown one

@@ -1,13 +1,13 @@
 /** Reads and checks the options of a request, apart from those of the task. */
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { TokenizerCall } from "../tasks/definition/task.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 
 /** The part of a request that every task has. */
 export interface ModelRequest extends ModelOptions {
@@ -19,15 +19,15 @@ export interface ModelRequest extends ModelOptions {
 export function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
   if (Array.isArray(texts)) return texts;
   if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
-  throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+  throw invalidInput("texts must be a string or an array of strings");
 }
 
 /** A single picture as a list of one. A decoded picture is an object with `data`, and bytes are a typed array: neither is a list. */
-export function toPictures(pictures: PictureInput | readonly PictureInput[]): readonly PictureInput[] {
+export function toPictures(pictures: PictureSource | readonly PictureSource[]): readonly PictureSource[] {
   return isList(pictures) ? pictures : [pictures];
 }
 
-function isList(pictures: PictureInput | readonly PictureInput[]): pictures is readonly PictureInput[] {
+function isList(pictures: PictureSource | readonly PictureSource[]): pictures is readonly PictureSource[] {
   return Array.isArray(pictures);
 }
 
@@ -43,18 +43,14 @@ export function refusePlacementOptions(
 ): void {
   const [name] = Object.keys(placement);
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" has no effect with ${reason}, which loads no model`, {
-    remedy: `leave "${name}" out, or ${alternative}`,
-  });
+  throw invalidInput(`"${name}" has no effect with ${reason}, which loads no model`, `leave "${name}" out, or ${alternative}`);
 }
 
 /** Throws INPUT_INVALID for an option of loading that is given together with a handle, whose model is loaded already. */
 export function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
   const [name] = Object.keys(asked);
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
-    remedy: `give "${name}" to load() instead`,
-  });
+  throw invalidInput(`"${name}" was given together with a model that is loaded already`, `give "${name}" to load() instead`);
 }
 
 /** Throws INPUT_INVALID if `tensors` is not an object, for an unknown option, and if `outputs` is set and is not a list of at least one name. */
@@ -62,11 +58,9 @@ export function checkRunRequest(tensors: TensorMap, request: RunRequest): void {
   refuseUnknown(request, ["outputs", ...modelOptionNames], "run");
   const { outputs } = request;
   if (typeof tensors !== "object" || tensors === null) {
-    throw new InferyardError("INPUT_INVALID", "run was given no tensors", { remedy: "give an object of tensors by input name" });
+    throw invalidInput("run was given no tensors", "give an object of tensors by input name");
   }
   if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
-    throw new InferyardError("INPUT_INVALID", "outputs names none", {
-      remedy: "name at least one, or leave outputs out for all",
-    });
+    throw invalidInput("outputs names none", "name at least one, or leave outputs out for all");
   }
 }

@@ -27,7 +27,7 @@ import {
   objectDetectionTask,
 } from "../tasks/vision-definitions.ts";
 import type { MediaInput } from "../tasks/vision/embed-media.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -39,7 +39,6 @@ import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
-import type { PictureSource } from "../processors/images/picture-source.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
@@ -133,8 +132,8 @@ export class Runtime extends ModelRuntime {
     };
     this.#workers = workers;
     this.#tokenizers = tokenizers;
-    this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -167,7 +166,7 @@ export class Runtime extends ModelRuntime {
    * a data URL or the path of a file.
    */
   async classifyImage(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ClassifyImageRequest,
   ): Promise<ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
@@ -175,7 +174,7 @@ export class Runtime extends ModelRuntime {
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
   async detectObjects(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: DetectObjectsRequest,
   ): Promise<DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
@@ -183,7 +182,7 @@ export class Runtime extends ModelRuntime {
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
   async imageFeatures(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ImageFeaturesRequest,
   ): Promise<ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);

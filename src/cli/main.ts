@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, getMessage } from "../contract/errors.ts";
 import { takeModelArgument } from "./input/model-argument.ts";
-import { type CommandEntry, commandGroups, commands } from "./command-table.ts";
+import { type CommandEntry, programHeading, commands } from "./command-table.ts";
 import { spellFlags } from "./remedy-flags.ts";
 import { FailedResult } from "./output/failed-result.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
@@ -35,16 +35,14 @@ export async function buildProgram(terminal: Terminal, defined: readonly Command
     .option("--config <file>", "settings file, instead of ./inferyard.yaml")
     .option("--quiet", "print no notes on stderr")
     .option("--debug", "stack traces in errors")
-    .addHelpCommand(
-      new Command("help").argument("[command]").description("the options of a command").helpGroup(commandGroups.program),
-    )
+    .addHelpCommand(new Command("help").argument("[command]").description("the options of a command").helpGroup(programHeading))
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
     .showHelpAfterError("(inferyard <command> --help shows every option)")
     .configureOutput({ writeOut: (text) => terminal.stdout.write(text), writeErr: (text) => terminal.stderr.write(text) });
   const definitions = new Map(await Promise.all(defined.map(async ({ name, load }) => [name, await load()] as const)));
-  for (const { name, group, description } of commands) {
-    const command = program.command(name).description(description).helpGroup(commandGroups[group]);
+  for (const { name, heading, description } of commands) {
+    const command = program.command(name).description(description).helpGroup(heading);
     definitions.get(name)?.(command, terminal);
   }
   for (const command of program.commands) {

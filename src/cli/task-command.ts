@@ -3,29 +3,17 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { Options } from "../runtime/options/option.ts";
-import { addOptionFlags } from "./option-flags.ts";
-import { type CommandSession, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
+import type { OptionTable, Options } from "../runtime/options/option.ts";
+import { addOptionFlags, optionsFromFlags } from "./option-flags.ts";
+import { type CommandSession, type GlobalFlags, addBulkLoadFlags, withNotice, withSession } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
 /** Flags of every task command. */
-export interface TaskFlags {
+export interface TaskFlags extends GlobalFlags {
   readonly model?: string;
   readonly input?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-/** One call of a task command. */
-export interface TaskCall<Options> {
-  readonly terminal: Terminal;
-  /** Texts given as arguments. */
-  readonly texts: readonly string[];
-  readonly flags: TaskFlags;
-  /** Options of the task. */
-  readonly options: Options;
 }
 
 /** How the result of a task command is printed: as JSON and as text for people. */
@@ -62,33 +50,65 @@ export function inputOption(): Option {
   return new Option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin");
 }
 
-/** Runs a task over the texts of a command and prints its result. */
-export async function runTaskCommand<Options extends object, Result extends TaskRun>(
-  { terminal, texts, flags, options }: TaskCall<Options>,
-  work: (runtime: Runtime, texts: readonly string[], request: Options & TaskCommandRequest) => Promise<Result>,
-  show: (result: Result, texts: readonly string[]) => TaskOutput,
-): Promise<void> {
-  const { input, json, quiet } = flags;
-  await withSession(terminal, flags, flags.model, async (session) => {
-    const all = await readTexts({ texts, ...omitUndefined({ input }) }, terminal);
-    const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
-    const running = work(session.runtime, all, request);
-    const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
-    const { model, target, decision, milliseconds } = result;
-    const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
-    if (json === true) {
-      await writeAll(
-        terminal.stdout,
-        `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
-      );
-    } else {
-      writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
-      if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
-    }
-    if (quiet === true) return;
-    noteTruncated(truncated, 0, terminal);
-    if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
+/** What a task command does with its texts. */
+export interface TaskWork<Values, Result extends TaskRun> {
+  readonly run: (runtime: Runtime, texts: readonly string[], request: Partial<Values> & TaskCommandRequest) => Promise<Result>;
+  readonly show: (result: Result, texts: readonly string[]) => TaskOutput;
+}
+
+/** A task command. */
+interface TaskCommand<Values, Result extends TaskRun> {
+  /** Reads the flags, of which some are the command's own, before a model is loaded. */
+  prepare(
+    flags: TaskFlags,
+    texts: readonly string[],
+    options: Partial<Values>,
+  ): TaskWork<Values, Result> | Promise<TaskWork<Values, Result>>;
+}
+
+/** Adds the flags of a task command, and its action, which runs the task and prints its result. */
+export function defineTask<Values, Result extends TaskRun>(
+  command: Command,
+  terminal: Terminal,
+  table: OptionTable<Values>,
+  prepare: TaskCommand<Values, Result>["prepare"],
+): void {
+  addTaskFlags(command, table).action(async (texts: string[], flags: TaskFlags) => {
+    const options = optionsFromFlags<Values>(table, flags);
+    const { run, show } = await prepare(flags, texts, options);
+    await withSession(terminal, flags, flags.model, async (session) => {
+      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+      const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
+      const running = run(session.runtime, all, request);
+      const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
+      const { model, target, decision, milliseconds } = result;
+      const { results, extraFields = {}, title, body, summary, truncated } = show(result, all);
+      const headline = [model, target, title].filter((part) => part !== undefined).join(" · ");
+      await printResult(flags, terminal, {
+        json: () => JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision }),
+        text: () => [headline, ...(body === "" ? [] : [body])].join("\n"),
+        summary: `${summary} in ${formatMilliseconds(milliseconds)}`,
+        truncated,
+      });
+    });
   });
+}
+
+/** A result as JSON, as text for people, and in a line for them on stderr. */
+interface PrintedResult {
+  readonly json: () => string;
+  readonly text: () => string;
+  readonly summary: string;
+  /** Indices of the texts that were truncated. Default: none. */
+  readonly truncated?: readonly number[] | undefined;
+}
+
+/** Prints a result as the flags want it, and notes which texts were truncated. */
+export async function printResult({ json, quiet }: GlobalFlags, terminal: Terminal, result: PrintedResult): Promise<void> {
+  await writeAll(terminal.stdout, `${json === true ? result.json() : result.text()}\n`);
+  if (quiet === true) return;
+  noteTruncated(result.truncated ?? [], 0, terminal);
+  if (json !== true) writeLine(terminal.stderr, result.summary);
 }
 
 /** The settings that are options of a task's call. */

@@ -1,4 +1,6 @@
 /** Probes: what a backend needs, and what of it is on this machine. */
+import { omitUndefined } from "./checked.ts";
+import { InferyardError } from "./errors.ts";
 import type { Device } from "./device.ts";
 import type { MachineFacts } from "./machine-facts.ts";
 
@@ -13,6 +15,11 @@ export interface Requirement {
   readonly range?: string;
   /** Command that installs it. */
   readonly install: string;
+}
+
+/** The error of a package that is installed and cannot be used; `problem` says why. The error is returned, not thrown. */
+export function unusablePackage({ name, install }: Requirement, problem: string, cause?: unknown): InferyardError {
+  return new InferyardError("BACKEND_UNAVAILABLE", `${name} ${problem}`, { remedy: install, ...omitUndefined({ cause }) });
 }
 
 /** Options of a probe. */

@@ -1,4 +1,7 @@
-/** Handling of `undefined`: access that throws where an entry is missing through a defect of the code, and objects without undefined fields. */
+/**
+ * Handling of `undefined`: access that throws where an entry is missing through a defect of the code, entries of maps that are made where they are missing, and
+ * objects without undefined fields.
+ */
 
 /**
  * The element at `index`; a negative index does not count from the end. Throws RangeError when the list has no such element, so that a wrong
@@ -14,6 +17,26 @@ export function at<T>(list: ArrayLike<T>, index: number): T {
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new TypeError(`${what} is missing`);
   return value;
+}
+
+/** A map or a weak map. */
+interface Entries<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value): unknown;
+}
+
+/** The value of a key. Where the map has none, `make` makes it, and the map keeps it, as `Map.prototype.getOrInsertComputed` of ECMAScript does. */
+export function getOrInsert<Key, Value>(map: Entries<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  map.set(key, value);
+  return value;
+}
+
+/** Adds an item to the list of a key. */
+export function addToList<Key, Item>(lists: Entries<Key, Item[]>, key: Key, item: Item): void {
+  getOrInsert(lists, key, () => []).push(item);
 }
 
 /** An object type whose fields that may be undefined are optional instead, as `exactOptionalPropertyTypes` tells the two apart. */

@@ -209,6 +209,16 @@ export function wrapError(thrown: unknown, code: ErrorCode, context?: string): I
   return new InferyardError(code, context === undefined ? message : `${context}: ${message}`, { cause: thrown });
 }
 
+/** INPUT_INVALID: what the caller gave is refused. */
+export function invalidInput(message: string, remedy?: string, data?: ErrorOptions["data"]): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, { remedy, ...omitUndefined({ data }) });
+}
+
+/** MODEL_UNSUPPORTED: a model, or a property that it lacks, stands in the way of what the caller asked for. */
+export function unsupportedModel(message: string, remedy?: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy });
+}
+
 /** Throws ABORTED if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortError(signal);

@@ -84,6 +84,9 @@ const arrayTypes = {
   string: Array,
 } as const satisfies Record<DataType, unknown>;
 
+/** The names of all element types. */
+export const dataTypes: ReadonlySet<string> = new Set(Object.keys(arrayTypes));
+
 /** Bytes of one element; not of the type "string". */
 export function elementBytes(dataType: Exclude<DataType, "string">): number {
   return arrayTypes[dataType].BYTES_PER_ELEMENT;

@@ -1,7 +1,7 @@
 /** Compares two runs of one language model, token by token. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError, quoteOption } from "../contract/errors.ts";
+import { InferyardError, invalidInput, quoteOption } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { compareLogits, topToken } from "./compare-logits.ts";
 import type {
@@ -42,9 +42,7 @@ export async function crossValidateLanguage(
 ): Promise<LanguageCrossValidation> {
   const { model, variant, target, texts, record, signal } = options;
   if (texts !== undefined) {
-    throw new InferyardError("INPUT_INVALID", `texts are given, and ${model} is a language model, which reads one prompt`, {
-      remedy: "give prompt instead",
-    });
+    throw invalidInput(`texts are given, and ${model} is a language model, which reads one prompt`, "give prompt instead");
   }
   const tokenFacts = await readTokenFacts(manifest);
   const reference = await referenceRun(runtime, tokenFacts, options);
@@ -126,18 +124,13 @@ async function referenceRun(runtime: Runtime, tokenFacts: TokenFacts, options: C
 async function recordedRun(path: string, tokenFacts: TokenFacts, options: CrossValidationOptions): Promise<LogitsRun> {
   for (const name of ["prompt", "tokens", "continuation"] as const) {
     if (options[name] === undefined) continue;
-    throw new InferyardError("INPUT_INVALID", `${name} is given together with ${path}, which has its own tokens`, {
-      remedy: `leave ${name} out`,
-    });
+    throw invalidInput(`${name} is given together with ${path}, which has its own tokens`, `leave ${name} out`);
   }
   const run = await readRecording(path, options.signal);
   if (run.tokenizerDigest !== tokenizerDigest(tokenFacts)) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `${path} was recorded from ${run.facts.model}, which has other tokens than ${options.model}`,
-      {
-        remedy: "compare models with the same tokenizer",
-      },
+      "compare models with the same tokenizer",
     );
   }
   return run;
@@ -155,10 +148,9 @@ async function requireModel(
   if (digests.includes(facts.digest)) return;
   const asked = againstModel === undefined ? tested.facts.digest : digests.join(" or ");
   const name = againstModel ?? tested.facts.model;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `${facts.recording} was recorded from other weights: ${facts.model} (${facts.digest}), and ${name} is ${asked}`,
-    { remedy: `record it again, or name the model that was recorded: ${quoteOption("againstModel")}` },
+    `record it again, or name the model that was recorded: ${quoteOption("againstModel")}`,
   );
 }
 

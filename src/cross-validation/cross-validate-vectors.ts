@@ -1,7 +1,7 @@
 /** Compares the vectors that a model gives for texts in two runs. */
 import type { Runtime } from "../api/runtime.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { InferyardError, invalidInput } from "../contract/errors.ts";
 import { compareVectors } from "./compare-vectors.ts";
 import type {
   CrossValidationOptions,
@@ -27,18 +27,13 @@ export async function crossValidateVectors(runtime: Runtime, options: CrossValid
   const { model, variant, target, against, againstModel, againstVariant, texts = defaultTexts, signal } = options;
   for (const name of ["prompt", "tokens", "continuation", "record"] as const) {
     if (options[name] === undefined) continue;
-    throw new InferyardError("INPUT_INVALID", `${name} is given, and ${model} gives vectors of texts, which have none`, {
-      remedy: "give texts instead",
-    });
+    throw invalidInput(`${name} is given, and ${model} gives vectors of texts, which have none`, "give texts instead");
   }
-  if (texts.length === 0) throw new InferyardError("INPUT_INVALID", "there are no texts", { remedy: "give at least one" });
+  if (texts.length === 0) throw invalidInput("there are no texts", "give at least one");
   if ((await referenceKind(against)) !== "target") {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `${against} is no target, and ${model} gives vectors, which are compared between targets`,
-      {
-        remedy: "give a target such as onnx:cpu",
-      },
+      "give a target such as onnx:cpu",
     );
   }
   const usualVariant = againstModel === undefined ? variant : undefined;
@@ -124,9 +119,8 @@ function requireSameLength(
   [ours, theirs]: readonly [ComparedRun, ComparedRun],
 ): void {
   if (tested.length === reference.length) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `vectors of ${ours.model} have ${tested.length} components, and those of ${theirs.model} ${reference.length}`,
-    { remedy: "compare exports of the same model" },
+    "compare exports of the same model",
   );
 }

@@ -1,7 +1,7 @@
 /** Compares two runs of one model: of language models the logits after each token, of others the vectors of texts. */
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { crossValidateLanguage, recordRun } from "./cross-validate-language.ts";
@@ -50,23 +50,21 @@ export async function recordLogits(runtime: Runtime, options: RecordOptions): Pr
   const { model, variant, signal } = options;
   const manifest = await runtime.manifest(model, omitUndefined({ variant, signal }));
   if (usualKind(manifest) === "tensor") {
-    throw new InferyardError("INPUT_INVALID", `${model} is not a language model, and recordings are of language models`, {
-      remedy: "compare two targets instead",
-    });
+    throw invalidInput(`${model} is not a language model, and recordings are of language models`, "compare two targets instead");
   }
   return recordRun(runtime, manifest, options);
 }
 
 function checkNumbers({ tokens, continuation, maxError, minCosine }: Partial<CrossValidationOptions>): void {
   if (tokens !== undefined && (!Number.isSafeInteger(tokens) || tokens < 0))
-    throw new InferyardError("INPUT_INVALID", `tokens is ${tokens}`, { remedy: "give a whole number from 0" });
+    throw invalidInput(`tokens is ${tokens}`, "give a whole number from 0");
   if (tokens !== undefined && continuation !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "tokens and continuation are both given, and each says what follows the prompt", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput(
+      "tokens and continuation are both given, and each says what follows the prompt",
+      "leave one of the two out",
+    );
   }
-  if (maxError !== undefined && !(maxError >= 0))
-    throw new InferyardError("INPUT_INVALID", `maxError is ${maxError}`, { remedy: "give a number from 0" });
+  if (maxError !== undefined && !(maxError >= 0)) throw invalidInput(`maxError is ${maxError}`, "give a number from 0");
   if (minCosine !== undefined && !(minCosine >= -1 && minCosine <= 1))
-    throw new InferyardError("INPUT_INVALID", `minCosine is ${minCosine}`, { remedy: "give a number from -1 to 1" });
+    throw invalidInput(`minCosine is ${minCosine}`, "give a number from -1 to 1");
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { getGenerationConfig } from "../tasks/generation/sampling/end-of-turn.ts";
@@ -91,18 +91,18 @@ export function requireSameTokenizer(tested: TokenFacts, reference: TokenFacts, 
         : "only one of them has a tokenizer"
       : (firstTokenDifference(ours, theirs, Math.max(ours.vocabularySize, theirs.vocabularySize)) ?? undefined);
   if (difference === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${names[0]} and ${names[1]} have different tokens: ${difference}`, {
-    remedy: "compare models with the same tokenizer",
-  });
+  throw invalidInput(
+    `${names[0]} and ${names[1]} have different tokens: ${difference}`,
+    "compare models with the same tokenizer",
+  );
 }
 
 /** Throws INPUT_INVALID if two models have logits for different numbers of tokens. */
 export function requireSameVocabulary(tested: number, reference: number, names: readonly [string, string]): void {
   if (tested === reference) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `${names[0]} has a vocabulary of ${tested} tokens, and ${names[1]} of ${reference}: their logits cannot be compared`,
-    { remedy: "compare exports of the same model" },
+    "compare exports of the same model",
   );
 }
 

@@ -2,7 +2,7 @@
  * Recordings of logits: safetensors files with the tensors `tokens` (int32, [positions]), `logits` (float32, [positions, vocabulary]) and, for models with an
  * encoder, `source` (int32). The metadata says which model and tokenizer they are of; docs/guide/cross-validation.md lists its fields.
  */
-import { InferyardError } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import { readSafetensorsHeader, readSafetensorsTensor, type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../contract/tensor.ts";
@@ -71,12 +71,9 @@ export async function readRecording(path: string, signal?: AbortSignal): Promise
   if (metadata.get("format") !== format) throw noRecording(path, `its metadata has no format "${format}"`);
   const found = metadata.get("format_version");
   if (found !== formatVersion) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `${path} is a recording of version ${found ?? "?"}, and this program reads ${formatVersion}`,
-      {
-        remedy: "record it again with this version: inferyard crossval --record",
-      },
+      "record it again with this version: inferyard crossval --record",
     );
   }
   const text = (name: string): string => {
@@ -136,7 +133,8 @@ function getRate(text: string): number | null {
 }
 
 function noRecording(path: string, reason: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${path} is not a recording of logits: ${reason}`, {
-    remedy: "write one with: inferyard crossval --model MODEL --record FILE",
-  });
+  return invalidInput(
+    `${path} is not a recording of logits: ${reason}`,
+    "write one with: inferyard crossval --model MODEL --record FILE",
+  );
 }

@@ -1,5 +1,5 @@
 /** What a model is held against: a target, a recording, or a shared library. */
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../contract/errors.ts";
 import { openFile } from "../platform/node/files.ts";
 import { parseTarget } from "../runtime/targets/target.ts";
 
@@ -21,7 +21,7 @@ export async function referenceKind(against: string): Promise<ReferenceKind> {
   const start = await firstBytes(against);
   if (libraryMagics.some((magic) => start.toString("hex").startsWith(magic))) return "library";
   if (start[headerStart] === "{".charCodeAt(0)) return "recording";
-  throw new InferyardError("INPUT_INVALID", `${against} is neither a recording nor a shared library`, { remedy });
+  throw invalidInput(`${against} is neither a recording nor a shared library`, remedy);
 }
 
 const remedy = "give a target such as llamacpp:cpu, a recording, or a shared library";

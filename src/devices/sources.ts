@@ -1,4 +1,5 @@
 /** The only access of the readers to the system, so that they can be tested on recorded output of other machines. */
+import { getOrInsert } from "../contract/checked.ts";
 import { addAbortListener, removeAbortListener } from "../concurrency/abort-listeners.ts";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
@@ -117,9 +118,7 @@ export function withReadCache(sources: MachineSources): MachineSources {
     ...sources,
     cachedLibraries: () => (libraries ??= sources.cachedLibraries()),
     readFile: (path) => {
-      const text = texts.get(path) ?? sources.readFile(path);
-      texts.set(path, text);
-      return text;
+      return getOrInsert(texts, path, () => sources.readFile(path));
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Options, progress and result of a distillation. */
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Bits } from "./quantize.ts";
 import type { Teacher } from "./teacher.ts";
@@ -123,23 +123,18 @@ export function resolveOptions(teacher: Teacher, options: DistillOptions): Disti
   const settings: DistillSettings = { ...defaults, ...options, dimensions };
   const { bits, batchSize, passes, learningRate } = settings;
   if (!isMultipleOf4(dimensions) || dimensions > teacher.dimensions) {
-    throw invalidOption(
+    throw invalidInput(
       `${dimensions} dimensions cannot be made from ${teacher.reference}, whose vectors have ${teacher.dimensions}`,
       `ask for a multiple of 4 from 4 to ${teacher.dimensions}`,
     );
   }
-  if (bits !== 8 && bits !== 4) throw invalidOption(`rows of ${String(bits)} bits cannot be written`, "ask for 8 or 4 bits");
-  if (!isMultipleOf4(batchSize)) throw invalidOption(`${batchSize} texts cannot be a batch`, "ask for a multiple of 4");
-  if (!Number.isInteger(passes) || passes < 1) throw invalidOption(`${passes} passes cannot be made`, "ask for 1 or more");
-  if (!(learningRate > 0)) throw invalidOption(`${learningRate} cannot be a learning rate`, "ask for a small positive number");
+  if (bits !== 8 && bits !== 4) throw invalidInput(`rows of ${String(bits)} bits cannot be written`, "ask for 8 or 4 bits");
+  if (!isMultipleOf4(batchSize)) throw invalidInput(`${batchSize} texts cannot be a batch`, "ask for a multiple of 4");
+  if (!Number.isInteger(passes) || passes < 1) throw invalidInput(`${passes} passes cannot be made`, "ask for 1 or more");
+  if (!(learningRate > 0)) throw invalidInput(`${learningRate} cannot be a learning rate`, "ask for a small positive number");
   return settings;
 }
 
 function isMultipleOf4(value: number): boolean {
   return Number.isInteger(value) && value >= 4 && value % 4 === 0;
-}
-
-/** Creates the INPUT_INVALID error for an option of a distillation. The error is returned, not thrown. */
-export function invalidOption(message: string, remedy: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy });
 }

@@ -3,8 +3,8 @@
  * analysis and weighted by frequency. The rows are then fitted to the model on plain text and quantized to 8 or 4 bits.
  */
 import { at } from "../contract/checked.ts";
-import { throwIfAborted } from "../contract/errors.ts";
-import { invalidOption, resolveOptions } from "./distill-options.ts";
+import { invalidInput, throwIfAborted } from "../contract/errors.ts";
+import { resolveOptions } from "./distill-options.ts";
 import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } from "./distill-options.ts";
 import { knownTokens, maxTokens, readTrainingTexts } from "./fit-text.ts";
 import { fitRows } from "./fit.ts";
@@ -47,7 +47,7 @@ async function distillInto(staging: Staging, teacher: Teacher, settings: Distill
 
   const vocabulary = await stages.time("vocabulary", (onProgress) => vocabularyVectors(teacher, { ...abortable, onProgress }));
   if (vocabulary.count <= dimensions) {
-    throw invalidOption(
+    throw invalidInput(
       `${vocabulary.count} tokens cannot span ${dimensions} dimensions`,
       "ask for fewer dimensions than there are tokens",
     );

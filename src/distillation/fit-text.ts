@@ -1,7 +1,7 @@
 /** Prepares the training texts of a distillation: their tokens, and the vectors of the teacher. */
 import { at } from "../contract/checked.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
-import { invalidOption } from "./distill-options.ts";
 import { forEachRow, getRow, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 import { checkVector } from "./vocabulary-vectors.ts";
@@ -25,7 +25,7 @@ export async function readTrainingTexts(
     if (tokens.length > 0) usable.push({ text, tokens });
   });
   if (usable.length < 2) {
-    throw invalidOption(
+    throw invalidInput(
       `of ${texts.length} texts to fit to, ${usable.length} have a token that ${teacher.reference} knows`,
       "give at least two lines of text",
     );

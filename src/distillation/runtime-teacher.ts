@@ -1,7 +1,7 @@
 /** A teacher that is an embedding model loaded in a runtime. */
 import { omitUndefined } from "../contract/checked.ts";
 import type { Runtime } from "../api/runtime.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { unsupportedModel } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { embedEncodings } from "../tasks/embedding/embed.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
@@ -35,9 +35,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   const { prefix, suffix } = tokenizer.frame;
   const dimensions = postPooling.dimensions ?? outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
   if (dimensions === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${handle.reference} does not say how long its vectors are`, {
-      remedy: "export it with a fixed last dimension",
-    });
+    throw unsupportedModel(`${handle.reference} does not say how long its vectors are`, "export it with a fixed last dimension");
   }
   return {
     reference: handle.reference,

@@ -9,7 +9,7 @@ import type {
   RunOptions,
   TensorModel,
 } from "../contract/backend.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { unsupportedModel } from "../contract/errors.ts";
 import type { HostName, ModelKind } from "./host-name.ts";
 import type { OutputReduction } from "./output-reduction.ts";
 import type { TensorMap } from "../contract/tensor.ts";
@@ -83,15 +83,14 @@ export interface Host {
 /** The model, if it was loaded as one on tensors. Throws MODEL_UNSUPPORTED for a language model. */
 export function asTensorModel(model: HostedModel): HostedTensorModel {
   if (model.kind === "tensor") return model;
-  throw new InferyardError("MODEL_UNSUPPORTED", "the model was loaded to decode tokens, and does not run on tensors", {
-    remedy: 'load it without kind: "language"',
-  });
+  throw unsupportedModel(
+    "the model was loaded to decode tokens, and does not run on tensors",
+    'load it without kind: "language"',
+  );
 }
 
 /** The model, if it was loaded as a language model. Throws MODEL_UNSUPPORTED otherwise. */
 export function asLanguageModel(model: HostedModel): HostedLanguageModel {
   if (model.kind === "language") return model;
-  throw new InferyardError("MODEL_UNSUPPORTED", "the model was loaded to run on tensors, and does not decode tokens", {
-    remedy: 'load it with kind: "language"',
-  });
+  throw unsupportedModel("the model was loaded to run on tensors, and does not decode tokens", 'load it with kind: "language"');
 }

@@ -3,7 +3,7 @@
  * threads and processes. Logits over a whole vocabulary are 62 MB for 512 tokens; sending them from a process takes about as
  * long as computing them.
  */
-import { InferyardError } from "../contract/errors.ts";
+import { InferyardError, invalidInput } from "../contract/errors.ts";
 import { type Tensor, type TensorMap } from "../contract/tensor.ts";
 import { toFloat32 } from "../contract/to-float32.ts";
 
@@ -129,7 +129,8 @@ function isWithin(index: number, end: number): boolean {
 }
 
 function reductionMismatch(name: string, why: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `the reduction of output "${name}" does not fit: ${why}`, {
-    remedy: "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or positions of tokens",
-  });
+  return invalidInput(
+    `the reduction of output "${name}" does not fit: ${why}`,
+    "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or positions of tokens",
+  );
 }

@@ -27,7 +27,7 @@ const keptCharacters = 8_000;
 const keptLines = 10;
 
 function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
-  const child = fork(fileURLToPath(new URL("./process-child.ts", import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL("../composition/node/model-process.ts", import.meta.url)), [], {
     serialization: "advanced",
     execArgv: childArguments(process.execArgv),
     stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // the child's stdout goes to our stderr, since our stdout is for results only

@@ -6,7 +6,7 @@ import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/c
 import { omitUndefined } from "../contract/checked.ts";
 import { parseObject } from "../formats/json/complete-json.ts";
 import { isTextOf, jsonText } from "../formats/json/exact-json.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, ChatRole, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";
@@ -60,7 +60,7 @@ function argumentTexts({
 const readParts: ReadonlySet<string> = new Set(["text", "reasoning", "tool_call", "tool_use"]);
 
 function notRead(what: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${what} is not read: models here read text`, { remedy: "send text" });
+  return invalidInput(`${what} is not read: models here read text`, "send text");
 }
 
 /** Converts any kind of LangChain tool. */
@@ -80,7 +80,7 @@ export function toolChoiceFrom(choice: LangChainChoice): ToolChoice {
   const given = choice["function"] as { readonly name?: unknown } | undefined;
   const name = given?.name ?? choice["name"];
   if (typeof name === "string") return { name };
-  throw new InferyardError("INPUT_INVALID", 'tool_choice must be "auto", "any", "none" or the name of a tool');
+  throw invalidInput('tool_choice must be "auto", "any", "none" or the name of a tool');
 }
 
 /** An answer as a message. */

@@ -1,7 +1,7 @@
 /** Measures a model on each target that can run it, and records the figures for the policy "fastest". */
 import { createRuntime, type RuntimeConfig } from "../api/create-runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { type Figures, type Measurement, measuredMachine, recordMeasurements } from "../speed-records/index.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { kindOfFiles } from "./kinds/index.ts";
@@ -106,11 +106,9 @@ export function checkMeasuring(options: MeasuringOptions, minRounds: number): vo
   ] as const;
   for (const [name, value, min] of numbers) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= min)) continue;
-    throw new InferyardError("INPUT_INVALID", `${name} is ${value}`, { remedy: `give a whole number from ${min}` });
+    throw invalidInput(`${name} is ${value}`, `give a whole number from ${min}`);
   }
   const own = Object.entries(settings).find(([name, value]) => name === "backends" || typeof value === "function");
   if (own === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `settings has ${own[0]}, and the processes that measure cannot have it`, {
-    remedy: "leave it out",
-  });
+  throw invalidInput(`settings has ${own[0]}, and the processes that measure cannot have it`, "leave it out");
 }

@@ -1,7 +1,7 @@
 /** Searches for the settings with which a model runs fastest on one target of this machine. */
 import { createRuntime } from "../api/create-runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import { threadsFor } from "../devices/index.ts";
 import { refuseUnlisted } from "../runtime/options/option.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
@@ -108,14 +108,10 @@ function checkTuning(options: TuneOptions): void {
   for (const knob of only) refuseUnlisted("a setting of only", knob, knobs);
   const given = knobs.find((knob) => knob in settings);
   if (given !== undefined) {
-    throw new InferyardError("INPUT_INVALID", `tune tries values of ${given} itself`, {
-      remedy: "leave it out; only chooses which settings are tried",
-    });
+    throw invalidInput(`tune tries values of ${given} itself`, "leave it out; only chooses which settings are tried");
   }
   if (rounds === 1) {
-    throw new InferyardError("INPUT_INVALID", "one round does not tell a gain from chance", {
-      remedy: "give 2 rounds or more, or leave their number out",
-    });
+    throw invalidInput("one round does not tell a gain from chance", "give 2 rounds or more, or leave their number out");
   }
   checkMeasuring(options, 2);
 }
@@ -123,9 +119,10 @@ function checkTuning(options: TuneOptions): void {
 function refuseWithoutEffect(kind: MeasuredKind, only: readonly Knob[] | undefined, model: string): void {
   const other = only?.find((knob) => !kind.knobs.includes(knob));
   if (other === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${other} changes nothing for ${model}, a model of the kind ${kind.name}`, {
-    remedy: `choose among ${kind.knobs.join(", ")}`,
-  });
+  throw invalidInput(
+    `${other} changes nothing for ${model}, a model of the kind ${kind.name}`,
+    `choose among ${kind.knobs.join(", ")}`,
+  );
 }
 
 function describePoint({ threads, replicas, batchTokens }: Point): string {

@@ -1,6 +1,6 @@
 /** Verifies a model on each target: known answers, repeatability, and agreement with the other targets. */
 import type { Runtime } from "../api/runtime.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { ManifestKnownAnswer } from "../models/manifest.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { compareTargets } from "./compare-targets.ts";
@@ -42,9 +42,10 @@ export async function verifyModel(runtime: Runtime, options: VerifyOptions): Pro
   const { model, answers = [], onTarget, signal } = options;
   const { able, skipped, loading, manifest } = await getTargets(runtime, options);
   if (answers.length > 0 && kindOfFiles(manifest).name !== "embedding") {
-    throw new InferyardError("INPUT_INVALID", `known answers are vectors of texts, and ${model} is not an embedding model`, {
-      remedy: "leave them out: targets are compared with one another",
-    });
+    throw invalidInput(
+      `known answers are vectors of texts, and ${model} is not an embedding model`,
+      "leave them out: targets are compared with one another",
+    );
   }
   const failed = new Map<string, TargetReport<never>>();
   const tested = new Map<string, TestedTarget & { readonly milliseconds: number }>();

@@ -8,6 +8,17 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? above : ((sorted[middle - 1] ?? Number.NaN) + above) / 2;
 }
 
+/** Median milliseconds of `runs` runs, after one that is not timed, which makes the memory resident. */
+export async function timeRuns(runs: number, run: (index: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index <= runs; index += 1) {
+    const start = performance.now();
+    await run(index);
+    if (index > 0) times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
 /** Half of the range, relative to the median: how much one round may be off by chance. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values);

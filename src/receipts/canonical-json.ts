@@ -2,7 +2,7 @@
  * JSON in canonical form: the JSON Canonicalization Scheme (RFC 8785). Members are sorted by the UTF-16 code units of their names, there is no white space, and numbers
  * and strings are written as ECMAScript writes them.
  */
-import { InferyardError } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 
 /** The canonical form of a value. Throws INPUT_INVALID for values outside of JSON: NaN, infinities, undefined, functions, bigints, and lone surrogates. */
 export function canonicalJson(value: unknown): string {
@@ -27,5 +27,5 @@ function canonicalString(text: string): string {
 }
 
 function notJson(what: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${what} has no canonical form in JSON (RFC 8785)`);
+  return invalidInput(`${what} has no canonical form in JSON (RFC 8785)`);
 }

@@ -3,7 +3,7 @@ import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { type PromptTokens, requireRoom, type LanguageRunLimits, type TestedModel } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
-import { InferyardError, quoteOption } from "../contract/errors.ts";
+import { invalidInput, quoteOption, unsupportedModel } from "../contract/errors.ts";
 import { measuredMachine } from "../speed-records/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
@@ -49,13 +49,13 @@ const defaultTokens = 32;
 export async function createReceipt(runtime: Runtime, options: ReceiptOptions): Promise<Receipt> {
   refuseUnknown(options, optionNames, "createReceipt");
   const { model, variant, target, prompt = defaultPrompt, tokens = defaultTokens, privateKey, signal } = options;
-  if (!Number.isSafeInteger(tokens) || tokens < 1)
-    throw new InferyardError("INPUT_INVALID", `tokens is ${tokens}`, { remedy: "give a whole number above 0" });
+  if (!Number.isSafeInteger(tokens) || tokens < 1) throw invalidInput(`tokens is ${tokens}`, "give a whole number above 0");
   const manifest = await runtime.manifest(model, omitUndefined({ variant, signal }));
   if (usualKind(manifest) === "tensor") {
-    throw new InferyardError("INPUT_INVALID", `${model} is not a language model, and receipts record runs of language models`, {
-      remedy: "inferyard verify tests models of other kinds",
-    });
+    throw invalidInput(
+      `${model} is not a language model, and receipts record runs of language models`,
+      "inferyard verify tests models of other kinds",
+    );
   }
   const tokenFacts = await readTokenFacts(manifest);
   const machine = await machineFacts(runtime);
@@ -144,9 +144,7 @@ async function getFacts({ variants }: Manifest, { decision }: ModelHandle): Prom
   // A variant that is packed while loading is not in the manifest: its files are those of the variant that it is packed from.
   const source = languageVariants(variants).find((each) => each.name === decision.model.packedFrom);
   if (source === undefined || (name !== "int8" && name !== "int4"))
-    throw new InferyardError("MODEL_UNSUPPORTED", `the files of the variant ${name ?? "?"} are not known`, {
-      remedy: `name another ${quoteOption("variant")}`,
-    });
+    throw unsupportedModel(`the files of the variant ${name ?? "?"} are not known`, `name another ${quoteOption("variant")}`);
   return readModelFacts({ ...source, packing: { to: name, from: source.name, bytes: 0 } });
 }
 

@@ -1,6 +1,6 @@
 /** Ed25519 signatures of receipts (RFC 8032), over their canonical form (RFC 8785). Keys are PEM: PKCS #8 for private ones, SPKI for public ones. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../contract/errors.ts";
 import { toSha256 } from "../storage/sha256.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Receipt, ReceiptSignature } from "./receipt.ts";
@@ -46,9 +46,10 @@ export function signatureProblem(receipt: Receipt, signature: ReceiptSignature):
 export function keyIdOfPem(pem: string): string {
   // Node.js would derive the public key from a private one, which then lies where others verify.
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
-    throw new InferyardError("INPUT_INVALID", "this is a private key, and receipts are verified with the public one", {
-      remedy: "openssl pkey -in key.pem -pubout -out public.pem",
-    });
+    throw invalidInput(
+      "this is a private key, and receipts are verified with the public one",
+      "openssl pkey -in key.pem -pubout -out public.pem",
+    );
   }
   return getKeyId(readKey(() => createPublicKey(pem), "public"));
 }
@@ -74,11 +75,8 @@ function readKey(read: () => KeyObject, kind: "private" | "public"): KeyObject {
     });
   }
   if (key.asymmetricKeyType === "ed25519") return key;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `the ${kind} key is of type ${key.asymmetricKeyType ?? key.type}, and receipts are signed with Ed25519`,
-    {
-      remedy,
-    },
+    remedy,
   );
 }

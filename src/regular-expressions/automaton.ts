@@ -1,4 +1,5 @@
 /** Compiles a syntax tree to a nondeterministic finite automaton with prioritized choices (Thompson's construction). */
+import { getOrInsert } from "../contract/checked.ts";
 import { type CharacterSetNode, type RegexNode, type RepeatNode, isNullable } from "./syntax.ts";
 
 /** Default maximum number of states of one automaton. The cost of a transition is proportional to it. */
@@ -124,9 +125,7 @@ class Compiler {
 
   #getNumber(set: CharacterSetNode): number {
     const key = `${set.flag}${set.source}`;
-    const known = this.#setNumbers.get(key) ?? this.sets.push(set) - 1;
-    this.#setNumbers.set(key, known);
-    return known;
+    return getOrInsert(this.#setNumbers, key, () => this.sets.push(set) - 1);
   }
 
   #add(state: State): number {

@@ -11,7 +11,7 @@ import type {
   SequenceOptions,
 } from "../contract/backend.ts";
 import { at, omitUndefined } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../contract/errors.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
 import { SequenceTable } from "../contract/sequence-table.ts";
 import type { HeldLanguageModel } from "./residency/resident-model.ts";
@@ -113,20 +113,14 @@ export class HandleSequences implements HandleLanguageModel {
     const { model, id } = this.#sequences.get(sequence);
     const weights = await model.crossAttention?.(id, tokens, heads, options);
     if (weights !== undefined) return weights;
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
-      `${model.library.name} does not report the weights of the model's cross-attention`,
-    );
+    throw unsupportedModel(`${model.library.name} does not report the weights of the model's cross-attention`);
   }
 
   /** The bytes are the engine's, or the tokens where it saves no sequences. Throws MODEL_UNSUPPORTED there for a sequence whose encoder read features. */
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
     const { model, id, tokens, source, hasFeatures } = this.#sequences.get(sequence);
     if (hasFeatures && model.saveSequence === undefined)
-      throw new InferyardError(
-        "MODEL_UNSUPPORTED",
-        "a sequence whose encoder read features is not saved: its features are not kept",
-      );
+      throw unsupportedModel("a sequence whose encoder read features is not saved: its features are not kept");
     return (await model.saveSequence?.(id)) ?? new TextEncoder().encode(JSON.stringify({ ...savedHeader, tokens, source }));
   }
 
@@ -196,7 +190,5 @@ function parseSaved(bytes: Uint8Array): Omit<SequenceContent, "hasFeatures"> {
   } catch {
     // no JSON
   }
-  throw new InferyardError("INPUT_INVALID", "the bytes are of no saved sequence of this model", {
-    remedy: "restore what saveSequence returned",
-  });
+  throw invalidInput("the bytes are of no saved sequence of this model", "restore what saveSequence returned");
 }

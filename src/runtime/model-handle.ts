@@ -1,7 +1,7 @@
 /** A handle on a loaded model. */
 import type { KernelCount, LoadedModel } from "../contract/backend.ts";
 import { asLanguageModel, asTensorModel } from "../hosts/host.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { InferyardError, invalidInput } from "../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../hosts/host.ts";
 import type { ModelKind } from "../hosts/host-name.ts";
 import type { Manifest } from "../models/manifest.ts";
@@ -137,9 +137,7 @@ export class ModelHandle {
    */
   setKeepAlive(milliseconds: number): void {
     if (!(milliseconds >= 0)) {
-      throw new InferyardError("INPUT_INVALID", `a keep-alive of ${milliseconds} ms is not possible`, {
-        remedy: "give 0 or more milliseconds, or Infinity",
-      });
+      throw invalidInput(`a keep-alive of ${milliseconds} ms is not possible`, "give 0 or more milliseconds, or Infinity");
     }
     this.#held.lease.setKeepAlive(milliseconds);
   }
@@ -160,9 +158,10 @@ export class ModelHandle {
   #refuseUnknownReductions({ outputs = this.outputs.map(({ name }) => name), reductions = {} }: HostedRunOptions): void {
     const unknown = Object.keys(reductions).find((name) => !outputs.includes(name));
     if (unknown === undefined) return;
-    throw new InferyardError("INPUT_INVALID", `there is a reduction of "${unknown}", which is not among the requested outputs`, {
-      remedy: `the outputs are ${outputs.join(", ")}`,
-    });
+    throw invalidInput(
+      `there is a reduction of "${unknown}", which is not among the requested outputs`,
+      `the outputs are ${outputs.join(", ")}`,
+    );
   }
 
   get #resident(): ResidentModel {

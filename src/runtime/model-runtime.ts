@@ -2,7 +2,7 @@
 import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { InferyardError, invalidInput } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import type { Decision } from "./decision/decision.ts";
@@ -211,9 +211,7 @@ export class ModelRuntime {
   async reloadLibrary(path?: string, options: ReloadOptions = {}): Promise<ReloadReport> {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this runtime was disposed");
     if (path !== undefined && (typeof path !== "string" || path === "")) {
-      throw new InferyardError("INPUT_INVALID", "the path of a library must be a text that is not empty", {
-        remedy: "name a shared library",
-      });
+      throw invalidInput("the path of a library must be a text that is not empty", "name a shared library");
     }
     this.#reloader ??= this.#createReloader();
     return (await this.#reloader).reload(path, options);
@@ -327,7 +325,7 @@ export class ModelRuntime {
 
   #checkCall(reference: string, options: ModelOptions): void {
     if (typeof reference !== "string") {
-      throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+      throw invalidInput("a model reference must be a string", 'give "builtin" or a path');
     }
     refuseUnknown(options, modelOptionNames, "a load");
     checkLoadSettings(options);

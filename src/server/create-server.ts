@@ -23,7 +23,7 @@ import { getMaxTimeout, getModels } from "./program/models.ts";
 import { readKeys, readTls } from "./program/server-files.ts";
 import { getStoredNames } from "./program/stored-names.ts";
 import { startTracing } from "./program/tracing-sdk.ts";
-import { createTrimmer } from "./program/trim-heap.ts";
+import { createTrimmer } from "../composition/node/trim-heap.ts";
 
 /** What a server takes of the program that runs it. */
 export interface ServerContext {

@@ -4,7 +4,8 @@ import { Command } from "commander";
 import { settingsPage, withTables } from "../../scripts/generate/settings-tables.ts";
 import { addBulkLoadFlags, addPlacementFlags } from "../cli/session.ts";
 import { addServerFlags } from "../cli/server-flags.ts";
-import { optionTypes } from "../../scripts/generate/option-types.ts";
+import { optionTypes } from "../../scripts/generate/types/option-types.ts";
+import { schemaTypes } from "../../scripts/generate/types/schema-types.ts";
 import { serverSchema } from "./server-schema.ts";
 import { serverDefaults, serverOptions } from "./server-options.ts";
 import { xlaOptions } from "./xla-schema.ts";
@@ -17,7 +18,7 @@ describe("what is published of the settings", () => {
     expect(committed).toEqual(settingsJsonSchema());
   });
 
-  it.each(optionTypes())("%s has the types of the options: npm run schemas writes it", (file, text) =>
+  it.each([...optionTypes(), ...schemaTypes()])("%s is as npm run schemas writes it", (file, text) =>
     expect(readFileSync(file, "utf8")).toBe(text),
   );
 

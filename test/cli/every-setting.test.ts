@@ -40,6 +40,8 @@ interface Scene {
   readonly runtime: Runtime;
   /** The loads so far: target and options. */
   readonly loads: { readonly target: string; readonly options: LoadOptions }[];
+  /** Whether the runtime has the setting. */
+  readonly isSet: boolean;
 }
 
 type Backends = (loads: Scene["loads"]) => readonly Backend[];
@@ -113,12 +115,22 @@ const loadOutcome: Look = ({ runtime }) => codeOf(runtime.load(model));
 const plain: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(behaviors.plain, 0) } };
 const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
   codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
-/** How often the process of a model is replaced that has grown and is idle. */
-const restartsWhenIdle: Look = async ({ runtime }) => {
+/** Has the process of a model grow, and returns whether it is replaced. */
+async function hoard(runtime: Runtime): Promise<() => boolean> {
   await behave(await runtime.load(model), behaviors.hoard);
-  const count = (): number => runtime.memory().models[0]?.restarts ?? 0;
-  for (let wait = 0; wait < 50 && count() === 0; wait += 1) await sleep(100);
-  return count() > 0;
+  return () => (runtime.memory().models[0]?.restarts ?? 0) > 0;
+}
+/** Whether the process of a model that has grown and is idle is replaced; without the setting, by the time that another one is, which began later. */
+const restartsWhenIdle: Look = async ({ runtime, isSet }) => {
+  const isReplaced = await hoard(runtime);
+  const options = { host: "process", growthIdle: "1ms", maxProcessGrowth: 1, backends: [failing()] } as const;
+  const other = isSet ? undefined : await createRuntime(options);
+  try {
+    await vi.waitUntil(other === undefined ? isReplaced : await hoard(other), { timeout: 30_000 });
+    return isReplaced();
+  } finally {
+    await other?.dispose({ timeout: 0 });
+  }
 };
 const builtin: Backends = () => [native()];
 
@@ -382,11 +394,15 @@ const watched: Partial<Record<keyof RuntimeSettings, RuntimeSettings>> = {
   shareBatches: { onBatch: (batch) => batches.push(batch) },
 };
 
-async function seen({ look, both = {}, backends = scripted() }: Case<unknown>, own: RuntimeSettings): Promise<unknown> {
+async function seen(
+  { look, both = {}, backends = scripted() }: Case<unknown>,
+  own: RuntimeSettings,
+  isSet = false,
+): Promise<unknown> {
   const loads: Scene["loads"] = [];
   const runtime = await createRuntime({ ...both, ...own, backends: backends(loads) });
   try {
-    return await look({ runtime, loads });
+    return await look({ runtime, loads, isSet });
   } finally {
     await runtime.dispose({ timeout: 0 });
   }
@@ -400,7 +416,7 @@ describe("a setting of a runtime has an effect", () => {
   it.each(Object.entries(settings) as [keyof RuntimeSettings, Case<unknown>][])("%s", async (name, each) => {
     if (["constraintThreads", "unlistedMembers"].includes(name) && !hasSharedData) return; // need a language model
     const without = await seen(each, watched[name] ?? {});
-    const with_ = await seen(each, { ...watched[name], [name]: each.given });
+    const with_ = await seen(each, { ...watched[name], [name]: each.given }, true);
     expect(with_).not.toEqual(without);
   });
 });

@@ -1,7 +1,7 @@
 /** ONNX files as graphs of the engine. */
 import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
-import { type DataType, type TensorInfo, getDimension } from "../../contract/tensor.ts";
+import { type DataType, type TensorInfo, dataTypes, getDimension } from "../../contract/tensor.ts";
 import {
   TraceBudget,
   checkOperators,
@@ -14,24 +14,6 @@ import {
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
 import { type OpenGraph, traceLimits } from "./open-graph.ts";
 import type { OpenModelFiles } from "./open-model-files.ts";
-
-/** Data types that inputs and outputs may have. Narrower types occur inside of models only. */
-const publicTypes: ReadonlySet<string> = new Set<DataType>([
-  "float32",
-  "float64",
-  "float16",
-  "bfloat16",
-  "int8",
-  "int16",
-  "int32",
-  "int64",
-  "uint8",
-  "uint16",
-  "uint32",
-  "uint64",
-  "bool",
-  "string",
-]);
 
 /** Opens an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
 export async function openOnnxGraph(files: OpenModelFiles, file: ModelFiles, options: LoadOptions): Promise<OpenGraph> {
@@ -92,7 +74,7 @@ async function supplyExternalData(
 }
 
 function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
-  if (type.kind !== "tensor" || !publicTypes.has(type.dataType)) {
+  if (type.kind !== "tensor" || !dataTypes.has(type.dataType)) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `"${name}" is ${typeName(type)}, which is not a supported type of inputs and outputs`,

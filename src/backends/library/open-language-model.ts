@@ -10,7 +10,7 @@ import { usualSelfTestKind } from "../gguf/self-test-model.ts";
 import { SlottedLanguageModel } from "../gguf/slotted-language-model.ts";
 import { type SelfTestSubject, openSelfTestRecord } from "../gguf/self-test-record.ts";
 import { proveEngine, runSelfTest } from "../gguf/self-test.ts";
-import { median } from "../../platform/statistics.ts";
+import { timeRuns } from "../../platform/statistics.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
@@ -269,19 +269,13 @@ async function timeTokens(
 ): Promise<number> {
   functions.setThreads(context.address, threads);
   const slot = (await context.reserve(undefined, timedTokens + 1)) ?? 0;
-  const times: number[] = [];
   try {
-    for (let position = 0; position <= timedTokens; position += 1) {
-      const start = performance.now();
-      const outcome = await functions.decode(
-        context.address,
-        batch.write([{ token: position, position, slot, wantsLogits: true }]),
-      );
+    return await timeRuns(timedTokens, async (position) => {
+      const tokens = batch.write([{ token: position, position, slot, wantsLogits: true }]);
+      const outcome = await functions.decode(context.address, tokens);
       if (outcome !== 0) throw new InferyardError("LOAD_FAILED", `llama_decode returned ${outcome} for a token`);
-      if (position > 0) times.push(performance.now() - start); // the first one makes the memory resident
-    }
+    });
   } finally {
     context.give(slot);
   }
-  return median(times);
 }

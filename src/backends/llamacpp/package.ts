@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Library, LibraryFileDigest, Requirement } from "../../contract/backend.ts";
-import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { type Requirement, unusablePackage } from "../../contract/availability.ts";
+import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
+import { getOrInsert, omitUndefined } from "../../contract/checked.ts";
+import { getMessage } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
 import { readNativeFiles } from "./native-files.ts";
 
@@ -23,10 +24,7 @@ export function installedVersion(): string | undefined {
   try {
     return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `node-llama-cpp is installed but damaged: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
+    throw unusablePackage(requirement, `is installed but damaged: ${getMessage(error)}`, error);
   }
 }
 
@@ -126,11 +124,8 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   } catch (error) {
     const name = gpu === false ? "the CPU" : gpu;
     const cause = [error instanceof Error ? error.constructor.name : "", getMessage(error), ...errors].filter(Boolean);
-    throw new InferyardError(
-      "BACKEND_UNAVAILABLE",
-      `node-llama-cpp has no build of llama.cpp for ${name} that loads here: ${[...new Set(cause)].join(": ")}`,
-      { cause: error, remedy: requirement.install },
-    );
+    const problem = `has no build of llama.cpp for ${name} that loads here: ${[...new Set(cause)].join(": ")}`;
+    throw unusablePackage(requirement, problem, error);
   }
 }
 
@@ -152,8 +147,7 @@ export class LlamaBuilds {
 
   /** Throws as `openLlama` does; a build that failed is tried again. */
   async get(gpu: LlamaGpu): Promise<OpenLlama> {
-    const opened = this.#opened.get(gpu) ?? openLlama(gpu);
-    this.#opened.set(gpu, opened);
+    const opened = getOrInsert(this.#opened, gpu, () => openLlama(gpu));
     try {
       return await opened;
     } catch (error) {

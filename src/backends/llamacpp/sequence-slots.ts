@@ -49,7 +49,8 @@ const minTokens = 512;
 const groupSize = 4;
 const maxGroupPart = 0.25;
 
-const singlePrecision = {
+/** Settings of contexts whose caches and attention are in single precision instead of half precision. */
+export const singlePrecision = {
   flashAttention: false,
   experimentalKvCacheKeyType: "F32",
   experimentalKvCacheValueType: "F32",

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Requirement } from "../../contract/backend.ts";
+import { type Requirement, unusablePackage } from "../../contract/availability.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { getMessage } from "../../contract/errors.ts";
 import { type Provider, providers } from "./providers.ts";
 import { findCutOffLibrary } from "../../platform/node/whole-library.ts";
 
@@ -34,10 +34,7 @@ export function findPackage(platform: string, architecture: string): InstalledPa
     return { version, binaries: findBinaries(dirname(manifest), platform, architecture) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
+    throw unusablePackage(requirement, `is installed but damaged: ${getMessage(error)}`, error);
   }
 }
 
@@ -66,19 +63,12 @@ export function hasProvider(platform: string, architecture: string, deviceType: 
 export async function importLibrary(logLevel: "fatal" | "warning"): Promise<OnnxRuntime> {
   const { binaries } = findPackage(process.platform, process.arch) ?? {};
   const cutOff = binaries === undefined ? undefined : findCutOffLibrary(binaries);
-  if (cutOff !== undefined) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${cutOff}`, {
-      remedy: requirement.install,
-    });
-  }
+  if (cutOff !== undefined) throw unusablePackage(requirement, `is installed but damaged: ${cutOff}`);
   try {
     const module = (await import("onnxruntime-node")) as OnnxRuntime;
     module.env.logLevel = logLevel;
     return module;
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node could not be loaded: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
+    throw unusablePackage(requirement, `could not be loaded: ${getMessage(error)}`, error);
   }
 }

@@ -1,5 +1,5 @@
 /** The execution providers of onnxruntime-node: their platforms, requirements and session options. */
-import { memorySessionOptions } from "../onnxruntime/memory.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Device, LoadSettings, MachineFacts, Precision } from "../../contract/backend.ts";
 
 /** An execution provider. */
@@ -129,7 +129,7 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     graphOptimizationLevel: level,
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
-    ...memorySessionOptions(settings),
+    ...omitUndefined({ enableMemPattern: settings.memoryPattern, enableCpuMemArena: settings.memoryArena }),
     // Otherwise nodes that the provider cannot run would silently run on the CPU.
     ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };

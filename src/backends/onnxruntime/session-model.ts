@@ -8,6 +8,7 @@ import {
   type TensorMap,
   checkInputs,
   checkOutputs,
+  dataTypes,
   getDimension,
 } from "../../contract/tensor.ts";
 import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts";
@@ -134,28 +135,12 @@ export class SessionModel implements TensorModel {
   }
 }
 
-const dataTypes: ReadonlySet<string> = new Set<DataType>([
-  "float32",
-  "float64",
-  "float16",
-  "int8",
-  "int16",
-  "int32",
-  "int64",
-  "uint8",
-  "uint16",
-  "uint32",
-  "uint64",
-  "bool",
-  "string",
-]);
-
 /**
  * Converts a description. Throws MODEL_UNSUPPORTED for types that the contract cannot represent; onnxruntime-node would abort
  * the process for 4-bit outputs.
  */
 function describeValue(value: ValueMetadata, role: string): TensorInfo {
-  if (!value.isTensor || value.type === undefined || !dataTypes.has(value.type)) {
+  if (!value.isTensor || value.type === undefined || value.type === "bfloat16" || !dataTypes.has(value.type)) {
     const kind = value.isTensor ? (value.type ?? "of unknown type") : "a sequence or a map";
     throw new InferyardError(
       "MODEL_UNSUPPORTED",

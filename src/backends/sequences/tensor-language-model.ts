@@ -19,7 +19,7 @@ import type {
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
 import { programsOfModels } from "../../contract/shapes/program-counts.ts";
-import { at, omitUndefined, required } from "../../contract/checked.ts";
+import { addToList, at, omitUndefined, required } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
@@ -390,11 +390,6 @@ function chunks<Item>(items: readonly Item[], size: number): readonly (readonly 
 /** The items in groups of equal keys, in the order in which the keys occur. */
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): readonly (readonly Item[])[] {
   const groups = new Map<unknown, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
+  for (const item of items) addToList(groups, keyOf(item), item);
   return [...groups.values()];
 }

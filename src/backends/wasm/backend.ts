@@ -1,4 +1,5 @@
 import { omitUndefined } from "../../contract/checked.ts";
+import { unusablePackage } from "../../contract/availability.ts";
 import type {
   Availability,
   Backend,
@@ -14,9 +15,10 @@ import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
+import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
-import type { WasmOptions } from "./engine-options.ts";
-import { computationNotes, graphSource, importLibrary, installedVersion, requirement } from "./package.ts";
+import { type WasmOptions, requirement } from "./engine-options.ts";
+import { computationNotes, graphSource, importLibrary, installedVersion } from "./package.ts";
 
 const tinyGraphOptions = { executionProviders: ["wasm"] };
 const cpu: Device = { type: "cpu", index: 0 };
@@ -72,10 +74,22 @@ async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availa
 
 async function tinyGraphFailure(engine: WasmOptions): Promise<string | undefined> {
   try {
-    await runTinyGraph(await importLibrary({ ...engine, threads: 1 }), tinyGraphOptions);
+    await runTinyGraph(await openLibrary(1, engine), tinyGraphOptions);
     return undefined;
   } catch (error) {
     return getMessage(error);
+  }
+}
+
+/** Loads the library and sets its options, which the first session reads. Throws BACKEND_UNAVAILABLE. */
+async function openLibrary(threads: number, { assets }: WasmOptions): Promise<OnnxRuntime> {
+  try {
+    const runtime = await importLibrary(threads);
+    runtime.env.logLevel = "fatal";
+    if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
+    return runtime;
+  } catch (error) {
+    throw unusablePackage(requirement, `could not be loaded: ${getMessage(error)}`, error);
   }
 }
 
@@ -83,8 +97,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions & Wa
   throwIfAborted(options.signal);
   if (device.type !== "cpu") throw new InferyardError("BACKEND_UNAVAILABLE", `wasm runs on cpu, not on ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `wasm does not run ${model.format}`);
-  const { threads = 1, assets } = options;
-  const runtime = await importLibrary({ threads, ...omitUndefined({ assets }) });
+  const runtime = await openLibrary(options.threads ?? 1, options);
   const version = runtime.env.versions["web"] ?? "unknown";
   try {
     await runTinyGraph(runtime, tinyGraphOptions);

@@ -1,4 +1,13 @@
-/** Types shared by the backend and its two builds of onnxruntime-web, for Node.js and for browsers. */
+/** What the backend and its two builds of onnxruntime-web, for Node.js and for browsers, share. */
+import type { Requirement } from "../../contract/availability.ts";
+
+/** The package that the backend `wasm` needs, with its version range and the command that installs it. */
+export const requirement: Requirement = {
+  kind: "package",
+  name: "onnxruntime-web",
+  range: ">=1.24 <2",
+  install: "npm install onnxruntime-web",
+};
 
 /** Options of the backend `wasm`. */
 export interface WasmOptions {
@@ -7,11 +16,6 @@ export interface WasmOptions {
    * in a browser the folder of the bundle.
    */
   readonly assets?: string;
-}
-
-/** Options with which the engine is started. */
-export interface EngineOptions extends WasmOptions {
-  readonly threads: number;
 }
 
 /** Source of a session. */

@@ -2,20 +2,12 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import type { Requirement } from "../../contract/backend.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { unusablePackage } from "../../contract/availability.ts";
+import { getMessage } from "../../contract/errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { getExternalFiles } from "../../formats/onnx/external-files.ts";
-import type { EngineOptions, WasmGraphSource } from "./engine-options.ts";
-
-/** The package that the backend `wasm` needs, with its version range and the command that installs it. */
-export const requirement: Requirement = {
-  kind: "package",
-  name: "onnxruntime-web",
-  range: ">=1.24 <2",
-  install: "npm install onnxruntime-web",
-};
+import { type WasmGraphSource, requirement } from "./engine-options.ts";
 
 /**
  * Version of the installed package; undefined if it is not installed. Its exports hide package.json, so it is located through
@@ -27,27 +19,15 @@ export async function installedVersion(): Promise<string | undefined> {
     return (JSON.parse(readFileSync(join(dirname(entry), "..", "package.json"), "utf8")) as { version: string }).version;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web is installed but damaged: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
+    throw unusablePackage(requirement, `is installed but damaged: ${getMessage(error)}`, error);
   }
 }
 
-/** Loads the library and sets its options, which the first session reads. */
-export async function importLibrary({ threads, assets }: EngineOptions): Promise<OnnxRuntime> {
-  try {
-    const runtime = (await import("onnxruntime-web")) as OnnxRuntime;
-    runtime.env.logLevel = "fatal";
-    runtime.env.wasm.numThreads = threads;
-    if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
-    return runtime;
-  } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
-  }
+/** Loads the library and sets its number of threads, which the first session reads. */
+export async function importLibrary(threads: number): Promise<OnnxRuntime> {
+  const runtime = (await import("onnxruntime-web")) as OnnxRuntime;
+  runtime.env.wasm.numThreads = threads;
+  return runtime;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type AcceleratorName, accelerators } from "../../backends/xla/plugins/accelerators.ts";
 import { installedPlugins } from "../../backends/xla/plugins/installed-plugins.ts";
 import { type InstallReport, installPlugin, removePlugins } from "../../backends/xla/plugins/install-plugin.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { readHubConfig } from "../../models/hub/hub-config.ts";
 import { formatTable } from "../output/table.ts";
 import { formatBytes } from "../output/units.ts";
@@ -92,7 +92,7 @@ function checkBackend(action: string, backend: string | undefined): void {
     backend === undefined
       ? `${action} requires the name of a backend`
       : `nothing of the backend ${backend} is installed by this command`;
-  throw new InferyardError("INPUT_INVALID", message, { remedy: `inferyard backends ${action} ${installable.join("|")}` });
+  throw invalidInput(message, `inferyard backends ${action} ${installable.join("|")}`);
 }
 
 function getAccelerator({ accelerator }: PluginFlags): AcceleratorName | undefined {

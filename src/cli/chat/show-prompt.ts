@@ -1,6 +1,6 @@
 /** Shows the prompt that a conversation makes, without running a model. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
@@ -40,12 +40,10 @@ export async function showPrompt({ model, state, flags }: ShownPrompt, terminal:
   const { messages, template, date, json } = flags;
   const file = messages === undefined ? undefined : await readConversationFile(messages);
   if (file === undefined && state.messages.every(({ role }) => role !== "user")) {
-    throw new InferyardError("INPUT_INVALID", "there is no conversation", { remedy: "give a message, or --messages FILE" });
+    throw invalidInput("there is no conversation", "give a message, or --messages FILE");
   }
   if (file !== undefined && state.messages.length > 0) {
-    throw new InferyardError("INPUT_INVALID", "--messages is given with a message or --system", {
-      remedy: "leave one of them out",
-    });
+    throw invalidInput("--messages is given with a message or --system", "leave one of them out");
   }
   const source = template === undefined ? undefined : await readGivenText(template, "give a file with a chat template (Jinja)");
   const now = date === undefined ? undefined : parseDate(date);
@@ -86,12 +84,10 @@ async function promptOfModel(
 /** The text that a template makes of the file, whose messages it is given as they are. */
 function renderAlone({ source, file, now }: PromptParts, { tools, templateVariables = {} }: ChatOptions): Prompt {
   if (source === undefined) {
-    throw new InferyardError("INPUT_INVALID", "neither a model nor a template was named", {
-      remedy: "give --model or --template",
-    });
+    throw invalidInput("neither a model nor a template was named", "give --model or --template");
   }
   if (file === undefined) {
-    throw new InferyardError("INPUT_INVALID", "a template without a model reads a file", { remedy: "give --messages FILE" });
+    throw invalidInput("a template without a model reads a file", "give --messages FILE");
   }
   const given = Object.entries(templateVariables).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   // Of equal names the last one counts.
@@ -105,9 +101,7 @@ function renderAlone({ source, file, now }: PromptParts, { tools, templateVariab
 function parseDate(text: string): Date {
   const date = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text);
   if (Number.isNaN(date.getTime()) || !/^\d{4}-/.test(text)) {
-    throw new InferyardError("INPUT_INVALID", `--date is "${text}", which is no date`, {
-      remedy: "write it as 2026-11-26T12:00",
-    });
+    throw invalidInput(`--date is "${text}", which is no date`, "write it as 2026-11-26T12:00");
   }
   return date;
 }

@@ -1,5 +1,5 @@
 /** Runs a loaded model once for each shape, so that its backend compiles the programs and keeps them on disk. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { DecodeStep, SequenceId, SequenceOptions } from "../../contract/backend.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { cacheCapacities, coarseSizes } from "../../engine/index.ts";
@@ -47,7 +47,7 @@ export function plannedRuns(handle: ModelHandle, request: CompileRequest): reado
 function tensorRuns(handle: ModelHandle, { shapes, context, sequences, signal }: CompileRequest): readonly PlannedRun[] {
   if (context !== undefined || sequences !== undefined) {
     const flag = context === undefined ? "--sequences" : "--context";
-    throw refusal(`${flag} is for language models, and this model decodes no tokens`, "use --shapes");
+    throw invalidInput(`${flag} is for language models, and this model decodes no tokens`, "use --shapes");
   }
   const config = handle.manifest.variants[0]?.config ?? {};
   const inputsFor = ({ batch, sequence = 1 }: CompiledShape): TensorMap =>
@@ -55,13 +55,13 @@ function tensorRuns(handle: ModelHandle, { shapes, context, sequences, signal }:
   const shapesFor = (shape: CompiledShape): string => String(Object.values(inputsFor(shape)).map((tensor) => tensor.shape));
   const hasLength = shapesFor({ batch: 1, sequence: 1 }) !== shapesFor({ batch: 1, sequence: 2 });
   const isFixed = !hasLength && shapesFor({ batch: 1 }) === shapesFor({ batch: 2 });
-  if (isFixed && shapes !== undefined) throw refusal("the inputs of this model have one shape", "leave --shapes out");
+  if (isFixed && shapes !== undefined) throw invalidInput("the inputs of this model have one shape", "leave --shapes out");
   if (hasLength && shapes === undefined && !handle.inputs.some(({ dataType }) => dataType.startsWith("int")))
-    throw refusal("this model has no usual shapes", "name them: --shapes 1x16000 is a row of 16000 elements");
+    throw invalidInput("this model has no usual shapes", "name them: --shapes 1x16000 is a row of 16000 elements");
   const chosen = shapes ?? (hasLength ? textShapes : [{ batch: 1 }]);
   const given = chosen.find(({ sequence }) => (sequence === undefined) === hasLength);
   if (given !== undefined)
-    throw refusal(
+    throw invalidInput(
       hasLength
         ? `the shape ${given.batch} has no length, and the inputs of this model have one`
         : `the shape ${getName(given)} has a length, and the inputs of this model have none`,
@@ -84,14 +84,15 @@ function decodingRuns(
   { shapes, context, sequences = 1, signal }: CompileRequest,
 ): readonly PlannedRun[] {
   if (shapes !== undefined)
-    throw refusal("--shapes is for models that take whole texts, and this one decodes tokens", "use --context");
+    throw invalidInput("--shapes is for models that take whole texts, and this one decodes tokens", "use --context");
   if (decision.model.format === "onnx" && language.limits.hasEncoder) {
     const reason =
       "an ONNX model with an encoder passes caches that grow with each token, so that XLA compiles a program for each length";
-    throw new InferyardError("MODEL_UNSUPPORTED", reason, { remedy: "use the safetensors of the model, if it has them" });
+    throw unsupportedModel(reason, "use the safetensors of the model, if it has them");
   }
   const limit = language.limits.contextLength ?? Number.POSITIVE_INFINITY;
-  if (context !== undefined && context > limit) throw refusal(`the context of this model has ${limit} tokens`, "ask for fewer");
+  if (context !== undefined && context > limit)
+    throw invalidInput(`the context of this model has ${limit} tokens`, "ask for fewer");
   const maxTokens = Math.min(context ?? defaultContext, limit);
   const capacities = cacheCapacities(maxTokens, coarseSizes).map((capacity) => Math.min(capacity, limit));
   return capacities.map((capacity, index) => ({
@@ -150,8 +151,4 @@ function tokens(count: number): readonly number[] {
 
 function getName({ batch, sequence }: CompiledShape): string {
   return sequence === undefined ? String(batch) : `${batch}x${sequence}`;
-}
-
-function refusal(message: string, remedy: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy });
 }

@@ -1,6 +1,6 @@
 /** The compiled programs on disk, as `inferyard compile --list` and `--remove` show them. */
 import { basename, dirname, resolve, sep } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type ListedProgram, ProgramFolder } from "../../backends/xla/program-cache/program-folder.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatTable, printable } from "../output/table.ts";
@@ -62,12 +62,9 @@ export async function removePrograms(
   const isOf = modelTest(resolve(directory, what), await manifestOf(what));
   const byModel = programs.filter(({ description }) => description !== undefined && isOf(description.model));
   if (byModel.length > 0) return removed(folder, byModel);
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `no compiled program has a key that begins with "${what}" or was compiled for that model`,
-    {
-      remedy: "inferyard compile --list shows them",
-    },
+    "inferyard compile --list shows them",
   );
 }
 

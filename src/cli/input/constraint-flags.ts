@@ -1,6 +1,6 @@
 /** Flags that say what a generated text must be. */
 import type { Command } from "commander";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { parseJson } from "../../formats/json/exact-json.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
 import { parseGivenJson, readGivenText } from "./given-file.ts";
@@ -35,9 +35,7 @@ export async function readConstraint({
 }: ConstraintFlags): Promise<{ readonly constraint?: TextConstraint }> {
   const given = Object.entries({ schema, regex, choice: choices, grammar }).filter(([, value]) => value !== undefined);
   if (given.length > 1) {
-    throw new InferyardError("INPUT_INVALID", `${given.map(([name]) => `--${name}`).join(" and ")} say what the text must be`, {
-      remedy: "give one of them",
-    });
+    throw invalidInput(`${given.map(([name]) => `--${name}`).join(" and ")} say what the text must be`, "give one of them");
   }
   if (schema !== undefined) return { constraint: { type: "schema", schema: await readSchema(schema) } };
   if (regex !== undefined) return { constraint: { type: "regex", pattern: regex } };

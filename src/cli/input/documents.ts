@@ -1,7 +1,7 @@
 /** Documents of a command: whole files, texts or stdin, unchanged, including line endings and byte order marks. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
 import { readGivenFile } from "./given-file.ts";
@@ -24,18 +24,14 @@ export interface DocumentSource {
 /** Reads all documents in order. Stdin is read if nothing else is given and it is not a terminal. Throws INPUT_INVALID. */
 export async function readDocuments({ args, input }: DocumentSource, terminal: Terminal): Promise<DocumentInput[]> {
   if (args.length > 0 && input !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "documents were given both as arguments and with --input", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput("documents were given both as arguments and with --input", "leave one of the two out");
   }
   if (input !== undefined && /\.(jsonl|ndjson)$/.test(input)) {
     return (await readTexts({ texts: [], input }, terminal)).map((text) => ({ text }));
   }
   const given = input === undefined ? args : [input];
   if (given.length === 0 && terminal.stdin.isTTY === true) {
-    throw new InferyardError("INPUT_INVALID", "there is no document", {
-      remedy: "inferyard chunk FILE, or pipe a document in",
-    });
+    throw invalidInput("there is no document", "inferyard chunk FILE, or pipe a document in");
   }
   const documents: DocumentInput[] = [];
   for (const argument of given.length === 0 ? ["-"] : given) {

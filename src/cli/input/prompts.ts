@@ -1,5 +1,5 @@
 /** Prompts of a command: from arguments, a file, or the whole of stdin as one. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { type TextSource, readTexts } from "./texts.ts";
 
@@ -7,9 +7,7 @@ import { type TextSource, readTexts } from "./texts.ts";
 export async function readPrompts(source: TextSource, terminal: Terminal): Promise<string[]> {
   if (source.texts.length > 0 || source.input !== undefined) return readTexts(source, terminal);
   if (terminal.stdin.isTTY === true) {
-    throw new InferyardError("INPUT_INVALID", "there is no text", {
-      remedy: "give one as argument, --input FILE, or pipe it in",
-    });
+    throw invalidInput("there is no text", "give one as argument, --input FILE, or pipe it in");
   }
   const parts: Uint8Array[] = [];
   for await (const part of terminal.stdin) parts.push(typeof part === "string" ? new TextEncoder().encode(part) : part);

@@ -1,7 +1,7 @@
 /** Texts of a command: from arguments, a file or stdin. */
 import { parseGivenJson } from "./given-file.ts";
 import { createReadStream } from "node:fs";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../contract/errors.ts";
 import { getLines } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -15,16 +15,12 @@ export interface TextSource {
 /** Reads all texts in order. Stdin is read if nothing else is given and it is not a terminal. Throws INPUT_INVALID. */
 export async function readTexts({ texts, input }: TextSource, terminal: Terminal): Promise<string[]> {
   if (texts.length > 0 && input !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "texts were given both as arguments and with --input", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput("texts were given both as arguments and with --input", "leave one of the two out");
   }
   if (texts.length > 0) return [...texts];
   if (input !== undefined && input !== "-") return readFileLines(input);
   if (input === "-" || terminal.stdin.isTTY !== true) return readLines(terminal.stdin, "text", "stdin");
-  throw new InferyardError("INPUT_INVALID", "there is no text", {
-    remedy: 'inferyard embed "a text", or --input FILE, or pipe lines in',
-  });
+  throw invalidInput("there is no text", 'inferyard embed "a text", or --input FILE, or pipe lines in');
 }
 
 async function readFileLines(path: string): Promise<string[]> {
@@ -52,5 +48,5 @@ function toText(line: string, place: string): string {
   const value = parseGivenJson(line, place);
   const text = typeof value === "object" && value !== null && "text" in value ? value.text : value;
   if (typeof text === "string") return text;
-  throw new InferyardError("INPUT_INVALID", `${place} is neither a string nor an object with a string "text"`);
+  throw invalidInput(`${place} is neither a string nor an object with a string "text"`);
 }

@@ -1,6 +1,6 @@
 /** `inspect --graph` and `inspect --stablehlo`: the graph of an .onnx file as text. Nothing is loaded or run. */
 import { readFile } from "node:fs/promises";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
 /** Text forms of a graph: "graph", the native engine's intermediate representation after all passes, and "stablehlo", a StableHLO program. */
@@ -15,17 +15,19 @@ export async function graphText(
 ): Promise<string> {
   const [file] = files;
   if (file?.format !== "onnx" || files.length !== 1) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --${form} prints the graph of one`, {
-      remedy: "give the path of an .onnx file",
-    });
+    throw unsupportedModel(
+      `${reference} is no single .onnx file, and --${form} prints the graph of one`,
+      "give the path of an .onnx file",
+    );
   }
   const wanted = new Map(shapes.map(getShape));
   const { optimizedGraphText, readOnnxModel, stableHloText } = await import("../../engine/index.ts"); // large, and seldom asked for
   const { model, external } = readOnnxModel(await readFile(path), reference);
   if (external.length > 0) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} keeps weights in other files, which --${form} does not read`, {
-      remedy: `leave --${form} out; "inferyard run" loads such models`,
-    });
+    throw unsupportedModel(
+      `${reference} keeps weights in other files, which --${form} does not read`,
+      `leave --${form} out; "inferyard run" loads such models`,
+    );
   }
   return form === "graph" ? optimizedGraphText(model, wanted) : stableHloText(model, wanted);
 }
@@ -35,7 +37,5 @@ function getShape(flag: string): readonly [string, readonly number[]] {
   const sizes = flag.slice(end + 1);
   if (end > 0 && /^(\d{1,9}(,\d{1,9})*)?$/.test(sizes))
     return [flag.slice(0, end), sizes === "" ? [] : sizes.split(",").map(Number)];
-  throw new InferyardError("INPUT_INVALID", `--shape ${flag} is no input with its dimensions`, {
-    remedy: "write --shape name=1,16",
-  });
+  throw invalidInput(`--shape ${flag} is no input with its dimensions`, "write --shape name=1,16");
 }

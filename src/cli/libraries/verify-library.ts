@@ -1,6 +1,6 @@
 /** `inferyard libraries verify`: holds a library to its contract, and prints the steps. */
 import { resolve } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../../libraries/analysis/index.ts";
 import type { ContractName } from "../../libraries/contracts/index.ts";
 import {
@@ -58,9 +58,10 @@ export async function verifyLibrary(
 }
 
 function usage(asked: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `there is no command "inferyard ${asked}"`, {
-    remedy: "inferyard libraries verify PATH [--contract NAME], or inferyard libraries",
-  });
+  return invalidInput(
+    `there is no command "inferyard ${asked}"`,
+    "inferyard libraries verify PATH [--contract NAME], or inferyard libraries",
+  );
 }
 
 async function getContract(
@@ -71,12 +72,11 @@ async function getContract(
   const { contract, classes } = await analyzeLibrary(file, { displayName, environment });
   if (contract !== undefined) return contract.name;
   const [first] = classes;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     first === undefined
       ? `${displayName} is none of the libraries that a contract is written for`
       : `no contract is written for ${first.title}, which ${displayName} is`,
-    { remedy: "name one by --contract: llama, ggml, onnxruntime, pjrt, bitnet" },
+    "name one by --contract: llama, ggml, onnxruntime, pjrt, bitnet",
   );
 }
 

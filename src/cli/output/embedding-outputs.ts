@@ -4,8 +4,8 @@ import { embedOptions } from "../../tasks/embedding/embed-options.ts";
 import { type EmbedOutputsOptions, checkEmbeddingOutputs } from "../../tasks/embedding/output-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
 import { type GlobalFlags, type CommandSession, withNotice } from "../session.ts";
-import { configured, noteTruncated } from "../task-command.ts";
-import { type Terminal, writeAll, writeLine } from "../terminal.ts";
+import { configured, printResult } from "../task-command.ts";
+import type { Terminal } from "../terminal.ts";
 import { formatTable, printable } from "./table.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
@@ -32,14 +32,12 @@ export async function embedInForms(
     signal: terminal.signal,
   };
   const result = await withNotice(terminal, notice(`loading and running ${model}`), runtime.embed(texts, request));
-  await writeAll(terminal.stdout, `${flags.json === true ? toJson(result) : describe(result, texts)}\n`);
-  if (flags.quiet === true) return;
-  noteTruncated(result.truncated, 0, terminal);
-  if (flags.json !== true)
-    writeLine(
-      terminal.stderr,
-      `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all numbers`,
-    );
+  await printResult(flags, terminal, {
+    json: () => toJson(result),
+    text: () => describe(result, texts),
+    summary: `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all numbers`,
+    truncated: result.truncated,
+  });
 }
 
 const numbers = (values: Float32Array): number[] => Array.from(values, shortFloat);

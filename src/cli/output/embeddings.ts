@@ -1,7 +1,7 @@
 /** Output of embeddings. */
 import type { EmbedResult, QuantizedEmbedResult } from "../../api/task-requests.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import { type NpyVector, writeNpy } from "../tensors/write-npy.ts";
+import { invalidInput } from "../../contract/errors.ts";
+import { type NpyVector, getVectorType, writeNpy } from "../tensors/write-npy.ts";
 import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { plural, shortFloat } from "./units.ts";
@@ -36,12 +36,16 @@ export function embeddingLine(result: EmbeddingResult, text: string, index: numb
 export async function writeMatrix(path: string, result: EmbeddingResult, terminal: Terminal): Promise<void> {
   const { embeddings, dimensions, pooling } = result;
   if (pooling === "none")
-    throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and pooling none gives one per token", {
-      remedy: "choose another --pooling, or --json",
-    });
+    throw invalidInput(
+      "--npy needs one vector per text, and pooling none gives one per token",
+      "choose another --pooling, or --json",
+    );
   const columns = embeddings[0]?.length ?? dimensions;
   await writeNpy(path, embeddings, columns);
-  writeLine(terminal.stderr, `${headline(result)}   ${embeddings.length} x ${columns} ${getKind(embeddings[0])} in ${path}`);
+  writeLine(
+    terminal.stderr,
+    `${headline(result)}   ${embeddings.length} x ${columns} ${getVectorType(embeddings[0])} in ${path}`,
+  );
   if (quantizedPart(result).scales !== undefined) writeLine(terminal.stderr, "the file has no scales; --json does");
 }
 
@@ -79,11 +83,6 @@ function listed({ pooling, dimensions }: EmbeddingResult, vector: NpyVector | un
   return Array.from({ length: all.length / Math.max(dimensions, 1) }, (_token, index) =>
     all.slice(index * dimensions, (index + 1) * dimensions),
   );
-}
-
-function getKind(vector: NpyVector | undefined): string {
-  if (vector instanceof Int8Array) return "int8";
-  return vector instanceof Uint8Array ? "uint8" : "float32";
 }
 
 function headline(result: EmbeddingResult): string {

@@ -6,8 +6,8 @@ import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-op
 import { optionsFromFlags } from "../option-flags.ts";
 import { type GlobalFlags, type CommandSession, withNotice } from "../session.ts";
 import { formatTable, printable } from "./table.ts";
-import { type Terminal, writeAll, writeLine } from "../terminal.ts";
-import { configured, noteTruncated } from "../task-command.ts";
+import type { Terminal } from "../terminal.ts";
+import { configured, printResult } from "../task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
 type TokenOf = (id: number) => string;
@@ -29,14 +29,12 @@ export async function embedSparsely(
     return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.idToToken(id) ?? String(id) };
   });
   const { result, tokenOf } = await withNotice(terminal, notice(`loading and running ${model}`), work);
-  await writeAll(terminal.stdout, `${flags.json === true ? toJson(result, tokenOf) : describe(result, texts, tokenOf)}\n`);
-  if (flags.quiet === true) return;
-  noteTruncated(result.truncated, 0, terminal);
-  if (flags.json !== true)
-    writeLine(
-      terminal.stderr,
-      `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all weights`,
-    );
+  await printResult(flags, terminal, {
+    json: () => toJson(result, tokenOf),
+    text: () => describe(result, texts, tokenOf),
+    summary: `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all weights`,
+    truncated: result.truncated,
+  });
 }
 
 function toJson({ model, target, embeddings, decision }: EmbedSparseResult, tokenOf: TokenOf): string {

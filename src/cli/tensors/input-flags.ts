@@ -1,5 +1,5 @@
 /** `--input name=value`: the input tensors of a run. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
@@ -15,10 +15,9 @@ export async function readInputs(flags: readonly string[]): Promise<ReadonlyMap<
   const inputs = new Map<string, GivenInput>();
   for (const flag of flags) {
     const end = flag.indexOf("=");
-    if (end < 1) throw new InferyardError("INPUT_INVALID", `--input ${flag} names no input`, { remedy: `write ${forms}` });
+    if (end < 1) throw invalidInput(`--input ${flag} names no input`, `write ${forms}`);
     const name = flag.slice(0, end);
-    if (inputs.has(name))
-      throw new InferyardError("INPUT_INVALID", `input "${name}" was given twice`, { remedy: "give it once" });
+    if (inputs.has(name)) throw invalidInput(`input "${name}" was given twice`, "give it once");
     inputs.set(name, await readInput(name, flag.slice(end + 1)));
   }
   return inputs;
@@ -30,9 +29,7 @@ async function readInput(name: string, value: string): Promise<GivenInput> {
   const path = value.slice(1);
   if (path.endsWith(".npy")) return { tensor: await readNpy(path) };
   if (path.endsWith(".json")) return { json: parseGivenJson(await readGivenText(path), path, "check the file") };
-  throw new InferyardError("INPUT_INVALID", `input "${name}" is to come from ${path}, which is neither .npy nor .json`, {
-    remedy: `write ${forms}`,
-  });
+  throw invalidInput(`input "${name}" is to come from ${path}, which is neither .npy nor .json`, `write ${forms}`);
 }
 
 /**
@@ -56,17 +53,13 @@ function refuseNames(expected: readonly TensorInfo[], given: readonly string[]):
   const problems = [...unknown, ...missing];
   if (problems.length === 0) return;
   const taken = expected.map((info) => `${info.name} ${describeInfo(info)}`).join(", ");
-  throw new InferyardError("INPUT_INVALID", problems.join("; "), {
-    remedy: `this model takes ${taken === "" ? "no inputs" : taken}`,
-    data: { problems },
-  });
+  throw invalidInput(problems.join("; "), `this model takes ${taken === "" ? "no inputs" : taken}`, { problems });
 }
 
 function ofType(tensor: Tensor, info: TensorInfo): Tensor {
   if (tensor.dataType === info.dataType) return tensor;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `input "${info.name}" is ${tensor.dataType} in its file, and the model takes ${describeInfo(info)}`,
-    { remedy: `save it so: array.astype("${info.dataType === "string" ? "str" : info.dataType}")` },
+    `save it so: array.astype("${info.dataType === "string" ? "str" : info.dataType}")`,
   );
 }

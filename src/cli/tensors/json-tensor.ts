@@ -1,7 +1,7 @@
 /** Converts between nested JSON arrays and tensors. */
 import { decodeFloat16, encodeFloat16 } from "../../contract/float16.ts";
 import { decodeFloat } from "../../contract/small-floats.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../contract/tensor.ts";
 import { shortFloat } from "../output/units.ts";
 
@@ -64,7 +64,7 @@ function getShape(json: unknown, name: string): number[] {
   const shape: number[] = [];
   for (let level = json; Array.isArray(level); level = level[0] as unknown) {
     shape.push(level.length);
-    if (shape.length > maxDimensions) throw new InferyardError("INPUT_INVALID", `input "${name}" is nested too deep`);
+    if (shape.length > maxDimensions) throw invalidInput(`input "${name}" is nested too deep`);
   }
   return shape;
 }
@@ -76,9 +76,10 @@ function flatten(json: unknown, shape: readonly number[], name: string, place: r
     const where = place.length === 0 ? "" : ` at [${place.join("][")}]`;
     const found = length === undefined ? "a single value" : `${length} values`;
     const wanted = size === undefined ? "a single value" : `${size} values`;
-    throw new InferyardError("INPUT_INVALID", `input "${name}" is ragged: ${found}${where}, and ${wanted} in the first place`, {
-      remedy: "give every row the same length",
-    });
+    throw invalidInput(
+      `input "${name}" is ragged: ${found}${where}, and ${wanted} in the first place`,
+      "give every row the same length",
+    );
   }
   if (!Array.isArray(json)) leaves.push(json);
   else
@@ -124,9 +125,10 @@ function wrongValue(leaf: unknown, info: Pick<TensorInfo, "name" | "dataType">, 
   const where = place.length === 0 ? "" : ` at [${place.join("][")}]`;
   const shown = JSON.stringify(leaf).slice(0, 40);
   const unsafe = typeof leaf === "number" && Number.isInteger(leaf) && !Number.isSafeInteger(leaf);
-  return new InferyardError("INPUT_INVALID", `input "${info.name}" holds ${shown}${where}, which is no ${info.dataType}`, {
-    remedy: unsafe ? 'write whole numbers beyond 2^53 as strings: "9007199254740993"' : `the model takes ${info.dataType} there`,
-  });
+  return invalidInput(
+    `input "${info.name}" holds ${shown}${where}, which is no ${info.dataType}`,
+    unsafe ? 'write whole numbers beyond 2^53 as strings: "9007199254740993"' : `the model takes ${info.dataType} there`,
+  );
 }
 
 /** A tensor as JSON. */

@@ -2,9 +2,9 @@
  * Reads NumPy's .npy format (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran order.
  * Pickled objects are refused.
  */
-import { InferyardError } from "../../contract/errors.ts";
-import { swappedBytes } from "./write-npy.ts";
-import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
+import { npyTypes, swappedBytes } from "./write-npy.ts";
+import { type DataType, type Tensor, type TensorData, elementCount, viewBytes } from "../../contract/tensor.ts";
 import { readGivenFile } from "../input/given-file.ts";
 
 const magic = "\u0093NUMPY";
@@ -14,20 +14,9 @@ const maxDimensions = 64;
 const maxHeaderBytes = 65_536;
 
 /** By `descr` without its byte order. */
-const numberTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
-  ["b1", "bool"],
-  ["f2", "float16"],
-  ["f4", "float32"],
-  ["f8", "float64"],
-  ["i1", "int8"],
-  ["i2", "int16"],
-  ["i4", "int32"],
-  ["i8", "int64"],
-  ["u1", "uint8"],
-  ["u2", "uint16"],
-  ["u4", "uint32"],
-  ["u8", "uint64"],
-]);
+const numberTypes: ReadonlyMap<string, DataType> = new Map(
+  Object.entries(npyTypes).map(([dataType, description]) => [description.slice(1), dataType as DataType]),
+);
 
 /** Reads a file. Throws INPUT_INVALID for a file that cannot be read or is inconsistent. */
 export async function readNpy(path: string): Promise<Tensor> {
@@ -117,34 +106,9 @@ function elementType(descr: string, path: string): readonly [dataType: DataType,
 }
 
 function elements(dataType: DataType, buffer: ArrayBuffer, itemBytes: number, path: string): TensorData {
-  switch (dataType) {
-    case "float32":
-      return new Float32Array(buffer);
-    case "float64":
-      return new Float64Array(buffer);
-    case "float16":
-    case "bfloat16":
-    case "uint16":
-      return new Uint16Array(buffer);
-    case "int8":
-      return new Int8Array(buffer);
-    case "int16":
-      return new Int16Array(buffer);
-    case "int32":
-      return new Int32Array(buffer);
-    case "int64":
-      return new BigInt64Array(buffer);
-    case "uint8":
-      return new Uint8Array(buffer);
-    case "uint32":
-      return new Uint32Array(buffer);
-    case "uint64":
-      return new BigUint64Array(buffer);
-    case "bool":
-      return new Uint8Array(buffer).map((value) => (value === 0 ? 0 : 1));
-    case "string":
-      return strings(buffer, itemBytes, path);
-  }
+  if (dataType === "string") return strings(buffer, itemBytes, path);
+  if (dataType === "bool") return new Uint8Array(buffer).map((value) => (value === 0 ? 0 : 1));
+  return viewBytes(dataType, buffer);
 }
 
 /** Strings of 32-bit code points, padded with zeros. */
@@ -184,5 +148,5 @@ function rowMajor(data: TensorData, shape: readonly number[]): TensorData {
 }
 
 function invalid(path: string, problem: string, remedy = "save it again with numpy.save"): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${path} cannot be read as .npy: ${problem}`, { remedy });
+  return invalidInput(`${path} cannot be read as .npy: ${problem}`, remedy);
 }

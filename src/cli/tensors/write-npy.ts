@@ -12,8 +12,6 @@ const alignment = 64;
 
 /** A row of a matrix. */
 export type NpyVector = Float32Array | Int8Array | Uint8Array;
-/** NumPy's name of its type. */
-export type NpyType = "<f4" | "|i1" | "|u1";
 
 /** Throws OUTPUT_FAILED if the folder of the file is not writable, so that no work is lost. */
 export async function checkWritable(path: string): Promise<void> {
@@ -26,7 +24,7 @@ export async function checkWritable(path: string): Promise<void> {
 
 /** Writes rows of equal length as a matrix, through a temporary file that is renamed. Throws OUTPUT_FAILED. */
 export async function writeNpy(path: string, rows: readonly NpyVector[], columns: number): Promise<void> {
-  await writeParts(path, npyHeader(getType(rows[0]), [rows.length, columns]), rows);
+  await writeParts(path, npyHeader(npyTypes[getVectorType(rows[0])], [rows.length, columns]), rows);
 }
 
 /** Writes a tensor of any type but bfloat16, which NumPy lacks. Strings become NumPy's str of the length of the longest. Throws OUTPUT_FAILED. */
@@ -38,7 +36,7 @@ export async function writeTensor(path: string, { dataType, shape, data }: Tenso
   }
   if (dataType !== "string") {
     const part = ArrayBuffer.isView(data) ? [data] : [];
-    return writeParts(path, npyHeader(descriptions[dataType], shape), part);
+    return writeParts(path, npyHeader(npyTypes[dataType], shape), part);
   }
   const texts = Array.from<unknown, number[]>(data, (text) => Array.from(String(text), (point) => point.codePointAt(0) ?? 0));
   const length = texts.reduce((max, points) => Math.max(max, points.length), 1);
@@ -46,7 +44,8 @@ export async function writeTensor(path: string, { dataType, shape, data }: Tenso
   await writeParts(path, npyHeader(`<U${length}`, shape), rows);
 }
 
-const descriptions: Readonly<Record<Exclude<DataType, "bfloat16" | "string">, string>> = {
+/** NumPy's names of types, with the byte order. */
+export const npyTypes: Readonly<Record<Exclude<DataType, "bfloat16" | "string">, string>> = {
   bool: "|b1",
   float16: "<f2",
   float32: "<f4",
@@ -79,9 +78,10 @@ function cannotWrite(path: string, error: unknown): InferyardError {
   });
 }
 
-function getType(row: NpyVector | undefined): NpyType {
-  if (row instanceof Int8Array) return "|i1";
-  return row instanceof Uint8Array ? "|u1" : "<f4";
+/** Type of the elements of a row; of no row float32. */
+export function getVectorType(row: NpyVector | undefined): "int8" | "uint8" | "float32" {
+  if (row instanceof Int8Array) return "int8";
+  return row instanceof Uint8Array ? "uint8" : "float32";
 }
 
 /** The header, padded to a multiple of 64 bytes. */

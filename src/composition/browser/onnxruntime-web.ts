@@ -2,22 +2,12 @@
  * Loads the CPU build of onnxruntime-web in a browser. Its .mjs and .wasm files are fetched from the folder `assets`, since a bundle cannot
  * contain them. Replaces src/backends/wasm/package.ts.
  */
-import type { Requirement } from "../../contract/backend.ts";
-import type { EngineOptions, WasmGraphSource } from "../../backends/wasm/engine-options.ts";
+import type { WasmGraphSource } from "../../backends/wasm/engine-options.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../../backends/onnxruntime/library.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { listCachedFiles } from "../../platform/browser/model-cache.ts";
 import { readBytes } from "../../platform/browser/files.ts";
 import { basename, dirname } from "../../platform/browser/paths.ts";
 import { browserScope } from "../../platform/browser/global-scope.ts";
-
-/** The package that the backend `wasm` needs, with its supported versions. */
-export const requirement: Requirement = {
-  kind: "package",
-  name: "onnxruntime-web",
-  range: ">=1.24 <2",
-  install: "npm install onnxruntime-web",
-};
 
 /** Version of onnxruntime-web; undefined if the bundle does not contain it. */
 export async function installedVersion(): Promise<string | undefined> {
@@ -29,20 +19,11 @@ export async function installedVersion(): Promise<string | undefined> {
 }
 
 /** Loads onnxruntime-web. Without cross-origin isolation WebAssembly has no shared memory, and the engine gets one thread. */
-export async function importLibrary({ threads, assets }: EngineOptions): Promise<OnnxRuntime> {
-  try {
-    const runtime = await load();
-    runtime.env.logLevel = "fatal";
-    // onnxruntime reads this once, when it starts; a later value would be ignored, and the decision record would be wrong.
-    runtime.env.wasm.numThreads ??= browserScope().crossOriginIsolated ? threads : 1;
-    if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
-    return runtime;
-  } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${getMessage(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
-  }
+export async function importLibrary(threads: number): Promise<OnnxRuntime> {
+  const runtime = await load();
+  // onnxruntime reads this once, when it starts; a later value would be ignored, and the decision record would be wrong.
+  runtime.env.wasm.numThreads ??= browserScope().crossOriginIsolated ? threads : 1;
+  return runtime;
 }
 
 /** The bytes of an ONNX graph, and of the cached files whose names begin with its name, where exporters put external weights. */

@@ -3,7 +3,7 @@
  * Replaces src/models/reference/resolve-reference.ts. A model's path is the URL that its files are cached under.
  */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
 import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
 import type { ModelLocation, ModelReference } from "../../models/reference/model-location.ts";
@@ -44,7 +44,7 @@ export function parseReference(reference: string): ModelLocation {
   if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
   const url = getAddress(reference);
   if (url.search !== "" || url.hash !== "")
-    throw invalid(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
+    throw invalidInput(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
   if (isPackage(url.pathname)) throw packageRefusal(reference);
   return { ...folder, path: url.href.replace(/\/+$/, "") };
 }
@@ -63,7 +63,7 @@ function getAddress(reference: string): URL {
 /** https://huggingface.co/docs/hub: `/{repository}/resolve/{revision}/{file}` is a file of a repository. */
 function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "variant"> {
   const remote = parseRemote(reference);
-  if (remote.kind !== "hub") throw invalid(`"${reference}" does not name a model on Hugging Face`, "write hf:owner/name");
+  if (remote.kind !== "hub") throw invalidInput(`"${reference}" does not name a model on Hugging Face`, "write hf:owner/name");
   const { repository, revision, variant } = remote;
   return {
     path: `${hub}/${repository}/resolve/${encodeURIComponent(revision)}`,
@@ -74,17 +74,14 @@ function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "
 
 /** The MODEL_UNSUPPORTED error for a reference to a package; `displayName` is the reference as the caller wrote it. */
 export function packageRefusal(displayName: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${displayName} is a package, and a browser cannot unpack one`, {
-    remedy: "unpack it on the server and give the address of the folder",
-  });
+  return unsupportedModel(
+    `${displayName} is a package, and a browser cannot unpack one`,
+    "unpack it on the server and give the address of the folder",
+  );
 }
 
 function notFetched(reference: string): InferyardError {
   return new InferyardError("MODEL_NOT_FOUND", `${reference} is not in this browser's cache`, {
     remedy: "load it, which fetches it",
   });
-}
-
-function invalid(message: string, remedy: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy });
 }

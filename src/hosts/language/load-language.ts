@@ -1,6 +1,6 @@
 /** Loads a language model with a backend that may have none. */
 import type { Backend, Device, LanguageModel, LoadOptions, ModelFiles } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { checkLanguageModel } from "../../contract/shapes/held-contract.ts";
 
 /** Calls `loadLanguage` of the backend. Throws MODEL_UNSUPPORTED if it has none. */
@@ -11,5 +11,5 @@ export async function loadLanguage(
   options: LoadOptions,
 ): Promise<LanguageModel> {
   if (backend.loadLanguage !== undefined) return checkLanguageModel(backend, await backend.loadLanguage(model, device, options));
-  throw new InferyardError("MODEL_UNSUPPORTED", `${backend.name} does not run language models`);
+  throw unsupportedModel(`${backend.name} does not run language models`);
 }

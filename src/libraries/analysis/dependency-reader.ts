@@ -1,4 +1,5 @@
 /** Reads the libraries that others need. */
+import { addToList, getOrInsert } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
 import { readLoaderCache } from "../../devices/loader-cache.ts";
@@ -19,9 +20,7 @@ export class DependencyReader {
 
   /** The tables of a library without its symbols. Undefined if there is no native library at the path. */
   read(path: string): Promise<BinaryFile | undefined> {
-    const known = this.#binaries.get(path) ?? readTables(path);
-    this.#binaries.set(path, known);
-    return known;
+    return getOrInsert(this.#binaries, path, () => readTables(path));
   }
 }
 
@@ -37,10 +36,6 @@ async function readTables(path: string): Promise<BinaryFile | undefined> {
 async function pathsByName(): Promise<ReadonlyMap<string, readonly string[]>> {
   const paths = new Map<string, string[]>();
   const cache = await readLoaderCache();
-  for (const { name, path } of "entries" in cache ? cache.entries : []) {
-    const before = paths.get(name);
-    if (before === undefined) paths.set(name, [path]);
-    else before.push(path);
-  }
+  for (const { name, path } of "entries" in cache ? cache.entries : []) addToList(paths, name, path);
   return paths;
 }

@@ -2,6 +2,7 @@
  * Lists the native files that are loaded with a llama.cpp library: its dependencies, and the backends that ggml's registry loads from its folder.
  * Uses import tables and file names; no library is loaded.
  */
+import { getOrInsert } from "../../contract/checked.ts";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LibraryFileDigest } from "../../contract/backend.ts";
@@ -72,8 +73,7 @@ export async function readLoadedFiles(
     // oxlint-disable-next-line no-await-in-loop
     const file = await realpath(linked).catch(() => undefined);
     if (file === undefined) continue; // a link that leads nowhere, which ggml passes over
-    const digest = digests.get(file) ?? computeDigest(file);
-    digests.set(file, digest);
+    const digest = getOrInsert(digests, file, () => computeDigest(file));
     // oxlint-disable-next-line no-await-in-loop
     files.push({ name, path: file, sha256: await digest });
   }

@@ -1,6 +1,6 @@
 /** The kind of models on tensors: declared inputs are filled with fixed values. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, unsupportedModel } from "../../contract/errors.ts";
 import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -64,10 +64,9 @@ async function firstAccepted(
     }
     if (subject.handle.manifest.probe?.kind === "tensors") break; // all fillings are the same inputs
   }
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${subject.handle.manifest.name} refuses inputs made from what it declares of them: ${refusals[0] ?? ""}`,
-    { remedy: "name inputs to run it with: `probe` with `inputs` in its inferyard.json (docs/reference/model-files.md)" },
+    "name inputs to run it with: `probe` with `inputs` in its inferyard.json (docs/reference/model-files.md)",
   );
 }
 

@@ -1,6 +1,6 @@
 /** Kinds of models that read texts and return tensors: a table with one row per kind, and their shared code. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { runEncodings, type EncoderRow } from "../../tasks/batching/run-encodings.ts";
@@ -164,7 +164,7 @@ async function encodeTexts(
   const encodings = await encodePairs(tokenizer, texts, { ...settings, strategy: "longest_first", name }, signal);
   const [output, ...others] = computedOutputs(outputs);
   if (output === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no output of floating-point numbers`);
+    throw unsupportedModel(`${manifest.name} has no output of floating-point numbers`);
   }
   const run = handle.run.bind(handle);
   const encoder = { manifest, tokenizer, inputs, outputs, run, replicas: () => handle.replicas() };

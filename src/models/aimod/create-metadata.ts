@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import { bytesOfMegabyte } from "./hardware.ts";
-import { backendOfFormat, deviceOfProvider } from "./vocabulary.ts";
+import { backendOfFormat, kapslProviders } from "./vocabulary.ts";
 
 /** Constant, so that the same files make the same package. */
 const fixed = { version: "1.0.0", created_at: "1970-01-01T00:00:00Z" } as const;
@@ -53,6 +53,6 @@ function getProvider(
   format: ModelFormat,
 ): { readonly provider: string; readonly index?: number } | undefined {
   const [backend, device = "", index] = target?.split(":") ?? [];
-  if (backend !== backendOfFormat[format] || !deviceOfProvider.has(device)) return undefined;
+  if (backend !== backendOfFormat[format] || !kapslProviders.includes(device)) return undefined;
   return { provider: device, ...(index === undefined || device === "cpu" ? {} : { index: Number(index) }) };
 }

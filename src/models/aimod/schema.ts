@@ -5,11 +5,11 @@
 import * as z from "zod";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import {
-  deviceOfProvider,
   formatOfFramework,
   isolationModes,
   optimizationOfLevel,
-  precisionOf,
+  kapslPrecisions,
+  kapslProviders,
   strategies,
   tasksByKapslTask,
 } from "./vocabulary.ts";
@@ -21,7 +21,7 @@ function word(words: Iterable<string>): z.ZodString {
 }
 
 const megabytes = z.int().nonnegative();
-const provider = word(deviceOfProvider.keys());
+const provider = word(kapslProviders);
 /** A device number; targets have up to four digits. */
 const index = z.int().nonnegative().max(9999);
 
@@ -38,7 +38,7 @@ const hardware: z.ZodType<HardwareRequirements> = z.strictObject({
     .string()
     .regex(/^\d+(\.\d+)*$/, 'must be a version such as "12.8"')
     .exactOptional(),
-  required_precision: word(precisionOf.keys()).exactOptional(),
+  required_precision: word(kapslPrecisions).exactOptional(),
   optimized_for: z.array(z.string()).exactOptional(),
   graph_optimization_level: word(optimizationOfLevel.keys()).exactOptional(),
   device_id: index.exactOptional(),

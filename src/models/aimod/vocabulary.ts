@@ -33,26 +33,11 @@ export const backendOfFormat: Readonly<Record<ModelFormat, string>> = {
   safetensors: "native",
 };
 
-/** Our device names by the providers of Kapsl's metadata.json. With ONNX Runtime, `metal` is CoreML. */
-export const deviceOfProvider: ReadonlyMap<string, string> = new Map([
-  ["cpu", "cpu"],
-  ["cuda", "cuda"],
-  ["tensorrt", "tensorrt"],
-  ["metal", "metal"],
-  ["coreml", "coreml"],
-  ["rocm", "rocm"],
-  ["directml", "directml"],
-  ["openvino", "openvino"],
-]);
+/** The providers of Kapsl's metadata.json: our names of the devices. With ONNX Runtime, `metal` is CoreML. */
+export const kapslProviders: readonly string[] = ["cpu", "cuda", "tensorrt", "metal", "coreml", "rocm", "directml", "openvino"];
 
-/** Precisions by the values of `required_precision` in metadata.json. */
-export const precisionOf: ReadonlyMap<string, Precision> = new Map<string, Precision>([
-  ["fp32", "fp32"],
-  ["fp16", "fp16"],
-  ["bf16", "bf16"],
-  ["int8", "int8"],
-  ["int4", "int4"],
-]);
+/** The values of `required_precision` in metadata.json. */
+export const kapslPrecisions: readonly Precision[] = ["fp32", "fp16", "bf16", "int8", "int4"];
 
 /** Values of the load setting `graphOptimization` by `graph_optimization_level` of metadata.json. */
 export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["graphOptimization"]>> = new Map([

@@ -6,23 +6,14 @@ import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../../storage/lock.ts";
 import { getRecordBytes, readIntactRecord, writeRecord } from "../store/record.ts";
-import type { ModelRecord, StoredFile, StoredVariant } from "../store/model-record.ts";
+import type { ModelRecord, StoredVariant } from "../store/model-record.ts";
 import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
 /** A fetched model that is about to appear in the store; see `ModelRecord` for the fields. */
-export interface Publication {
-  readonly name: string;
-  readonly reference: string;
-  readonly source: string;
-  readonly repository?: string;
-  readonly revision?: string;
-  readonly commit?: string;
-  readonly variants: readonly StoredVariant[];
-  readonly files: readonly StoredFile[];
-}
+export type Publication = Omit<ModelRecord, "recordVersion" | "tasks" | "tree" | "pulledAt">;
 
 /**
  * Makes a fetched model visible in the store: checks its files, creates its folder of links and writes its record. Returns the

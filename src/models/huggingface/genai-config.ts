@@ -3,7 +3,7 @@
  * Folders of that program often have no config.json.
  */
 import { modelInvalid } from "../../formats/format-errors.ts";
-import { displayNameIn, type Folder, isJsonObject, type JsonObject, readJsonObject } from "../model-folder.ts";
+import { displayNameIn, type Folder, isJsonObject, type JsonObject, readJsonObject, omitNullish } from "../model-folder.ts";
 
 /** Content of genai_config.json. */
 export interface GenaiConfig {
@@ -49,7 +49,7 @@ export async function readGenaiConfig(folder: Folder): Promise<GenaiConfig | und
   const isOfTokens = type !== "whisper" && !["vision", "speech", "embedding"].some((part) => isJsonObject(model[part]));
   const { filename } = decoder;
   return {
-    config: omitAbsent({ model_type: type, vocab_size, max_position_embeddings: context_length, ...tokens }),
+    config: omitNullish({ model_type: type, vocab_size, max_position_embeddings: context_length, ...tokens }),
     generation: { ...pick(isJsonObject(search) ? search : {}, searchNames, context_length), ...tokens },
     tasks: isOfTokens ? [isJsonObject(encoder) ? "text2text-generation" : "text-generation"] : [],
     ...(typeof filename === "string" ? { decoder: filename } : {}),
@@ -60,9 +60,5 @@ export async function readGenaiConfig(folder: Folder): Promise<GenaiConfig | und
 function pick(fields: JsonObject, names: readonly string[], contextLength?: unknown): JsonObject {
   const { max_length: longest } = fields;
   const present = names.map((name): [string, unknown] => [name, fields[name]]);
-  return omitAbsent(Object.fromEntries(present.filter(([name]) => name !== "max_length" || longest !== contextLength)));
-}
-
-function omitAbsent(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+  return omitNullish(Object.fromEntries(present.filter(([name]) => name !== "max_length" || longest !== contextLength)));
 }

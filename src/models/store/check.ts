@@ -1,4 +1,5 @@
 /** Checks that the files of the store are unchanged since they were pulled. */
+import { getOrInsert } from "../../contract/checked.ts";
 import { join } from "node:path";
 import { throwIfAborted } from "../../contract/errors.ts";
 import { contentHash, hashInto } from "./blobs.ts";
@@ -88,8 +89,7 @@ async function getDamages(
       continue;
     }
     const key = `${status.dev}:${status.ino}`;
-    const digest = digests.get(key) ?? computeDigest(file, signal);
-    digests.set(key, digest);
+    const digest = getOrInsert(digests, key, () => computeDigest(file, signal));
     if ((await digest) !== sha256) report("its content has changed");
   }
   return damaged;

@@ -1,7 +1,7 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
 import { emptyCacheShape, isCacheInput } from "./cache-inputs.ts";
 import { maskInput, tokenInputs } from "../../models/transformer-sizes.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { getDimension, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** Sizes of free dimensions, by the names that exporters give them. */
@@ -77,9 +77,7 @@ function getSize(dimension: number | string, axis: number, input: TensorInfo, le
 
 function tooLarge({ name }: TensorInfo, shape: readonly number[]): InferyardError {
   const message = `input ${JSON.stringify(name)} has the shape [${shape.join(", ")}]; the inputs of a probe may have ${maxProbeElements} elements in all`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, {
-    remedy: "export the model with smaller or free sizes",
-  });
+  return unsupportedModel(message, "export the model with smaller or free sizes");
 }
 
 function fillWithOnes({ data, dataType }: Tensor): void {

@@ -1,6 +1,6 @@
 /** The option `adapters`: its text form, and the checks of its values. */
 import type { LoraAdapter } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 
 /** An adapter from the text "PATH" or "PATH=SCALE". Text after the last "=" that is not a number belongs to the path. */
 export function parseAdapter(text: string): LoraAdapter {
@@ -25,7 +25,5 @@ export function checkAdapters(value: unknown): void {
 }
 
 function invalid(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, {
-    remedy: 'write a list such as [{ path: "./adapter.gguf", scale: 0.5 }], or leave it out',
-  });
+  return invalidInput(message, 'write a list such as [{ path: "./adapter.gguf", scale: 0.5 }], or leave it out');
 }

@@ -2,7 +2,7 @@
  * Options as data. A row states the type, the default, the description, the flag and the request field of one option; the checks of the library, the
  * schema of inferyard.yaml, the readings of flags and of the environment, request fields, TypeScript types and documentation are made from it.
  */
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { parseAdapter, checkAdapters } from "./adapters.ts";
 
 /** Values that an option may have. */
@@ -147,15 +147,18 @@ function isTexts(value: unknown): boolean {
 }
 
 function invalid(option: string, problem: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${option} is ${problem}`, { remedy: `correct ${option}, or leave it out` });
+  return invalidInput(`${option} is ${problem}`, `correct ${option}, or leave it out`);
+}
+
+/** INPUT_INVALID for two options that exclude each other. The error is returned, not thrown. */
+export function optionConflict(message: string): InferyardError {
+  return invalidInput(message, "leave one of the two out");
 }
 
 /** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */
 export function refuseUnlisted<Value>(option: string, value: Value | undefined, allowed: readonly Value[]): void {
   if (value === undefined || allowed.includes(value)) return;
-  throw new InferyardError("INPUT_INVALID", `${option} is ${JSON.stringify(value)}`, {
-    remedy: `choose one of ${allowed.join(", ")}`,
-  });
+  throw invalidInput(`${option} is ${JSON.stringify(value)}`, `choose one of ${allowed.join(", ")}`);
 }
 
 /** The parts of a text that are separated by commas. */

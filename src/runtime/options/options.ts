@@ -2,7 +2,7 @@
 import type { LoadLimits } from "../../contract/backend.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
@@ -48,7 +48,7 @@ export function refuseUnknown(given: object, known: readonly string[], where: st
   if (unknown === undefined) return;
   const guess = nearestName(unknown, known);
   const nearest = guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`;
-  throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: foreignName(unknown) ?? nearest });
+  throw invalidInput(`${where} has no option "${unknown}"`, foreignName(unknown) ?? nearest);
 }
 
 /** Throws INPUT_INVALID for a load setting with a value that it cannot have. Ids of kernels are checked by the backend that has them. */

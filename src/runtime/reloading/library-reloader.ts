@@ -5,7 +5,7 @@
 import type { Availability, Backend, Library } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
-import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput, throwIfAborted } from "../../contract/errors.ts";
 import { asLanguageModel } from "../../hosts/host.ts";
 import { type ReloadableBackend, isReloadable } from "../../contract/reloading.ts";
 import type { ModelLoader, TrialModel } from "../residency/model-loader.ts";
@@ -65,15 +65,13 @@ export class LibraryReloader {
     given: string | undefined,
     { backend: name = defaultBackend, tolerance = defaultTolerance, signal }: ReloadOptions,
   ): Promise<ReloadReport> {
-    if (!(tolerance >= 0)) throw new InferyardError("INPUT_INVALID", `tolerance is ${String(tolerance)}, and must be 0 or more`);
+    if (!(tolerance >= 0)) throw invalidInput(`tolerance is ${String(tolerance)}, and must be 0 or more`);
     throwIfAborted(signal);
     const started = performance.now();
     const old = this.#backend(name);
     const path = given ?? (await old.libraryFile())?.path;
     if (path === undefined) {
-      throw new InferyardError("INPUT_INVALID", `${name} has no library that could be reloaded`, {
-        remedy: "name the file of one",
-      });
+      throw invalidInput(`${name} has no library that could be reloaded`, "name the file of one");
     }
     const fresh = old.withLibrary(path);
     const trials: Trial[] = [];
@@ -121,17 +119,11 @@ export class LibraryReloader {
     const backend = this.#parts.backends.find((each) => each.name === name);
     if (backend !== undefined && isReloadable(backend)) return backend;
     const reloadable = this.#parts.backends.filter(isReloadable).map((each) => each.name);
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       backend === undefined
         ? `no backend named "${name}" is registered in this runtime`
         : `the library of ${name} cannot be replaced`,
-      {
-        remedy:
-          reloadable.length === 0
-            ? 'register the backend of "inferyard/backends/library"'
-            : `name one of ${reloadable.join(", ")}`,
-      },
+      reloadable.length === 0 ? 'register the backend of "inferyard/backends/library"' : `name one of ${reloadable.join(", ")}`,
     );
   }
 

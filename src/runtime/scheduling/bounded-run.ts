@@ -3,7 +3,7 @@
  * limit is split if the rows of the batch are independent, and refused otherwise.
  */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../contract/tensor.ts";
 import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
@@ -109,13 +109,10 @@ function refuseUnknownTokenIds(size: number | undefined, inputs: TensorMap): voi
         ? findUnknownInt32Id(data, size)
         : -1;
   if (found < 0) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `${tokenInput} has ${String(data?.[found])} at element ${found}, and the model's token ids are 0 to ${size - 1}`,
-    {
-      remedy: "use the tokenizer.json that belongs to this model",
-      data: { element: found },
-    },
+    "use the tokenizer.json that belongs to this model",
+    { element: found },
   );
 }
 

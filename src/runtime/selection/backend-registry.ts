@@ -1,7 +1,7 @@
 /** Validation of the backends that a runtime is created with. */
 import type { Backend } from "../../contract/backend.ts";
 import { isInRange } from "../../devices/versions.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { checkBackend } from "../../contract/shapes/held-contract.ts";
 import { deviceWords } from "../targets/target.ts";
 
@@ -12,9 +12,10 @@ import { deviceWords } from "../targets/target.ts";
  */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
   if (backends.length === 0) {
-    throw new InferyardError("INPUT_INVALID", "a runtime was given no backends, so no model could run", {
-      remedy: "leave backends out for the standard ones, or name at least one",
-    });
+    throw invalidInput(
+      "a runtime was given no backends, so no model could run",
+      "leave backends out for the standard ones, or name at least one",
+    );
   }
   const seen = new Set<string>();
   for (const [position, backend] of backends.entries()) {

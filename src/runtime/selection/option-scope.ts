@@ -3,7 +3,7 @@
  * it is set for the whole runtime.
  */
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { invalidInput, quoteOption } from "../../contract/errors.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames, loadSettings, type OptionScope } from "../options/load-options.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -34,10 +34,7 @@ export function refuseIneffective(request: LoadRequest, variants: readonly Scope
     const reasons = variants.map((variant) => whyIneffective(name, variant, request));
     const [reason] = reasons;
     if (reason === undefined || reasons.includes(undefined)) continue;
-    throw new InferyardError("INPUT_INVALID", `${name} changes nothing of ${model}: ${reason}`, {
-      remedy: remedies[name] ?? `leave ${name} out`,
-      data: { option: name },
-    });
+    throw invalidInput(`${name} changes nothing of ${model}: ${reason}`, remedies[name] ?? `leave ${name} out`, { option: name });
   }
 }
 

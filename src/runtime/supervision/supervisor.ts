@@ -3,7 +3,7 @@
  * the host of a model dies repeatedly. A browser has no supervision.
  */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
 import { CrashHistory } from "./crash-history.ts";
@@ -29,9 +29,7 @@ export function createSupervision(
 ): (...placed: Parameters<SupervisionFactory>) => Supervision {
   const { maxProcessMemory, host, onEvent } = settings;
   if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
-    throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
-      remedy: 'set host to "process", or leave it out',
-    });
+    throw invalidInput("maxProcessMemory is set, and models do not live in processes", 'set host to "process", or leave it out');
   }
   const all = { ...runtimeDefaults, ...omitUndefined(settings) };
   const { maxCrashes, crashWindow, loadTimeout, runTimeout = 0, maxProcessGrowth, growthIdle } = all;

@@ -2,7 +2,7 @@
  * Placement constraints: which targets a model may run on and in what order they are tried, and how the constraints of the
  * runtime, the model and the request are merged.
  */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import {
   type Target,
@@ -85,9 +85,7 @@ export interface Constraints {
 export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
   if (unknown !== undefined) {
-    throw new InferyardError("INPUT_INVALID", `"${unknown}" is not a policy of this version`, {
-      remedy: `choose one of ${policies.join(", ")}`,
-    });
+    throw invalidInput(`"${unknown}" is not a policy of this version`, `choose one of ${policies.join(", ")}`);
   }
   const priority = levels.findLast((level) => level.priority !== undefined)?.priority;
   return {
@@ -116,7 +114,7 @@ function gpuTargets(given: unknown = "auto"): readonly TargetPattern[] {
   if (mode === undefined) {
     const guess = typeof given === "string" ? nearestName(given, gpuModes) : undefined;
     const remedy = guess === undefined ? `choose one of ${gpuModes.join(", ")}` : `did you mean "${guess}"?`;
-    throw new InferyardError("INPUT_INVALID", `gpu is ${JSON.stringify(given)}`, { remedy });
+    throw invalidInput(`gpu is ${JSON.stringify(given)}`, remedy);
   }
   if (mode === "auto") return [];
   return [{ backend: anyBackend, deviceType: mode === "off" ? "cpu" : mode }];
@@ -132,9 +130,7 @@ const maxTargets = 64;
 export function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
   const list = typeof written === "string" ? written.split(",") : (written ?? []);
   if (list.length > maxTargets) {
-    throw new InferyardError("INPUT_INVALID", `a list names ${list.length} targets, and may name ${maxTargets}`, {
-      remedy: "name the targets that matter",
-    });
+    throw invalidInput(`a list names ${list.length} targets, and may name ${maxTargets}`, "name the targets that matter");
   }
   return withoutDuplicates(list.filter((text) => text.trim() !== "").map(parseTarget));
 }

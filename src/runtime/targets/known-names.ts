@@ -1,6 +1,6 @@
 /** Checks backend and device names in settings. Unknown names are refused, since a misspelled exclusion would have no effect. */
 import type { Backend, Device } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { type ConstraintOptions, parseTargets } from "./constraints.ts";
@@ -25,17 +25,12 @@ export function refuseUnknownNames(constraints: ConstraintOptions, registered: r
     if (written === undefined) continue;
     const mayBeEmpty = list === "prefer" || list === "exclude";
     if (!mayBeEmpty && parseTargets(written).length === 0) {
-      throw new InferyardError("INPUT_INVALID", `${where}${list} is an empty list`, {
-        remedy: `name at least one, or leave ${list} out`,
-      });
+      throw invalidInput(`${where}${list} is an empty list`, `name at least one, or leave ${list} out`);
     }
     const problem = findUnknownName(written, registered);
     if (problem === undefined) continue;
     const { kind, name, remedy } = problem;
-    throw new InferyardError("INPUT_INVALID", `${where}${list} names the ${kind} "${name}", and there is none of this name`, {
-      remedy,
-      data: { [list]: name },
-    });
+    throw invalidInput(`${where}${list} names the ${kind} "${name}", and there is none of this name`, remedy, { [list]: name });
   }
 }
 

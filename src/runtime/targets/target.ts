@@ -1,7 +1,7 @@
 /** Targets, written `backend[:device[:index]]`: for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
 import type { Device, ModelFiles } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 
 /** A backend together with the device it computes on. */
 export interface Target {
@@ -52,39 +52,36 @@ export const deviceWords: ReadonlySet<string> = new Set(["cpu", ...acceleratorTy
  */
 export function parseTarget(text: string): TargetPattern {
   if (text.length > maxLength) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `"${text.slice(0, maxLength)}..." is not a target: it has ${text.length} characters`,
-      {
-        remedy: "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
-      },
+      "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
     );
   }
   const groups = grammar.exec(text.trim().toLowerCase())?.groups;
   if (groups?.["backend"] === undefined) {
-    throw new InferyardError("INPUT_INVALID", `"${text}" is not a target`, {
-      remedy: "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
-      data: { target: text },
+    throw invalidInput(`"${text}" is not a target`, "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1", {
+      target: text,
     });
   }
   const { backend } = groups;
   if (deviceWords.has(backend)) {
-    throw new InferyardError("INPUT_INVALID", `"${text}" names a device without its backend`, {
-      remedy: `did you mean onnx:${deviceSpellings[backend] ?? backend}?`,
-      data: { target: text },
-    });
+    throw invalidInput(
+      `"${text}" names a device without its backend`,
+      `did you mean onnx:${deviceSpellings[backend] ?? backend}?`,
+      { target: text },
+    );
   }
   const written = groups["device"];
   if (backend === anyBackend && (written === undefined || written === "auto")) {
-    throw new InferyardError("INPUT_INVALID", `"${text}" names neither a backend nor a device`, {
-      remedy: "write onnx for all devices of a backend, *:cuda for a device of all backends, or both, as in onnx:cuda:1",
-      data: { target: text },
-    });
+    throw invalidInput(
+      `"${text}" names neither a backend nor a device`,
+      "write onnx for all devices of a backend, *:cuda for a device of all backends, or both, as in onnx:cuda:1",
+      { target: text },
+    );
   }
   if (written === "auto" && groups["index"] !== undefined) {
-    throw new InferyardError("INPUT_INVALID", `"${text}" numbers a device without naming its type`, {
-      remedy: `did you mean ${backend}:cuda:${groups["index"]}?`,
-      data: { target: text },
+    throw invalidInput(`"${text}" numbers a device without naming its type`, `did you mean ${backend}:cuda:${groups["index"]}?`, {
+      target: text,
     });
   }
   const deviceType = written === undefined || written === "auto" ? undefined : (deviceSpellings[written] ?? written);

@@ -1,6 +1,6 @@
 /** JSON bodies of requests. */
 import type { Context } from "hono";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import { keepWritten } from "../../formats/json/exact-json.ts";
 import type { Env } from "./context.ts";
@@ -21,9 +21,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InferyardError("INPUT_INVALID", "the body is not JSON", {
-      remedy: "send a JSON object; GET /openapi.json describes every request",
-    });
+    throw invalidInput("the body is not JSON", "send a JSON object; GET /openapi.json describes every request");
   }
 }
 

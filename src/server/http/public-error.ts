@@ -1,7 +1,7 @@
 /** Errors as clients see them. */
 import { HTTPException } from "hono/http-exception";
 import { omitUndefined } from "../../contract/checked.ts";
-import { type ErrorCode, InferyardError, errorKinds, spellOptions } from "../../contract/errors.ts";
+import { type ErrorCode, InferyardError, errorKinds, invalidInput, spellOptions } from "../../contract/errors.ts";
 import { settingNames } from "../../settings/settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
@@ -97,7 +97,7 @@ export function toInferyardError(caught: unknown): InferyardError {
     });
   }
   // Hono's own errors, such as a body that is not JSON.
-  if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);
+  if (thrown instanceof HTTPException && thrown.status < 500) return invalidInput(thrown.message);
   // A defect of the server: its message goes to the log only.
   return new InferyardError("CONTRACT_VIOLATION", "internal error of the server; its log has the details");
 }

@@ -3,7 +3,7 @@
  * `uint8` Cohere's service uses calibration ranges that it does not publish, and its response has no room for a scale, so that here every model and
  * every text have the same range: that of unit vectors, [-1, 1].
  */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { quantizeVectors } from "../../tasks/embedding/quantize.ts";
 import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { at } from "../../contract/checked.ts";
@@ -60,9 +60,9 @@ function unitCodes(vector: Float32Array, offset: number): number[] {
 
 function refusePartialByte(dimensions: number, type: EmbeddingType): void {
   if (dimensions % 8 === 0) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `the embedding type ${JSON.stringify(type)} packs 8 dimensions into a byte, and the vectors have ${dimensions}`,
-    { remedy: "ask for a multiple of 8 with output_dimension, or for int8", data: { path: ["embedding_types"] } },
+    "ask for a multiple of 8 with output_dimension, or for int8",
+    { path: ["embedding_types"] },
   );
 }

@@ -1,5 +1,5 @@
 /** What a text is for, as clients of Cohere, Voyage, NVIDIA and Jina say it, and the prompt of the model that belongs to it. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 
 /** Uses of a text. "image" is known and not supported. */
@@ -46,9 +46,10 @@ export function promptOfWord(manifest: Pick<Manifest, "text">, word: string | un
 export function promptOption(manifest: Pick<Manifest, "text">, inputType: InputType | undefined): { readonly prompt?: string } {
   if (inputType === undefined) return {};
   if (inputType === "image") {
-    throw new InferyardError("INPUT_INVALID", 'input_type "image" is not built yet: this version embeds texts', {
-      remedy: 'send texts, with input_type "search_document" or "search_query"',
-    });
+    throw invalidInput(
+      'input_type "image" is not built yet: this version embeds texts',
+      'send texts, with input_type "search_document" or "search_query"',
+    );
   }
   return promptNamed(manifest, promptNames[inputType]);
 }

@@ -1,13 +1,14 @@
 /** Vectors of texts in responses. */
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { EmbedResult } from "../../api/task-requests.ts";
 
 /** Throws MODEL_UNSUPPORTED for a result with a vector per token instead of one per text. */
 export function refuseTokenVectors({ pooling }: EmbedResult, name: string): void {
   if (pooling === undefined) return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} gives a vector per token, and this route returns one per text`, {
-    remedy: "use POST /api/embed/outputs or POST /embed_all, or another model",
-  });
+  throw unsupportedModel(
+    `${name} gives a vector per token, and this route returns one per text`,
+    "use POST /api/embed/outputs or POST /embed_all, or another model",
+  );
 }
 
 /** The vector as an array of numbers, for JSON. Faster than spreading. */

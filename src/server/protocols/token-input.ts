@@ -1,5 +1,6 @@
 /** Inputs that clients send as token ids. */
-import { InferyardError } from "../../contract/errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { decodeTokens, encodeText } from "../../tasks/encoding/encode-texts.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { TiktokenDecoder } from "../serving/tiktoken-decoder.ts";
@@ -36,10 +37,11 @@ export async function toTexts(
 async function decodedText(ids: readonly number[], index: number, decoder: TiktokenDecoder): Promise<string> {
   const text = await decoder.decode(ids);
   if (text !== undefined) return text;
-  throw new InferyardError("INPUT_INVALID", `input ${index} has a token id that ${decoder.name} lacks`, {
-    remedy: `send the text itself: this server reads token ids as those of ${decoder.name}`,
-    data: { path: ["input"] },
-  });
+  throw invalidInput(
+    `input ${index} has a token id that ${decoder.name} lacks`,
+    `send the text itself: this server reads token ids as those of ${decoder.name}`,
+    { path: ["input"] },
+  );
 }
 
 async function textOfOwnIds(
@@ -78,9 +80,8 @@ const sendTexts = "send the text itself; with LangChain's OpenAIEmbeddings: chec
 const setSource = "the server's setting tokenIds says whose ids it gets: cl100k, o200k or own";
 
 function foreignTokens(index: number, why: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `the tokens of input ${index} are not this model's: ${why}`, {
-    remedy: `${sendTexts}; or ${setSource}`,
-    data: { path: ["input"] },
+  return invalidInput(`the tokens of input ${index} are not this model's: ${why}`, `${sendTexts}; or ${setSource}`, {
+    path: ["input"],
   });
 }
 
@@ -89,8 +90,7 @@ function unknownSource(index: number, { frame: { prefix, suffix } }: Tokenizer):
     prefix.length + suffix.length === 0
       ? "this model's tokenizer writes no special tokens that would tell them from another's"
       : "they do not stand between the special tokens of this model's tokenizer";
-  return new InferyardError("INPUT_INVALID", `whose token ids input ${index} has is unknown: ${why}`, {
-    remedy: `${sendTexts}; or ${setSource}`,
-    data: { path: ["input"] },
+  return invalidInput(`whose token ids input ${index} has is unknown: ${why}`, `${sendTexts}; or ${setSource}`, {
+    path: ["input"],
   });
 }

@@ -1,5 +1,5 @@
 /** What to do with texts that are longer than the model reads, as clients of Cohere, NVIDIA, Voyage and Jina say it. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 
 /** The option `truncate` of a task, which requests state in the words of these services, as true or false, or in ours. `byDefault`: where the request says nothing. Throws INPUT_INVALID for START, which is not built. */
 export function toTruncation<Own extends "windows">(
@@ -7,10 +7,11 @@ export function toTruncation<Own extends "windows">(
   byDefault: "cut" | "error",
 ): "cut" | "error" | Own {
   if (stated === "START") {
-    throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
-      remedy: "use END or NONE, or send the end of the text",
-      data: { path: ["truncate"] },
-    });
+    throw invalidInput(
+      "truncate START, which keeps the end of a text, is not built yet",
+      "use END or NONE, or send the end of the text",
+      { path: ["truncate"] },
+    );
   }
   if (stated === undefined) return byDefault;
   if (stated === true || stated === "END") return "cut";

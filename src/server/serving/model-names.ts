@@ -1,6 +1,6 @@
 /** Resolves the model names that clients use to references and constraints. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
@@ -145,9 +145,7 @@ function parseTargetHeader(header: string | undefined): ConstraintOptions {
   if (header === undefined || header.trim() === "") return {};
   const { kind, targets } = /^(?<kind>prefer|require)=(?<targets>[a-z0-9:,* -]+)$/i.exec(header.trim())?.groups ?? {};
   if (kind === undefined || targets === undefined) {
-    throw new InferyardError("INPUT_INVALID", `the header x-inferyard-target is ${JSON.stringify(header)}`, {
-      remedy: "write require=onnx:cpu or prefer=onnx:cpu",
-    });
+    throw invalidInput(`the header x-inferyard-target is ${JSON.stringify(header)}`, "write require=onnx:cpu or prefer=onnx:cpu");
   }
   const list = targets.split(",").map((target) => target.trim());
   return kind.toLowerCase() === "require" ? { target: list } : { prefer: list };

@@ -2,6 +2,7 @@
  * The queue of a dynamic batcher. Fair queueing between clients selects the first row of a batch; rows of similar length, from any call, fill it.
  * A pure data structure, without models or promises.
  */
+import { getOrInsert } from "../../contract/checked.ts";
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
 import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 
@@ -62,8 +63,7 @@ export class PendingRows<Row> {
   /** Adds the rows of a call. Returns a function that removes those still pending. */
   add({ schedulingKey, batchKey, budget, rows }: CallRows<Row>): () => void {
     const key = `${budget} ${batchKey}`;
-    const buckets = this.#buckets.get(key) ?? new LengthBuckets<Row>();
-    this.#buckets.set(key, buckets);
+    const buckets = getOrInsert(this.#buckets, key, () => new LengthBuckets<Row>());
     const added = rows.map(({ row, length }) => ({ row, schedulingKey, length: Math.max(length, 1), pending: true }));
     for (const row of added) buckets.add(row);
     this.#size += added.length;
@@ -125,8 +125,7 @@ class LengthBuckets<Row> {
   readonly #lengths = new Map<number, { readonly rows: PendingRow<Row>[]; first: number; pending: number }>();
 
   add(row: PendingRow<Row>): void {
-    const bucket = this.#lengths.get(row.length) ?? { rows: [], first: 0, pending: 0 };
-    this.#lengths.set(row.length, bucket);
+    const bucket = getOrInsert(this.#lengths, row.length, () => ({ rows: [], first: 0, pending: 0 }));
     bucket.rows.push(row);
     bucket.pending += 1;
   }

@@ -1,5 +1,5 @@
 /** Runs one batch: builds the input tensors, runs the model, and gives access to single rows of its outputs. */
-import { omitUndefined } from "../../contract/checked.ts";
+import { getOrInsert, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { OutputReduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -68,8 +68,7 @@ function getValues(
   return (output, row) => {
     const result = results[output];
     if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
-    const data = converted.get(output) ?? toFloat32(result);
-    converted.set(output, data);
+    const data = getOrInsert(converted, output, () => toFloat32(result));
     const shape = result.shape.slice(1);
     const size = shape.reduce((product, dimension) => product * dimension, 1);
     const reduction = reductions[output];

@@ -125,8 +125,7 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
   checkOptions(chunkOptions, options);
   checkOverlap(overlapTokens, targetTokens);
   checkSeparators(options.separators, strategy, options.structure);
-  checkSemanticOptions(strategy, threshold, percentile);
-  checkModelOptions(strategy, options);
+  checkStrategyOptions(strategy, options);
   return {
     strategy,
     target: targetTokens,
@@ -167,20 +166,22 @@ function checkSeparators(
   }
 }
 
-function checkSemanticOptions(strategy: ChunkStrategy, threshold: number | undefined, percentile: number | undefined): void {
-  if (strategy !== "semantic" && threshold !== undefined) throw misplaced("threshold", `with the strategy ${strategy}`);
-  if (strategy !== "semantic" && percentile !== undefined) throw misplaced("percentile", `with the strategy ${strategy}`);
+/** Options that only some strategies use, and these. */
+const optionStrategies: readonly (readonly [option: keyof ChunkOptions, strategies: readonly ChunkStrategy[]])[] = [
+  ["threshold", ["semantic"]],
+  ["percentile", ["semantic"]],
+  ["structure", ["late"]],
+  ["prompt", ["late"]],
+  ["stride", ["late", "token-classification"]],
+];
+
+function checkStrategyOptions(strategy: ChunkStrategy, options: ChunkOptions): void {
+  for (const [option, strategies] of optionStrategies)
+    if (options[option] !== undefined && !strategies.includes(strategy)) throw misplaced(option, `with the strategy ${strategy}`);
+  const { threshold, percentile } = options;
   if (threshold !== undefined && percentile !== undefined) throw misplaced("percentile", "together with threshold");
   refuseOutside("threshold", threshold, -1, 1);
   refuseOutside("percentile", percentile, 0, 100);
-}
-
-function checkModelOptions(strategy: ChunkStrategy, { structure, prompt, stride }: ChunkOptions): void {
-  const isLate = strategy === "late";
-  if (!isLate && structure !== undefined) throw misplaced("structure", `with the strategy ${strategy}`);
-  if (!isLate && prompt !== undefined) throw misplaced("prompt", `with the strategy ${strategy}`);
-  if (!isLate && strategy !== "token-classification" && stride !== undefined)
-    throw misplaced("stride", `with the strategy ${strategy}`);
 }
 
 function misplaced(name: string, where: string): InferyardError {

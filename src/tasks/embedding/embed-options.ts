@@ -15,6 +15,7 @@ import {
   positiveInteger,
   unchecked,
   zeroOrMore,
+  optionConflict,
 } from "../../runtime/options/option.ts";
 import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
@@ -121,24 +122,11 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
   checkOptions(embedOptions, options);
   refuseStrideWithoutWindows(truncate, options.stride);
-  if (pooling === "none" && options.normalize === true) {
-    throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {
-      remedy: "leave one of the two out",
-    });
-  }
-  if (pooling === "none" && options.dimensions !== undefined) {
-    throw new InferyardError("INPUT_INVALID", 'dimensions cannot be cut with pooling "none"', {
-      remedy: "leave one of the two out",
-    });
-  }
-  if (pooling === "none" && truncate === "windows") {
-    throw new InferyardError(
-      "INPUT_INVALID",
-      'truncate "windows" makes one vector of a text, and pooling "none" keeps those of its tokens',
-      {
-        remedy: "leave one of the two out",
-      },
-    );
+  if (pooling === "none") {
+    if (options.normalize === true) throw optionConflict('normalize cannot be combined with pooling "none"');
+    if (options.dimensions !== undefined) throw optionConflict('dimensions cannot be cut with pooling "none"');
+    if (truncate === "windows")
+      throw optionConflict('truncate "windows" makes one vector of a text, and pooling "none" keeps those of its tokens');
   }
   return {
     pooling,

@@ -1,6 +1,6 @@
 /** The option `outputs` of the task `feature-extraction`. */
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/option.ts";
+import { refuseUnlisted, optionConflict } from "../../runtime/options/option.ts";
 import type { TextTaskOptions } from "../definition/task-options.ts";
 
 /** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
@@ -36,7 +36,5 @@ export function checkEmbeddingOutputs(options: EmbedOutputsOptions): void {
   for (const form of outputs) refuseUnlisted("outputs", form, embeddingForms);
   const given = Object.entries(options).find(([name, value]) => denseOptions.has(name) && value !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${given[0]} cannot be combined with outputs`, {
-    remedy: "leave one of the two out",
-  });
+  throw optionConflict(`${given[0]} cannot be combined with outputs`);
 }

@@ -5,7 +5,7 @@
  */
 import { at } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { refuseUnlisted } from "../../runtime/options/option.ts";
+import { refuseUnlisted, optionConflict } from "../../runtime/options/option.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 
@@ -35,15 +35,8 @@ export interface QuantizeVectorsOptions {
 /** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: pooling of the call or of its result. */
 export function checkQuantize({ precision, ranges }: Partial<QuantizeVectorsOptions>, pooling: string | undefined): void {
   refuseUnlisted<string>("precision", precision, precisions);
-  if (pooling === "none") {
-    throw new InferyardError(
-      "INPUT_INVALID",
-      `precision "${precision}" needs one vector per text, and pooling "none" gives one per token`,
-      {
-        remedy: "leave one of the two out",
-      },
-    );
-  }
+  if (pooling === "none")
+    throw optionConflict(`precision "${precision}" needs one vector per text, and pooling "none" gives one per token`);
   if (ranges === undefined) return;
   if (precision !== "int8" && precision !== "uint8") {
     throw new InferyardError("INPUT_INVALID", `ranges have no effect with precision "${precision ?? "float32"}"`, {

@@ -1,4 +1,5 @@
 /** Caches tokenizers and modules of one runtime. An entry is garbage-collected with the manifest of its model. */
+import { getOrInsert } from "../../contract/checked.ts";
 import type { TextSettings, VectorModule } from "../../models/manifest.ts";
 import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
 import type { TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
@@ -17,16 +18,12 @@ export class TokenizerCache {
 
   /** The tokenizer of a model, read on first use. */
   get(settings: TextSettings): Promise<Tokenizer> {
-    const known = this.#tokenizers.get(settings) ?? loadTokenizer(settings, this.#threads);
-    this.#tokenizers.set(settings, known);
-    return known;
+    return getOrInsert(this.#tokenizers, settings, () => loadTokenizer(settings, this.#threads));
   }
 
   /** A list of modules of a manifest, read on first use. */
   getModules(modules: readonly VectorModule[]): Promise<PostPooling> {
-    const known = this.#chains.get(modules) ?? readChain(modules);
-    this.#chains.set(modules, known);
-    return known;
+    return getOrInsert(this.#chains, modules, () => readChain(modules));
   }
 }
 

@@ -2,6 +2,7 @@
  * Pool of worker threads that tokenize, decode and chunk long texts off the event loop. Every thread has a heap limit and every call a timeout;
  * a thread that exceeds one is terminated, and the next call starts another. Chat templates are rendered by threads of their own.
  */
+import { getOrInsert } from "../../contract/checked.ts";
 import { getHeapStatistics } from "node:v8";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
@@ -123,8 +124,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     args: Operations[Name]["args"],
     description: string,
   ): Promise<Operations[Name]["result"]> {
-    const tokenizer = this.#tokenizerNumbers.get(settings) ?? ++this.#lastNumber;
-    this.#tokenizerNumbers.set(settings, tokenizer);
+    const tokenizer = getOrInsert(this.#tokenizerNumbers, settings, () => ++this.#lastNumber);
     return new Promise((resolve, reject) => {
       if (this.#disposed) {
         reject(disposedError());

@@ -1,4 +1,5 @@
 /** Ids of added tokens. */
+import { getOrInsert } from "../../contract/checked.ts";
 import type { AddedToken } from "./tokenizer-json.ts";
 
 /**
@@ -9,8 +10,7 @@ export function numberAddedTokens(tokens: readonly AddedToken[], vocabulary: Rea
   const ids = new Map<string, number>();
   let highest = -1;
   return tokens.map((token) => {
-    const id = ids.get(token.content) ?? vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size);
-    ids.set(token.content, id);
+    const id = getOrInsert(ids, token.content, () => vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size));
     highest = Math.max(highest, id);
     return { ...token, id };
   });

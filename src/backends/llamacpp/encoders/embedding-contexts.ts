@@ -4,6 +4,7 @@
  * `LlamaContext` with the flags `_embeddings` and `_ranking`, whose result is read with `getEmbedding`. This file uses the same members, which
  * are not part of the published types, and states so if a version does not have them. llama.cpp itself does not normalize.
  */
+import { singlePrecision } from "../sequence-slots.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { LlamaContext, LlamaModel } from "../library.ts";
 
@@ -20,12 +21,6 @@ export interface EmbeddingSettings {
 
 /** Tokens of the smallest context, to which llama.cpp pads. */
 const minContext = 256;
-
-const singlePrecision = {
-  flashAttention: false,
-  experimentalKvCacheKeyType: "F32",
-  experimentalKvCacheValueType: "F32",
-} as const;
 
 /** The context of one model. A text must fit into one batch, so a longer text than before gets a larger context. */
 export class EmbeddingContexts {

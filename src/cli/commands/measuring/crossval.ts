@@ -2,7 +2,7 @@ import { readGivenText } from "../../input/given-file.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
 import { parseZeroOrMore } from "../../option-flags.ts";
@@ -57,9 +57,10 @@ async function crossval(session: CommandSession, flags: CrossvalFlags, terminal:
   const read = await readFlags(session, flags);
   if (against === undefined) {
     if (record === undefined) {
-      throw new InferyardError("INPUT_INVALID", "there is nothing to hold the model against", {
-        remedy: "give --against with a target, a recording or a library; or --record to write a recording",
-      });
+      throw invalidInput(
+        "there is nothing to hold the model against",
+        "give --against with a target, a recording or a library; or --record to write a recording",
+      );
     }
     refuseWithoutReference(flags);
     const { texts: _texts, ...languageOptions } = read;
@@ -88,8 +89,7 @@ function refuseWithoutReference(flags: CrossvalFlags): void {
     minCosine: "--min-cosine",
   };
   for (const [name, flag] of Object.entries(names) as [keyof typeof names, string][]) {
-    if (flags[name] !== undefined)
-      throw new InferyardError("INPUT_INVALID", `${flag} has no effect without --against`, { remedy: "give --against too" });
+    if (flags[name] !== undefined) throw invalidInput(`${flag} has no effect without --against`, "give --against too");
   }
 }
 
@@ -99,9 +99,7 @@ async function readFlags(
   { prompt, promptFile, tokens, continuation }: CrossvalFlags,
 ): Promise<Pick<CrossValidationOptions, "prompt" | "tokens" | "continuation" | "texts">> {
   if (prompt !== undefined && promptFile !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "--prompt and --prompt-file are both given", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput("--prompt and --prompt-file are both given", "leave one of the two out");
   }
   const text = promptFile === undefined ? undefined : (await readGivenText(promptFile)).replace(/\r?\n$/, "");
   const more = omitUndefined({ tokens, continuation });
@@ -111,9 +109,7 @@ async function readFlags(
   if (!isLanguage) return { ...more, texts: prompt ?? (text ?? "").split(/\r?\n/).filter((line) => line !== "") };
   const [first, ...others] = prompt ?? [text ?? ""];
   if (others.length > 0) {
-    throw new InferyardError("INPUT_INVALID", `${others.length + 1} prompts are given, and a language model reads one`, {
-      remedy: "give --prompt once",
-    });
+    throw invalidInput(`${others.length + 1} prompts are given, and a language model reads one`, "give --prompt once");
   }
   return { ...more, ...omitUndefined({ prompt: first }) };
 }

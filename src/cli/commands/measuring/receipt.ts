@@ -1,7 +1,7 @@
 import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { parsePositiveInteger } from "../../option-flags.ts";
@@ -48,10 +48,7 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
 
 async function toPrompt({ prompt, promptFile }: ReceiptFlags): Promise<string | undefined> {
   if (promptFile === undefined) return prompt;
-  if (prompt !== undefined)
-    throw new InferyardError("INPUT_INVALID", "--prompt and --prompt-file are both given", {
-      remedy: "leave one of the two out",
-    });
+  if (prompt !== undefined) throw invalidInput("--prompt and --prompt-file are both given", "leave one of the two out");
   return (await readGivenText(promptFile)).replace(/\r?\n$/, "");
 }
 

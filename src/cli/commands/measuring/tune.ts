@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import type { Knob, TuneFigures } from "../../../measuring/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { type MeasuringFlags, addMeasuringFlags, measureWithNotice } from "../../measuring/flags.ts";
@@ -60,9 +60,7 @@ const tuned: readonly Knob[] = ["threads", "replicas", "batchTokens"];
 function refuseTuned(flags: Readonly<Record<string, unknown>>): void {
   const given = tuned.find((knob) => flags[knob] !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `tune tries values of ${given} itself`, {
-    remedy: "leave the flag out; --only chooses which settings are tried",
-  });
+  throw invalidInput(`tune tries values of ${given} itself`, "leave the flag out; --only chooses which settings are tried");
 }
 
 /** With `--write`, writes the found settings into the settings file. Prints notes on configured values that differ from the result. */

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { defaultProgramCacheBytes } from "../../../backends/xla/xla-settings.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { CompiledShape } from "../../compiling/compile-model.ts";
 import type { CompiledStep } from "../../compiling/program-watch.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
@@ -43,8 +43,7 @@ export function defineCompile(command: Command, terminal: Terminal): void {
   addLoadFlags(command).action(async (model: string | undefined, flags: CompileFlags) => {
     if (flags.list === true) return await list(terminal, model, flags);
     if (flags.remove !== undefined) return await remove(terminal, model, flags.remove, flags);
-    if (model === undefined)
-      throw new InferyardError("INPUT_INVALID", "no model is named", { remedy: "inferyard compile MODEL, --list or --remove" });
+    if (model === undefined) throw invalidInput("no model is named", "inferyard compile MODEL, --list or --remove");
     await compile(terminal, model, flags);
   });
 }
@@ -107,13 +106,9 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
 function refuseOthers(targets: readonly string[]): void {
   const other = targets.find((target) => !keepingBackends.includes(target.split(":")[0] ?? ""));
   if (other === undefined) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `${other} keeps no compiled programs on disk, so there is nothing to compile ahead of time`,
-    {
-      remedy:
-        "compile for xla; native and wasm generate their code in a fraction of a second when a model is loaded, and the other engines keep their own",
-    },
+    "compile for xla; native and wasm generate their code in a fraction of a second when a model is loaded, and the other engines keep their own",
   );
 }
 
@@ -139,8 +134,7 @@ function getRow({ shape, compiled, compileMs, cached, programs }: CompiledStep):
 }
 
 async function list(terminal: Terminal, model: string | undefined, flags: CompileFlags): Promise<void> {
-  if (model !== undefined)
-    throw new InferyardError("INPUT_INVALID", "--list shows all programs", { remedy: "leave the model out" });
+  if (model !== undefined) throw invalidInput("--list shows all programs", "leave the model out");
   const { existingFolder, formatPrograms, programsAsJson } = await import("../../compiling/stored-programs.ts");
   const folder = existingFolder();
   const { values } = await effectiveSettings(terminal, flags as Readonly<Record<string, unknown>>);
@@ -151,8 +145,7 @@ async function list(terminal: Terminal, model: string | undefined, flags: Compil
 }
 
 async function remove(terminal: Terminal, model: string | undefined, what: string, flags: CompileFlags): Promise<void> {
-  if (model !== undefined)
-    throw new InferyardError("INPUT_INVALID", "--remove names what is removed", { remedy: "write --remove MODEL alone" });
+  if (model !== undefined) throw invalidInput("--remove names what is removed", "write --remove MODEL alone");
   const { getProgramBytes, existingFolder, programAsJson, removePrograms } = await import("../../compiling/stored-programs.ts");
   const folder = existingFolder();
   const removed = await removePrograms(folder, what, terminal.directory, (name) => getManifest(terminal, name, flags));

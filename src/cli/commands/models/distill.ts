@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { parsePositiveInteger } from "../../option-flags.ts";
 import { addBulkLoadFlags, withNotice, withSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
@@ -82,10 +82,7 @@ async function readAll(files: readonly string[] | undefined, terminal: Terminal)
   if (files === undefined) return undefined;
   const lists = await Promise.all(files.map((input) => readTexts({ texts: [], input }, terminal)));
   const texts = lists.flat().filter((text) => text.trim() !== "");
-  if (texts.length === 0)
-    throw new InferyardError("INPUT_INVALID", `${files.join(", ")} holds no text`, {
-      remedy: "give plain text, a sentence a line",
-    });
+  if (texts.length === 0) throw invalidInput(`${files.join(", ")} holds no text`, "give plain text, a sentence a line");
   return texts;
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { inspectModel } from "../../../inspection/index.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
 import { graphText } from "../../inspection/native-graph.ts";
 import { parsePositiveInteger } from "../../option-flags.ts";
@@ -34,9 +34,7 @@ export function defineInspect(command: Command, terminal: Terminal): void {
       const { context, shape } = flags;
       const form = flags.graph === true ? "graph" : flags.stablehlo === true ? "stablehlo" : undefined;
       if (shape !== undefined && form === undefined) {
-        throw new InferyardError("INPUT_INVALID", "--shape requires --graph or --stablehlo", {
-          remedy: "add one of them, or leave --shape out",
-        });
+        throw invalidInput("--shape requires --graph or --stablehlo", "add one of them, or leave --shape out");
       }
       const inspection = await inspectModel(model, context === undefined ? {} : { context });
       if (form !== undefined) {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { accelerators } from "../../../backends/xla/plugins/accelerators.ts";
 import type { DeviceState } from "../../../contract/backend.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { formatTarget } from "../../../runtime/targets/target.ts";
 import { addSettingFlags, openSession } from "../../session.ts";
@@ -53,10 +53,7 @@ export function defineBackends(command: Command, terminal: Terminal): void {
     .addOption(new Option("--offline", "with install: disable downloads"))
     .action(async (action: string = "list", backend: string | undefined, flags: BackendFlags) => {
       const chosen = actions.find((each) => each === action);
-      if (chosen === undefined)
-        throw new InferyardError("INPUT_INVALID", `backends has no action ${action}`, {
-          remedy: `actions: ${actions.join(", ")}`,
-        });
+      if (chosen === undefined) throw invalidInput(`backends has no action ${action}`, `actions: ${actions.join(", ")}`);
       checkFlags(chosen, backend, flags);
       if (chosen === "list" && flags.installed !== true) return await listTargets(flags, terminal);
       const { installBackend, listInstalled, removeBackend } = await import("../../backends/plugins-command.ts");
@@ -67,7 +64,7 @@ export function defineBackends(command: Command, terminal: Terminal): void {
 
 function checkFlags(action: (typeof actions)[number], backend: string | undefined, flags: BackendFlags): void {
   const refuse = (what: string, remedy: string): never => {
-    throw new InferyardError("INPUT_INVALID", what, { remedy });
+    throw invalidInput(what, remedy);
   };
   if (action === "list" && backend !== undefined) refuse(`list takes no backend, and was given ${backend}`, "leave it out");
   for (const [name, takers] of Object.entries(flagsOfActions)) {

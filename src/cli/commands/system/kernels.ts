@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { ggmlTypeNamed } from "../../../formats/gguf/ggml-types.ts";
 import { kernelRegistry } from "../../../kernels/registry.ts";
 import { nearestName } from "../../../models/validation/nearest-name.ts";
@@ -40,7 +40,8 @@ function knownFormat(text: string): string {
   const found = listed.find((name) => name.toLowerCase() === text.toLowerCase()) ?? ggmlTypeNamed(text.toUpperCase())?.name;
   if (found !== undefined) return found;
   const guess = nearestName(text.toUpperCase(), listed);
-  throw new InferyardError("INPUT_INVALID", `there is no format of weights "${text}"`, {
-    remedy: guess === undefined ? `choose one of ${listed.join(", ")}` : `did you mean ${guess}?`,
-  });
+  throw invalidInput(
+    `there is no format of weights "${text}"`,
+    guess === undefined ? `choose one of ${listed.join(", ")}` : `did you mean ${guess}?`,
+  );
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
@@ -32,14 +32,10 @@ export function defineLibraries(command: Command, terminal: Terminal): void {
     .action(async (action: string | undefined, path: string | undefined, flags: LibraryFlags) => {
       if (action !== undefined) return verifyLibrary(action, path, flags, terminal);
       if (flags.contract !== undefined) {
-        throw new InferyardError("INPUT_INVALID", "--contract requires verify", {
-          remedy: "inferyard libraries verify PATH --contract NAME",
-        });
+        throw invalidInput("--contract requires verify", "inferyard libraries verify PATH --contract NAME");
       }
       if (flags.run === true && flags.accelerators !== true) {
-        throw new InferyardError("INPUT_INVALID", "--run requires --accelerators", {
-          remedy: "add --accelerators, or leave --run out",
-        });
+        throw invalidInput("--run requires --accelerators", "add --accelerators, or leave --run out");
       }
       if (flags.emit !== undefined) await checkWritable(resolve(terminal.directory, flags.emit));
       const inventory = await withNotice(terminal, "analyzing libraries", listLibraries(discoveryOptions(flags, terminal)));

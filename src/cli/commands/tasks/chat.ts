@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
@@ -50,7 +50,7 @@ export function defineChat(command: Command, terminal: Terminal): void {
         return showPrompt({ model, state: { messages: asked, options }, flags }, terminal);
       }
       if (model === undefined) {
-        throw new InferyardError("INPUT_INVALID", "no model was named", { remedy: "inferyard chat MODEL" });
+        throw invalidInput("no model was named", "inferyard chat MODEL");
       }
       const state = await initialState(flags);
       await withSession(terminal, flags, model, async (session) => {
@@ -66,7 +66,7 @@ function refusePromptFlags({ showPrompt, messages, template, date }: PromptFlags
   if (showPrompt === true) return;
   const [name] = Object.entries({ messages, template, date }).find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `--${name} has an effect with --show-prompt alone`, { remedy: "add --show-prompt" });
+  throw invalidInput(`--${name} has an effect with --show-prompt alone`, "add --show-prompt");
 }
 
 async function initialState(flags: ChatFlags): Promise<ChatState> {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
 import { constraintNames } from "../../../runtime/options/runtime-options.ts";
 import { flagName } from "../../../settings/settings.ts";
@@ -63,9 +63,10 @@ function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
   const flag = flagName(name);
-  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
-  });
+  throw invalidInput(
+    `${flag} has no effect with the strategy ${strategy}, which loads no model`,
+    `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
+  );
 }
 
 function toJson({ model, target, results, decision }: ChunkResult): string {

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
 import { classifyOptions } from "../../../tasks/classification/classify-options.ts";
-import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
+import { type TaskFlags, defineTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -20,30 +19,25 @@ export function defineClassify(command: Command, terminal: Terminal): void {
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a classification head: a path, hf:owner/name, or a name in the store")
     .option("--pair <text>", "a second text, paired with each");
-  addTaskFlags(command, classifyOptions).action(async (texts: string[], flags: ClassifyFlags) => {
-    const { pair } = flags;
-    const options = optionsFromFlags(classifyOptions, flags);
-    await runTaskCommand(
-      { terminal, texts, flags, options },
-      (runtime, all, request) =>
-        runtime.classify(
-          all.map((text) => (pair === undefined ? text : { text, pair })),
-          request,
-        ),
-      ({ results, truncated }, all) => ({
-        results,
-        body: formatTable(
-          all.map((text, index) => [
-            printable(text, widestText),
-            (results[index] ?? [])
-              .slice(0, options.topK ?? shownLabels)
-              .map(({ label, score }) => `${label} ${score.toFixed(4)}`)
-              .join("  "),
-          ]),
-        ),
-        summary: plural(all.length, "text"),
-        truncated,
-      }),
-    );
-  });
+  defineTask(command, terminal, classifyOptions, ({ pair }: ClassifyFlags, _texts, options) => ({
+    run: (runtime, all, request) =>
+      runtime.classify(
+        all.map((text) => (pair === undefined ? text : { text, pair })),
+        request,
+      ),
+    show: ({ results, truncated }, all) => ({
+      results,
+      body: formatTable(
+        all.map((text, index) => [
+          printable(text, widestText),
+          (results[index] ?? [])
+            .slice(0, options.topK ?? shownLabels)
+            .map(({ label, score }) => `${label} ${score.toFixed(4)}`)
+            .join("  "),
+        ]),
+      ),
+      summary: plural(all.length, "text"),
+      truncated,
+    }),
+  }));
 }

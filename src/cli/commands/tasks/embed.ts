@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
 import { embedSparseOptions } from "../../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";
@@ -62,10 +62,7 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
   const asked = [json === true && "--json", jsonl === true && "--jsonl", npy !== undefined && "--npy"].filter(
     (flag) => flag !== false,
   );
-  if (asked.length > 1)
-    throw new InferyardError("INPUT_INVALID", `${asked.join(" and ")} exclude each other`, {
-      remedy: "choose one form of output",
-    });
+  if (asked.length > 1) throw invalidInput(`${asked.join(" and ")} exclude each other`, "choose one form of output");
 }
 
 /** Throws INPUT_INVALID for a flag that applies only to dense embeddings with --sparse, or only to sparse ones without it. */
@@ -77,7 +74,7 @@ function refuseMixed(flags: EmbedFlags): void {
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const where = flags.sparse === true ? "with" : "without";
-  throw new InferyardError("INPUT_INVALID", `${flag} has no effect ${where} --sparse`, { remedy: `leave ${flag} out` });
+  throw invalidInput(`${flag} has no effect ${where} --sparse`, `leave ${flag} out`);
 }
 
 /** Throws INPUT_INVALID for a flag that has no effect with --outputs. The library refuses options of dense vectors. */
@@ -85,7 +82,7 @@ function refuseBesideOutputs(flags: EmbedFlags): void {
   const name = ["sparse", "jsonl", "npy", "topK", "threshold"].find((one) => Object.hasOwn(flags, one));
   if (name === undefined) return;
   const flag = name === "topK" ? "--top-k" : `--${name}`;
-  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with --outputs`, { remedy: `leave ${flag} out` });
+  throw invalidInput(`${flag} has no effect with --outputs`, `leave ${flag} out`);
 }
 
 type Request = EmbedRequest | QuantizedEmbedRequest;

@@ -4,8 +4,7 @@ import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extra
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { extractOptions } from "../../../tasks/extraction/extract-options.ts";
-import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
+import { type TaskFlags, defineTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 import { parseGivenJson, readGivenText } from "../../input/given-file.ts";
@@ -27,12 +26,11 @@ export function defineExtract(command: Command, terminal: Terminal): void {
       "token-classification model for fields that are entities: a path, hf:owner/name, or a name in the store",
     )
     .option("--question-model <reference>", "question-answering model for fields that are questions");
-  addTaskFlags(command, extractOptions).action(async (texts: string[], flags: ExtractFlags) => {
+  defineTask(command, terminal, extractOptions, async (flags: ExtractFlags) => {
     const schema = await readSchema(flags.schema);
     const { entities } = parseSchema(schema);
-    await runTaskCommand(
-      { terminal, texts, flags, options: optionsFromFlags(extractOptions, flags) },
-      (runtime, all, { model, ...request }) => {
+    return {
+      run: (runtime, all, { model, ...request }) => {
         // Settings may name a model for everything; builtin, which is meant where nothing does, has no labels.
         const named = flags.model ?? (entities.length > 0 && model !== "builtin" ? model : undefined);
         const { questionModel } = flags;
@@ -42,7 +40,7 @@ export function defineExtract(command: Command, terminal: Terminal): void {
           ...omitUndefined({ model: named, questionModel }),
         });
       },
-      ({ results, questionRun }, all) => {
+      show: ({ results, questionRun }, all) => {
         const rows = results.flatMap((fields, index) => getRows(fields, printable(all[index] ?? "", widestText)));
         return {
           results,
@@ -52,7 +50,7 @@ export function defineExtract(command: Command, terminal: Terminal): void {
           summary: plural(all.length, "text"),
         };
       },
-    );
+    };
   });
 }
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
-import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
+import { type TaskFlags, defineTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
@@ -18,22 +17,18 @@ export function defineRerank(command: Command, terminal: Terminal): void {
     .argument("[documents...]", "documents; or --input, or lines on stdin")
     .requiredOption("--query <text>", "the query")
     .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store");
-  addTaskFlags(command, rerankOptions).action(async (documents: string[], flags: RerankFlags) => {
-    const { query } = flags;
-    await runTaskCommand(
-      { terminal, texts: documents, flags, options: optionsFromFlags(rerankOptions, flags) },
-      (runtime, all, request) => runtime.rerank(query, all, request),
-      ({ results, scoring, truncated }, all) => ({
-        results,
-        extraFields: { scoring },
-        title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
-        body: formatTable(
-          results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),
-          ["index", "score", "text"],
-        ),
-        summary: plural(all.length, "document"),
-        truncated,
-      }),
-    );
-  });
+  defineTask(command, terminal, rerankOptions, ({ query }: RerankFlags) => ({
+    run: (runtime, all, request) => runtime.rerank(query, all, request),
+    show: ({ results, scoring, truncated }, all) => ({
+      results,
+      extraFields: { scoring },
+      title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
+      body: formatTable(
+        results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),
+        ["index", "score", "text"],
+      ),
+      summary: plural(all.length, "document"),
+      truncated,
+    }),
+  }));
 }

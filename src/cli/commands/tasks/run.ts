@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
@@ -38,7 +38,7 @@ export function defineRun(command: Command, terminal: Terminal): void {
   addLoadFlags(command).action(async (model: string, flags: RunFlags) => {
     const { input = [], output, json, npy, quiet } = flags;
     if (json === true && npy !== undefined) {
-      throw new InferyardError("INPUT_INVALID", "--json and --npy exclude each other", { remedy: "choose one form of output" });
+      throw invalidInput("--json and --npy exclude each other", "choose one form of output");
     }
     const given = await readInputs(input);
     if (npy !== undefined) await makeFolder(npy);

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { similarityOptions } from "../../../tasks/similarity/similarity-options.ts";
-import { optionsFromFlags } from "../../option-flags.ts";
-import { type TaskFlags, addTaskFlags, runTaskCommand } from "../../task-command.ts";
+import { type TaskFlags, defineTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { plural } from "../../output/units.ts";
@@ -26,12 +25,11 @@ export function defineSimilarity(command: Command, terminal: Terminal): void {
     .option("--to <texts...>", "texts to compare with; by default all texts are compared with each other")
     .option("--with <file>", "the same from a file, as --input takes it")
     .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store");
-  addTaskFlags(command, similarityOptions).action(async (texts: string[], flags: SimilarityFlags) => {
+  defineTask(command, terminal, similarityOptions, async (flags: SimilarityFlags, texts) => {
     const given = await getOthers(flags, texts, terminal);
-    await runTaskCommand(
-      { terminal, texts, flags, options: optionsFromFlags(similarityOptions, flags) },
-      (runtime, all, request) => runtime.similarity(all, given ?? all, request),
-      ({ scores, metric, truncated }, all) => ({
+    return {
+      run: (runtime, all, request) => runtime.similarity(all, given ?? all, request),
+      show: ({ scores, metric, truncated }, all) => ({
         results: scores.map((row) => Array.from(row)),
         extraFields: { metric },
         title: metric,
@@ -39,7 +37,7 @@ export function defineSimilarity(command: Command, terminal: Terminal): void {
         summary: `${plural(all.length, "text")} with ${plural((given ?? all).length, "text")}`,
         truncated,
       }),
-    );
+    };
   });
 }
 
@@ -50,13 +48,11 @@ async function getOthers(
   terminal: Terminal,
 ): Promise<readonly string[] | undefined> {
   if (to !== undefined && file !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "--to and --with both say what to compare with", {
-      remedy: "leave one of the two out",
-    });
+    throw invalidInput("--to and --with both say what to compare with", "leave one of the two out");
   }
   if (file === undefined) return to;
   if (file === "-" && texts.length === 0 && (input === undefined || input === "-")) {
-    throw new InferyardError("INPUT_INVALID", "stdin cannot be both lists of texts", { remedy: "give one of them as a file" });
+    throw invalidInput("stdin cannot be both lists of texts", "give one of them as a file");
   }
   return readTexts({ texts: [], input: file }, terminal);
 }

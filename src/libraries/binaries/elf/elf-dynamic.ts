@@ -1,4 +1,5 @@
 /** The dynamic segment of an ELF file: what the loader reads (System V ABI, chapter 5; GNU extensions in glibc's elf.h). */
+import { addToList } from "../../../contract/checked.ts";
 import { DamagedBinary } from "../binary-errors.ts";
 import type { BinaryReader, NameTable } from "../binary-reader.ts";
 import { AddressMap, type ElfHeader } from "./elf-header.ts";
@@ -43,10 +44,7 @@ export async function readDynamic(reader: BinaryReader, { layout, segments }: El
     reader.limits.count("entries");
     const tag = table.word(start);
     if (tag === 0) break;
-    const value = table.word(start + layout.wordBytes);
-    const before = values.get(tag);
-    if (before === undefined) values.set(tag, [value]);
-    else before.push(value);
+    addToList(values, tag, table.word(start + layout.wordBytes));
   }
   const addresses = new AddressMap(segments);
   const [address, bytes] = [values.get(tags.stringTable)?.[0], values.get(tags.stringTableSize)?.[0]];

@@ -1,6 +1,6 @@
 /** Symbol versions of ELF files (Drepper, "ELF Symbol Versioning"; the LSB's chapter "Symbol Versioning"). */
 import type { RequiredVersion } from "../binary-file.ts";
-import type { BinaryReader, NumberLayout } from "../binary-reader.ts";
+import type { BinaryFields, BinaryReader, NumberLayout } from "../binary-reader.ts";
 import { type DynamicSegment, tags, getValue } from "./elf-dynamic.ts";
 
 /** A version that symbols refer to by its index. `library`: the one that must define it; undefined where this file does. */
@@ -39,25 +39,15 @@ async function readRequired(
   if (address === undefined) return [];
   const what = "the table of required versions";
   const required: RequiredVersion[] = [];
-  let position = dynamic.addresses.position(address, what);
-  for (let left = getValue(dynamic, tags.requiredVersionCount) ?? 0; left > 0; left -= 1) {
-    reader.limits.count("entries");
-    const record = await reader.fields(position, 16, layout, what);
+  const records = { position: dynamic.addresses.position(address, what), size: 16, nextAt: 12, what };
+  for await (const [record, position] of getLinked(reader, layout, records, getValue(dynamic, tags.requiredVersionCount))) {
     const library = dynamic.strings.at(record.uint32(4));
-    let aux = position + record.uint32(8);
-    for (let versions = record.uint16(2); versions > 0; versions -= 1) {
-      reader.limits.count("entries");
-      const entry = await reader.fields(aux, 16, layout, what);
+    const entries = { ...records, position: position + record.uint32(8) };
+    for await (const [entry] of getLinked(reader, layout, entries, record.uint16(2))) {
       const version = dynamic.strings.at(entry.uint32(8));
       byIndex.set(entry.uint16(6), { version, library });
       required.push({ library, version, ...((entry.uint16(4) & weak) === 0 ? {} : { isWeak: true }) });
-      const next = entry.uint32(12);
-      if (next === 0) break;
-      aux += next;
     }
-    const next = record.uint32(12);
-    if (next === 0) break;
-    position += next;
   }
   return required;
 }
@@ -72,17 +62,30 @@ async function readDefined(
   if (address === undefined) return [];
   const what = "the table of defined versions";
   const defined: string[] = [];
-  let position = dynamic.addresses.position(address, what);
-  for (let left = getValue(dynamic, tags.definedVersionCount) ?? 0; left > 0; left -= 1) {
-    reader.limits.count("entries");
-    const record = await reader.fields(position, 20, layout, what);
+  const records = { position: dynamic.addresses.position(address, what), size: 20, nextAt: 16, what };
+  for await (const [record, position] of getLinked(reader, layout, records, getValue(dynamic, tags.definedVersionCount))) {
     const name = await reader.fields(position + record.uint32(12), 8, layout, what); // the first is its own, others are its parents
     const version = dynamic.strings.at(name.uint32(0));
     byIndex.set(record.uint16(4), { version, library: undefined });
     if ((record.uint16(2) & baseDefinition) === 0) defined.push(version);
-    const next = record.uint32(16);
-    if (next === 0) break;
-    position += next;
   }
   return defined;
+}
+
+/** Records that each state the distance to the next: at most `count` of them, with their positions. */
+async function* getLinked(
+  reader: BinaryReader,
+  layout: NumberLayout,
+  first: { readonly position: number; readonly size: number; readonly nextAt: number; readonly what: string },
+  count: number = 0,
+): AsyncGenerator<readonly [record: BinaryFields, position: number]> {
+  let { position } = first;
+  for (let left = count; left > 0; left -= 1) {
+    reader.limits.count("entries");
+    const record = await reader.fields(position, first.size, layout, first.what);
+    yield [record, position];
+    const next = record.uint32(first.nextAt);
+    if (next === 0) return;
+    position += next;
+  }
 }

@@ -1,6 +1,6 @@
 /** Strict decoding of UTF-8: invalid bytes are an error and are not replaced. */
 import { at } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -12,10 +12,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
     const offset = invalidAt(bytes);
     const value = bytes[offset];
     const what = value === undefined ? "the end of the body" : `0x${value.toString(16).padStart(2, "0")}`;
-    throw new InferyardError("INPUT_INVALID", `the request body is not UTF-8: ${what} at byte ${offset}`, {
-      remedy: "encode the body as UTF-8",
-      data: { offset },
-    });
+    throw invalidInput(`the request body is not UTF-8: ${what} at byte ${offset}`, "encode the body as UTF-8", { offset });
   }
 }
 

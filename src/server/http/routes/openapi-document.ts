@@ -1,5 +1,5 @@
 /** The OpenAPI document, in the versions that generators of clients read. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import type { Routes } from "../context.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { type ResponsePart, shareErrorResponses } from "../shared-responses.ts";
@@ -17,12 +17,9 @@ export function addOpenApiDocument(
     };
     const convert = Object.hasOwn(versions, wanted) ? versions[wanted] : undefined;
     if (convert === undefined)
-      throw new InferyardError(
-        "INPUT_INVALID",
+      throw invalidInput(
         `there is no OpenAPI document of version ${JSON.stringify(wanted.slice(0, 20))}`,
-        {
-          remedy: "version is 3.0 or 3.1",
-        },
+        "version is 3.0 or 3.1",
       );
     const document = routes.getOpenAPI31Document({ openapi: "3.1.0", info });
     return context.json(convert(shareErrorResponses({ ...document })));

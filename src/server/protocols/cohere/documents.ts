@@ -1,5 +1,5 @@
 /** The texts of the documents of a request. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
@@ -19,18 +19,17 @@ export function textOfDocument(document: CohereDocument, index: number, fields: 
 function textField(document: Readonly<Record<string, unknown>>, field: string, index: number): string {
   const value = Object.hasOwn(document, field) ? document[field] : undefined;
   if (typeof value === "string") return value;
-  throw new InferyardError("INPUT_INVALID", `document ${index} has no text in its field ${JSON.stringify(field)}`, {
-    remedy: "give documents as texts, or as objects with `text`, or name the fields in rank_fields",
-  });
+  throw invalidInput(
+    `document ${index} has no text in its field ${JSON.stringify(field)}`,
+    "give documents as texts, or as objects with `text`, or name the fields in rank_fields",
+  );
 }
 
 /** Throws INPUT_INVALID for a field that is named twice, since each occurrence would add its text again. */
 export function refuseDuplicates(fields: readonly string[] = []): void {
   const twice = fields.find((field, index) => fields.indexOf(field) !== index);
   if (twice === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `rank_fields has the field ${JSON.stringify(twice)} twice`, {
-    remedy: "name each field once",
-  });
+  throw invalidInput(`rank_fields has the field ${JSON.stringify(twice)} twice`, "name each field once");
 }
 
 /** The beginning of a text, at most `maxTokens` tokens of the model without special tokens. */

@@ -1,7 +1,8 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import type { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { anyList, listField, modelField, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -121,13 +122,10 @@ function toTexts({ texts: plain = [], inputs = [], images = [] }: Request): read
   if (images.length > 0) throw imagesNotBuilt("images");
   const [isPlain, isContent] = [plain.length > 0, inputs.length > 0];
   if (isPlain === isContent) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `the request has ${isPlain ? "both texts and inputs" : "neither texts nor inputs"}`,
-      {
-        remedy: "send one or more texts in `texts`",
-        data: { path: ["texts"] },
-      },
+      "send one or more texts in `texts`",
+      { path: ["texts"] },
     );
   }
   return isPlain ? plain : inputs.map(toText);
@@ -137,12 +135,11 @@ function toText({ content }: Input, index: number): string {
   const [first, ...more] = content;
   if (content.some((one) => isObject(one) && one["type"] === "image_url")) throw imagesNotBuilt(`inputs.${index}`);
   if (first?.type === "text" && typeof first.text === "string" && more.length === 0) return first.text;
-  throw new InferyardError("INPUT_INVALID", `inputs.${index} is not one text`, {
-    remedy: 'send [{ "type": "text", "text": "..." }] as the content of each input',
-    data: { path: ["inputs", index] },
+  throw invalidInput(`inputs.${index} is not one text`, 'send [{ "type": "text", "text": "..." }] as the content of each input', {
+    path: ["inputs", index],
   });
 }
 
 function imagesNotBuilt(field: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${field}: embedding images is not built yet`, { remedy: "send texts" });
+  return invalidInput(`${field}: embedding images is not built yet`, "send texts");
 }

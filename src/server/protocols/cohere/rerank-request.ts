@@ -1,6 +1,6 @@
 /** The request of the rerank routes: the fields of Cohere, Jina, vLLM, Infinity, Voyage and Mixedbread. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { listField, members, modelField, nameField, oneOfFields, requestObject, textField } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
@@ -83,20 +83,14 @@ export function getDialect({ truncation, input }: CohereRerankRequest): "cohere"
 export function toDocuments({ documents, input, top_n: topN, top_k: topK }: CohereRerankRequest): readonly CohereDocument[] {
   const list = documents ?? input;
   if (list === undefined || (documents !== undefined && input !== undefined)) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `the request has ${list === undefined ? "no documents" : "both documents and input"}`,
-      {
-        remedy: "send one or more texts in `documents`",
-        data: { path: ["documents"] },
-      },
+      "send one or more texts in `documents`",
+      { path: ["documents"] },
     );
   }
   if (topN !== undefined && topK !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "the request has both top_n and top_k, which mean the same", {
-      remedy: "send one of them",
-      data: { path: ["top_k"] },
-    });
+    throw invalidInput("the request has both top_n and top_k, which mean the same", "send one of them", { path: ["top_k"] });
   }
   return list;
 }

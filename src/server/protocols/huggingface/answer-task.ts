@@ -1,6 +1,6 @@
 /** Finds the task of a request of Hugging Face's inference API, and answers it. */
 import type { Context } from "hono";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Env, getCaller } from "../../http/context.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
@@ -86,5 +86,5 @@ export function taskOfManifest(manifest: Manifest): HuggingFaceTask {
 function unknownTask(task: string): InferyardError {
   const remedy = `the tasks are ${Object.keys(taskNames).join(", ")}`;
   if (notBuilt.has(task)) return new InferyardError("NOT_BUILT", `the task ${task} is not built yet`, { remedy });
-  return new InferyardError("INPUT_INVALID", `there is no task ${JSON.stringify(task)}`, { remedy });
+  return invalidInput(`there is no task ${JSON.stringify(task)}`, remedy);
 }

@@ -1,6 +1,6 @@
 /** POST /api/chunk: splits a long text into chunks of a maximum number of tokens. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { chunkingTask } from "../../../tasks/definitions.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
@@ -72,7 +72,5 @@ export function chunkRoute(service: Service): Route {
 function toText({ input, text }: { readonly input?: string | undefined; readonly text?: string | undefined }): string {
   const given = input ?? text;
   if (given !== undefined && (input === undefined || text === undefined)) return given;
-  throw new InferyardError("INPUT_INVALID", given === undefined ? "the request has no text" : "the request has the text twice", {
-    remedy: "give it as `input`",
-  });
+  throw invalidInput(given === undefined ? "the request has no text" : "the request has the text twice", "give it as `input`");
 }

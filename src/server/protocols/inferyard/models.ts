@@ -1,6 +1,6 @@
 /** /api/models: lists models and what they support, shows the decision of a loaded model, loads and unloads models. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { getCaller } from "../../http/context.ts";
@@ -151,9 +151,7 @@ export function inferyardModelRoutes(service: Service): Route[] {
 
 function waits(written: string | undefined): boolean {
   if (written === undefined || written === "true" || written === "false") return written !== "false";
-  throw new InferyardError("INPUT_INVALID", `wait is ${JSON.stringify(written)}, and must be true or false`, {
-    remedy: "write wait=false, or leave it out",
-  });
+  throw invalidInput(`wait is ${JSON.stringify(written)}, and must be true or false`, "write wait=false, or leave it out");
 }
 
 /** Progress of the load; undefined if the model is in memory. */

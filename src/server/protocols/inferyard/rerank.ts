@@ -4,7 +4,7 @@
  */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
 import { rerankingTask } from "../../../tasks/definitions.ts";
 import { modelField, requestObject, texts } from "../../http/field-schemas.ts";
@@ -97,15 +97,15 @@ export function rerankRoute(service: Service, limit: number): Route {
 function toTexts({ prompts, documents, top_n: topN, return_documents: withDocuments }: Request): readonly string[] {
   const list = prompts ?? documents;
   if (list === undefined || (prompts !== undefined && documents !== undefined)) {
-    throw new InferyardError("INPUT_INVALID", `the request has ${list === undefined ? "no" : "both prompts and"} documents`, {
-      remedy: "give `documents` for a ranking, or `prompts` for a score of each",
-      data: { path: ["documents"] },
-    });
+    throw invalidInput(
+      `the request has ${list === undefined ? "no" : "both prompts and"} documents`,
+      "give `documents` for a ranking, or `prompts` for a score of each",
+      { path: ["documents"] },
+    );
   }
   const misplaced = topN !== undefined ? "top_n" : withDocuments !== undefined ? "return_documents" : undefined;
   if (prompts === undefined || misplaced === undefined) return list;
-  throw new InferyardError("INPUT_INVALID", `${misplaced} has no effect with prompts, which all get a score`, {
-    remedy: "give `documents` instead of `prompts`",
-    data: { path: [misplaced] },
+  throw invalidInput(`${misplaced} has no effect with prompts, which all get a score`, "give `documents` instead of `prompts`", {
+    path: [misplaced],
   });
 }

@@ -2,28 +2,7 @@
 import { required } from "../../../contract/checked.ts";
 import type { DataType } from "../../../contract/tensor.ts";
 
-/** Data types of the protocol. */
-export const datatypes = [
-  "BOOL",
-  "UINT8",
-  "UINT16",
-  "UINT32",
-  "UINT64",
-  "INT8",
-  "INT16",
-  "INT32",
-  "INT64",
-  "FP16",
-  "BF16",
-  "FP32",
-  "FP64",
-  "BYTES",
-] as const;
-
-/** A data type of the protocol. */
-export type Datatype = (typeof datatypes)[number];
-
-const dataTypes: Readonly<Record<Datatype, DataType>> = {
+const dataTypes = {
   BOOL: "bool",
   UINT8: "uint8",
   UINT16: "uint16",
@@ -38,7 +17,13 @@ const dataTypes: Readonly<Record<Datatype, DataType>> = {
   FP32: "float32",
   FP64: "float64",
   BYTES: "string",
-};
+} as const;
+
+/** A data type of the protocol. */
+export type Datatype = keyof typeof dataTypes;
+
+/** Data types of the protocol. */
+export const datatypes: readonly Datatype[] = Object.keys(dataTypes) as Datatype[];
 
 /** Our data type for one of the protocol. */
 export function toDataType(datatype: Datatype): DataType {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import type { Env } from "../../http/context.ts";
 import { takeFields } from "../../http/fields/take-fields.ts";
@@ -24,27 +24,17 @@ const requestInput = requestObject({
 
 const requestOutput = requestObject({ name: nameField(), parameters: parameters.optional() });
 
-/** The JSON part of the body. */
-interface InferHead {
-  id?: string | undefined;
-  parameters?: Record<string, unknown> | undefined;
-  inputs: {
-    name: string;
-    shape: number[];
-    datatype: Datatype;
-    parameters?: Record<string, unknown> | undefined;
-    data?: unknown[] | undefined;
-  }[];
-  outputs?: { name: string; parameters?: Record<string, unknown> | undefined }[] | undefined;
-}
-
-/** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
-export const inferRequest: z.ZodType<InferHead> = requestObject({
+const head = requestObject({
   id: nameField().optional(),
   parameters: parameters.optional(),
   inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
   outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),
 }).openapi("InferRequest");
+
+type InferHead = z.infer<typeof head>;
+
+/** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
+export const inferRequest: z.ZodType = head;
 
 /** A validated inference request. */
 export interface InferRequest {
@@ -148,11 +138,12 @@ function getHead(context: Context<Env>, text: string): InferHead {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `the body is not JSON: ${getMessage(error).slice(0, 60)}`, {
-      remedy: "send an inference request of the Open Inference Protocol",
-    });
+    throw invalidInput(
+      `the body is not JSON: ${getMessage(error).slice(0, 60)}`,
+      "send an inference request of the Open Inference Protocol",
+    );
   }
-  return takeFields(context, value, inferRequest, { remedy: metadataRemedy });
+  return takeFields(context, value, head, { remedy: metadataRemedy });
 }
 
 /** The parameters. Throws INPUT_INVALID for one that is not supported. */

@@ -1,5 +1,5 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
 import { type Datatype, toDataType } from "./datatypes.ts";
 
@@ -107,10 +107,10 @@ export const metadataRemedy = "GET the model's metadata for what it takes";
 
 /** The error for an invalid request. */
 export function invalid(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy: metadataRemedy });
+  return invalidInput(message, metadataRemedy);
 }
 
 /** The error for values that JSON, or the rows of a response, cannot represent. */
 export function unsupported(message: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "ask for it as binary data: parameters.binary_data" });
+  return unsupportedModel(message, "ask for it as binary data: parameters.binary_data");
 }

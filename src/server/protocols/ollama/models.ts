@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { getContextLength } from "../../../models/context-length.ts";
 import { ggufArchitectureKey } from "../../../models/gguf/architecture-key.ts";
 import { toSha256 } from "../../../storage/sha256.ts";
@@ -104,8 +104,7 @@ export function ollamaModelRoutes(service: Service): Route[] {
       response: shown,
       answer: async (request, context) => {
         const written = withoutLatest(request.model ?? request.name);
-        if (written === undefined)
-          throw new InferyardError("INPUT_INVALID", "the request names no model", { remedy: "give its name in `model`" });
+        if (written === undefined) throw invalidInput("the request names no model", "give its name in `model`");
         const { name: model } = await service.names.resolve(getCaller(context), written);
         const facts = await getModelFacts(service, model);
         const { modified_at, details } = await describe(facts);

@@ -1,7 +1,8 @@
 /** The request of /v1/embeddings: OpenAI's fields, and fields that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import type { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import {
   arrayAlternative,
@@ -141,10 +142,7 @@ function eitherOf<One extends keyof Request, Other extends keyof Request>(
 }
 
 function contradiction(one: string, other: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `the request has both ${one} and ${other}`, {
-    remedy: "send one of them",
-    data: { path: [other] },
-  });
+  return invalidInput(`the request has both ${one} and ${other}`, "send one of them", { path: [other] });
 }
 
 function getInput(limit: number): z.ZodType<Input> {

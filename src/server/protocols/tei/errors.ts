@@ -1,6 +1,6 @@
 /** Errors as text-embeddings-inference reports them: its statuses, and one of its six types. */
 import { z } from "@hono/zod-openapi";
-import { type ErrorCode, InferyardError } from "../../../contract/errors.ts";
+import { type ErrorCode, InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { ErrorFormat } from "../../http/error-format.ts";
 import { retryFieldSchemas } from "../../http/error-responses.ts";
 import { type PublicError, messageWithRemedy, retryFields } from "../../http/public-error.ts";
@@ -10,7 +10,7 @@ type ErrorType = (typeof errorTypes)[number];
 
 /** The error for an empty list, which has its own type and status. */
 export function emptyError(what: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${what} is empty`, { remedy: "give at least one", data: { empty: true } });
+  return invalidInput(`${what} is empty`, "give at least one", { empty: true });
 }
 
 /** Status and type of the codes that have others here than elsewhere. */

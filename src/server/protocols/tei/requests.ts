@@ -1,6 +1,6 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-options.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import {
@@ -73,9 +73,7 @@ export function toTeiTruncation({ settings }: Service, fields: TruncationFields)
   const { truncate: isCut = (settings.longTexts ?? serverDefaults.longTexts) === "cut" } = fields;
   if (!isCut) return { truncate: "error" };
   if (fields.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
-  throw new InferyardError("INPUT_INVALID", "texts can be truncated on the right only", {
-    remedy: "leave truncation_direction out, or set truncate to false",
-  });
+  throw invalidInput("texts can be truncated on the right only", "leave truncation_direction out, or set truncate to false");
 }
 
 /** The inputs as a list; an array of numbers is one text. Throws the error for empty input. */

@@ -1,5 +1,5 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
-import { omitUndefined } from "../../../contract/checked.ts";
+import { getOrInsert, omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
@@ -119,8 +119,7 @@ export class ChatTemplate {
    */
   async turnEnding(hasTools: boolean): Promise<string> {
     const name = this.#nameFor(hasTools);
-    const known = this.#endings.get(name) ?? this.#findEnding(name);
-    this.#endings.set(name, known);
+    const known = getOrInsert(this.#endings, name, () => this.#findEnding(name));
     known.catch(() => this.#endings.delete(name));
     return known;
   }

@@ -1,4 +1,5 @@
 /** Where grammars are compiled and masks computed: in the calling thread, or in worker threads (`threads/`). */
+import { getOrInsert } from "../../../contract/checked.ts";
 import type { TextSettings } from "../../../models/manifest.ts";
 import { type GrammarOperations, LoadedGrammar, type StateFacts } from "./loaded-grammar.ts";
 import {
@@ -89,12 +90,8 @@ export class LocalGrammarHost implements GrammarHost {
   }
 
   #load(grammar: HostedGrammar): LoadedGrammar {
-    const known = this.#grammars.get(grammar);
-    if (known !== undefined) return known;
-    const vocabulary = this.#vocabularies.get(grammar.vocabulary) ?? new TokenVocabulary(grammar.vocabulary);
-    this.#vocabularies.set(grammar.vocabulary, vocabulary);
-    const loaded = new LoadedGrammar(grammar.text, vocabulary);
-    this.#grammars.set(grammar, loaded);
-    return loaded;
+    const { text, vocabulary } = grammar;
+    const tokens = getOrInsert(this.#vocabularies, vocabulary, () => new TokenVocabulary(vocabulary));
+    return getOrInsert(this.#grammars, grammar, () => new LoadedGrammar(text, tokens));
   }
 }

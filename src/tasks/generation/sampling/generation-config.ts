@@ -1,4 +1,5 @@
 /** Reads generation_config.json: the model's own settings of generation. */
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { SequenceBias } from "./sampling-settings.ts";
 
@@ -62,40 +63,36 @@ export function readGenerationConfig(fields: Fields): GenerationConfig {
     });
   }
   const startToken = getToken(fields, "bos_token_id");
-  return {
+  return omitUndefined({
     endTokens: getTokens(fields, "eos_token_id") ?? [],
-    ...optional("doSample", read(fields, "do_sample", isBoolean, "true or false")),
-    ...optional("temperature", toNumber(fields, "temperature")),
-    ...optional("topK", toNumber(fields, "top_k")),
-    ...optional("topP", toNumber(fields, "top_p")),
-    ...optional("minP", toNumber(fields, "min_p")),
-    ...optional("typicalP", toNumber(fields, "typical_p")),
-    ...optional("repetitionPenalty", toNumber(fields, "repetition_penalty")),
-    ...optional("noRepeatNgramSize", toNumber(fields, "no_repeat_ngram_size")),
-    ...optional("encoderNoRepeatNgramSize", toNumber(fields, "encoder_no_repeat_ngram_size")),
-    ...optional("sequenceBias", getSequenceBias(fields)),
-    ...optional("badWords", read(fields, "bad_words_ids", isTokenLists, "a list of lists of token ids")),
-    ...optional("suppressTokens", getTokens(fields, "suppress_tokens")),
-    ...optional("beginSuppressTokens", getTokens(fields, "begin_suppress_tokens")),
-    ...optional("forcedFirstToken", getToken(fields, "forced_bos_token_id")),
-    ...optional("forcedEndTokens", getTokens(fields, "forced_eos_token_id")),
-    ...optional("maxLength", toNumber(fields, "max_length")),
-    ...optional("maxNewTokens", toNumber(fields, "max_new_tokens")),
-    ...optional("minLength", toNumber(fields, "min_length")),
-    ...optional("minNewTokens", toNumber(fields, "min_new_tokens")),
-    ...optional("numBeams", toNumber(fields, "num_beams")),
-    ...optional("lengthPenalty", toNumber(fields, "length_penalty")),
-    ...optional("earlyStopping", read(fields, "early_stopping", isEarlyStopping, 'true, false or "never"')),
-    ...optional("stop", getStopStrings(fields)),
-    ...optional("promptLookup", toNumber(fields, "prompt_lookup_num_tokens")),
-    ...optional("startToken", startToken),
+    doSample: read(fields, "do_sample", isBoolean, "true or false"),
+    temperature: toNumber(fields, "temperature"),
+    topK: toNumber(fields, "top_k"),
+    topP: toNumber(fields, "top_p"),
+    minP: toNumber(fields, "min_p"),
+    typicalP: toNumber(fields, "typical_p"),
+    repetitionPenalty: toNumber(fields, "repetition_penalty"),
+    noRepeatNgramSize: toNumber(fields, "no_repeat_ngram_size"),
+    encoderNoRepeatNgramSize: toNumber(fields, "encoder_no_repeat_ngram_size"),
+    sequenceBias: getSequenceBias(fields),
+    badWords: read(fields, "bad_words_ids", isTokenLists, "a list of lists of token ids"),
+    suppressTokens: getTokens(fields, "suppress_tokens"),
+    beginSuppressTokens: getTokens(fields, "begin_suppress_tokens"),
+    forcedFirstToken: getToken(fields, "forced_bos_token_id"),
+    forcedEndTokens: getTokens(fields, "forced_eos_token_id"),
+    maxLength: toNumber(fields, "max_length"),
+    maxNewTokens: toNumber(fields, "max_new_tokens"),
+    minLength: toNumber(fields, "min_length"),
+    minNewTokens: toNumber(fields, "min_new_tokens"),
+    numBeams: toNumber(fields, "num_beams"),
+    lengthPenalty: toNumber(fields, "length_penalty"),
+    earlyStopping: read(fields, "early_stopping", isEarlyStopping, 'true, false or "never"'),
+    stop: getStopStrings(fields),
+    promptLookup: toNumber(fields, "prompt_lookup_num_tokens"),
+    startToken,
     // As transformers: a decoder without a start token of its own starts with the one of texts.
-    ...optional("decoderStartToken", getToken(fields, "decoder_start_token_id") ?? startToken),
-  };
-}
-
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+    decoderStartToken: getToken(fields, "decoder_start_token_id") ?? startToken,
+  });
 }
 
 const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";

@@ -1,4 +1,5 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
+import { addToList, getOrInsert } from "../../../../contract/checked.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { getClasses, commonClasses, getClassCount, everyByte, getRepresentatives } from "./byte-classes.ts";
 import { stepUtf8, utf8Classes, utf8States } from "./utf8.ts";
@@ -112,9 +113,7 @@ export class Dfa implements Automaton {
           continue;
         }
         const target = next * utf8States + nextUtf8;
-        const known = sources.get(target);
-        if (known === undefined) sources.set(target, [pair]);
-        else known.push(pair);
+        addToList(sources, target, pair);
         if (seen[target] === 1) continue;
         seen[target] = 1;
         found.push(target);
@@ -283,8 +282,7 @@ export function wordsDfa(words: readonly string[]): Dfa {
     const before = count;
     chargeSteps(20 + 4 * bytes.length);
     for (const byte of bytes) {
-      const child = place.children.get(byte) ?? node();
-      place.children.set(byte, child);
+      const child = getOrInsert(place.children, byte, () => node());
       place = child;
     }
     place.isEnd = true;

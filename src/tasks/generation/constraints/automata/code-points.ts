@@ -1,4 +1,5 @@
 /** Sets of code points of regular expressions, and their bytes. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import type { AST } from "@eslint-community/regexpp";
 import { chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
@@ -177,8 +178,7 @@ export function byteTree(ranges: readonly CodePointRange[]): ByteTree {
     const tails = new Map<string, { readonly range: ByteRange; readonly tails: ByteSequence[] }>();
     for (const [range, ...tail] of sequences) {
       if (range === undefined) continue;
-      const group = tails.get(String(range)) ?? { range, tails: [] };
-      tails.set(String(range), group);
+      const group = getOrInsert(tails, String(range), () => ({ range, tails: [] }));
       if (tail.length > 0) group.tails.push(tail);
     }
     const tree = [...tails.values()].map(({ range: [first, last], tails: behind }) => ({ first, last, next: treeOf(behind) }));

@@ -2,6 +2,7 @@
  * Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. Not those of src/regular-expressions/, which search
  * texts: these are intersected and complemented, and say of every state whether a text that fits can be reached.
  */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import { InferyardError, getMessage } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";
@@ -211,11 +212,7 @@ class Compiler {
   }
 
   #ranges(element: Parameters<typeof characterSet>[0]): readonly CodePointRange[] {
-    const known = this.#sets.get(element.raw);
-    if (known !== undefined) return known;
-    const set = characterSet(element, this.#settings);
-    this.#sets.set(element.raw, set);
-    return set;
+    return getOrInsert(this.#sets, element.raw, () => characterSet(element, this.#settings));
   }
 
   #repeat(nfa: ByteNfa, { element, min, max }: AST.Quantifier, from: number, to: number): void {

@@ -1,4 +1,5 @@
 /** What is known of the parts of a grammar: which no text fits, and that no rule begins with itself. Takes time linear in the number of references. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
 import { type GrammarNode, type ObjectNode, getChildren } from "./grammar.ts";
@@ -157,8 +158,7 @@ class ObjectCounter {
   constructor(node: ObjectNode) {
     this.#node = node;
     for (const { value, isRequired } of node.properties) {
-      const counts = this.#byValue.get(value) ?? { properties: 0, required: 0 };
-      this.#byValue.set(value, counts);
+      const counts = getOrInsert(this.#byValue, value, () => ({ properties: 0, required: 0 }));
       counts.properties += 1;
       counts.required += isRequired ? 1 : 0;
     }

@@ -1,14 +1,13 @@
 /** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
+import { GrammarRules, maxGroupDepth } from "./grammar-rules.ts";
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choiceOf, literalNode, repeat, rule, sequenceOf, textNode } from "./grammar.ts";
+import { type GrammarNode, choiceOf, literalNode, repeat, sequenceOf, textNode } from "./grammar.ts";
 
 const name = /[A-Za-z0-9_-]+/y;
 const quantifier = /[*+?]|\{\s*(?<min>\d+)\s*(?<comma>,\s*(?<max>\d+)?\s*)?\}/y;
-/** Nesting depth of groups at most. */
-const maxDepth = 200;
-
 /** The rule `root` of a grammar. Throws INPUT_INVALID for an invalid grammar. */
 export function parseGbnf(source: string): GrammarNode {
   return new Parser(source).parse();
@@ -16,7 +15,7 @@ export function parseGbnf(source: string): GrammarNode {
 
 class Parser {
   readonly #source: string;
-  readonly #rules = new Map<string, GrammarRule>();
+  readonly #rules = new GrammarRules();
   readonly #expressions = new Map<string, GrammarNode>();
   #at = 0;
   /** Line ends before `#at` that were counted, and where the last one ends. */
@@ -31,28 +30,18 @@ class Parser {
   parse(): GrammarNode {
     this.#skip(true);
     while (this.#at < this.#source.length) this.#rule();
-    const missing = [...this.#rules.values()].find(({ body }) => body === undefined);
-    if (missing !== undefined) throw constraintRefusal(`the rule ${missing.name} is not defined`, "define it");
-    const root = this.#rules.get("root");
-    if (root === undefined) throw constraintRefusal("the grammar has no rule root", 'begin it with "root ::= ..."');
-    return root;
+    return this.#rules.start("root", "root ::= ...");
   }
 
   #rule(): void {
     chargeSteps(20);
-    const defined = this.#getRule(this.#match(name, "the name of a rule"));
+    const defined = this.#rules.get(this.#match(name, "the name of a rule"));
     this.#skip(false);
     this.#expect("::=");
     this.#skip(true);
     if (defined.body !== undefined) throw this.#wrong(`the rule ${defined.name} is defined twice`);
     defined.body = atPlace({ line: this.#line }, () => this.#alternatives(false));
     this.#skip(true);
-  }
-
-  #getRule(ruleName: string): GrammarRule {
-    const known = this.#rules.get(ruleName) ?? rule(ruleName);
-    this.#rules.set(ruleName, known);
-    return known;
   }
 
   /** In a group a part may go on in the next line. */
@@ -86,7 +75,7 @@ class Parser {
     }
     if (character === "(") {
       this.#depth += 1;
-      if (this.#depth > maxDepth) throw this.#wrong(`groups are nested deeper than ${maxDepth}`);
+      if (this.#depth > maxGroupDepth) throw this.#wrong(`groups are nested deeper than ${maxGroupDepth}`);
       this.#at += 1;
       this.#skip(true);
       const group = this.#alternatives(true);
@@ -98,7 +87,7 @@ class Parser {
     const found = name.exec(this.#source)?.[0];
     if (found === undefined) return undefined;
     this.#at += found.length;
-    return this.#getRule(found);
+    return this.#rules.get(found);
   }
 
   #quantified(item: GrammarNode): GrammarNode {
@@ -139,9 +128,7 @@ class Parser {
 
   /** The same expression is compiled once. "." reads line ends too. */
   #expression(source: string): GrammarNode {
-    const node = this.#expressions.get(source) ?? textNode(regularExpressionDfa(source, { whole: true, flags: "s" }));
-    this.#expressions.set(source, node);
-    return node;
+    return getOrInsert(this.#expressions, source, () => textNode(regularExpressionDfa(source, { whole: true, flags: "s" })));
   }
 
   #match(pattern: RegExp, what: string): string {

@@ -1,4 +1,5 @@
 /** A subset of Lark's notation for grammars (https://lark-parser.readthedocs.io/en/stable/grammar.html), from its rule `start`. */
+import { GrammarRules, maxGroupDepth } from "./grammar-rules.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
@@ -43,9 +44,6 @@ interface Token {
   readonly line: number;
 }
 
-/** Nesting depth of groups at most. */
-const maxDepth = 200;
-
 /** Whether a grammar is written in Lark's notation rather than in GBNF. */
 export function isLark(source: string): boolean {
   return !source.includes("::=") && /^[?!]?_?[A-Za-z]\w*(?:\.\d+)?\s*:/m.test(source);
@@ -58,7 +56,7 @@ export function parseLark(source: string): GrammarNode {
 
 class Parser {
   readonly #tokens: readonly Token[];
-  readonly #rules = new Map<string, GrammarRule>();
+  readonly #rules = new GrammarRules();
   readonly #ignored: GrammarNode[] = [];
   /** What `%ignore` allows between terminals; its body is set at the end. */
   readonly #space: GrammarRule = rule("%ignore");
@@ -78,10 +76,7 @@ class Parser {
       if (directive === undefined) this.#rule();
       else this.#directive(directive);
     }
-    const missing = [...this.#rules.values()].find(({ body }) => body === undefined);
-    if (missing !== undefined) throw constraintRefusal(`the rule ${missing.name} is not defined`, "define it");
-    const start = this.#rules.get("start");
-    if (start === undefined) throw constraintRefusal("the grammar has no rule start", 'begin it with "start: ..."');
+    const start = this.#rules.start("start", "start: ...");
     this.#space.body = repeat(choiceNode(...this.#ignored), 0, Number.POSITIVE_INFINITY);
     return this.#ignored.length === 0 ? start : sequenceNode(this.#space, start);
   }
@@ -127,15 +122,9 @@ class Parser {
   }
 
   #define(name: string, line: number): GrammarRule {
-    const rule = this.#getRule(name);
+    const rule = this.#rules.get(name);
     if (rule.body !== undefined) throw wrong(line, `${name} is defined twice`);
     return rule;
-  }
-
-  #getRule(name: string): GrammarRule {
-    const known = this.#rules.get(name) ?? rule(name);
-    this.#rules.set(name, known);
-    return known;
   }
 
   #alternatives(): GrammarNode {
@@ -171,13 +160,14 @@ class Parser {
     if (expression !== undefined) return this.#spaced(regex(expression));
     const name = this.#take("name");
     if (name !== undefined) {
-      const rule = this.#getRule(name.value);
+      const rule = this.#rules.get(name.value);
       return isTerminal(name.value) ? this.#spaced(rule) : rule;
     }
     for (const [open, close] of ["()", "[]"]) {
       if (this.#take("mark", open) === undefined) continue;
       this.#depth += 1;
-      if (this.#depth > maxDepth) throw constraintRefusal(`groups are nested deeper than ${maxDepth}`, "nest them less deeply");
+      if (this.#depth > maxGroupDepth)
+        throw constraintRefusal(`groups are nested deeper than ${maxGroupDepth}`, "nest them less deeply");
       const group = this.#alternatives();
       this.#need("mark", close);
       this.#depth -= 1;

@@ -1,4 +1,5 @@
 /** Left factoring: of the options of a choice, those that begin with a literal are read as one trie, however many they are. */
+import { addToList, getOrInsert } from "../../../../contract/checked.ts";
 import { WordLiteral, WordTrie, sortedWords } from "../automata/words.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { type GrammarNode, choiceOf, sequenceOf, switchOf } from "./grammar.ts";
@@ -22,11 +23,7 @@ export class LeftFactoring {
 
   /** Alternatives, one of which is read. */
   options(node: Choice): readonly GrammarNode[] {
-    const known = this.#factored.get(node);
-    if (known !== undefined) return known;
-    const options = this.#factor(node);
-    this.#factored.set(node, options);
-    return options;
+    return getOrInsert(this.#factored, node, () => this.#factor(node));
   }
 
   #factor(node: Choice): readonly GrammarNode[] {
@@ -47,9 +44,7 @@ export class LeftFactoring {
       const { word, rest } = this.#getHead(option);
       if (word === undefined) others.push(option);
       else {
-        const known = byWord.get(word);
-        if (known === undefined) byWord.set(word, [rest]);
-        else known.push(rest);
+        addToList(byWord, word, rest);
       }
     }
     if (byWord.size === 0) return others;
@@ -82,9 +77,7 @@ export class LeftFactoring {
 
   /** What follows the first item of a sequence. */
   #getTail(node: Sequence): GrammarNode {
-    const tail = this.#tails.get(node) ?? withoutFirst(node);
-    this.#tails.set(node, tail);
-    return tail;
+    return getOrInsert(this.#tails, node, () => withoutFirst(node));
   }
 }
 

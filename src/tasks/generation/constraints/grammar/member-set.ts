@@ -2,6 +2,7 @@
  * Which members of an object remain to be written: sets of numbers that share their parts, so that a set without one number costs memory that is logarithmic in its size.
  * Equal sets of one family are one object.
  */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 
 /** Numbers of one leaf. */
@@ -95,12 +96,10 @@ export class MemberSets {
   }
 
   #shared(key: number | string, part: Omit<MemberSet, "id" | "left" | "right"> & Partial<MemberSet>): MemberSet {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    chargeStates(0, 180);
-    const set: MemberSet = { left: undefined, right: undefined, ...part, id: this.#count++ };
-    this.#known.set(key, set);
-    return set;
+    return getOrInsert(this.#known, key, () => {
+      chargeStates(0, 180);
+      return { left: undefined, right: undefined, ...part, id: this.#count++ };
+    });
   }
 }
 

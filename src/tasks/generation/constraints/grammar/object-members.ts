@@ -1,4 +1,5 @@
 /** The members of objects, as one machine reads them. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import type { Automaton } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
 import type { WordTrie } from "../automata/words.ts";
@@ -31,11 +32,9 @@ export class ObjectMembers {
   /** The names of the properties of a set, or of its required ones, with quotes. */
   names(set: MemberSet, required: boolean): JsonString {
     const key = set.id * 2 + (required ? 1 : 0);
-    const known = this.#names.get(key);
-    if (known !== undefined) return known;
-    const names = new JsonString(new RemainingNames(this.#node.names, this.#sets, set, required));
-    this.#names.set(key, names);
-    return names;
+    return getOrInsert(this.#names, key, () => {
+      return new JsonString(new RemainingNames(this.#node.names, this.#sets, set, required));
+    });
   }
 
   /** The property whose name was read, and the set without it. `state`: of `names`, after the closing quote. */

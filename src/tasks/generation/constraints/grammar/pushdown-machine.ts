@@ -2,6 +2,7 @@
  * Reads a text by a grammar, byte by byte. All readings of the text so far are one state: a set of positions in automata, each with the stack of what
  * follows it. States and the steps between them are computed when they are first needed, and kept.
  */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import type { Automaton } from "../automata/automaton.ts";
 import type { JsonString } from "../automata/json-string.ts";
 import type { WordTrie } from "../automata/words.ts";
@@ -239,9 +240,7 @@ export class PushdownMachine {
   }
 
   #getMembers(node: ObjectNode): ObjectMembers {
-    const members = this.#members.get(node) ?? new ObjectMembers(node, this.#dead);
-    this.#members.set(node, members);
-    return members;
+    return getOrInsert(this.#members, node, () => new ObjectMembers(node, this.#dead));
   }
 
   #pushAll(nodes: readonly GrammarNode[], rest: Stack | undefined): Stack | undefined {

@@ -1,4 +1,5 @@
 /** Objects of JSON as grammars. */
+import { addToList } from "../../../../contract/checked.ts";
 import { getKeys } from "../../../../formats/json/exact-json.ts";
 import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
@@ -85,11 +86,7 @@ class MemberSchemas {
       const names = getKeys(getMap(part, "properties"));
       chargeSteps(10 * names.length);
       chargeStates(0, 150 * names.length);
-      for (const name of names) {
-        const known = this.#listing.get(name);
-        if (known === undefined) this.#listing.set(name, [part]);
-        else known.push(part);
-      }
+      for (const name of names) addToList(this.#listing, name, part);
     }
     this.#general = parts.filter(
       ({ keywords }) => keywords["additionalProperties"] !== undefined || keywords["patternProperties"] !== undefined,

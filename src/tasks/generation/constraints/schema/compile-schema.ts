@@ -1,4 +1,5 @@
 /** JSON Schema 2020-12 (and what earlier drafts write differently) as a grammar. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
 import { choiceNode, choiceOf, rule } from "../grammar/grammar.ts";
@@ -202,14 +203,13 @@ class SchemaCompiler implements SchemaContext {
     );
     const negated = new Map<number, SchemaPlace>();
     const negation = (index: number): SchemaPlace => {
-      const known = negated.get(index);
-      if (known !== undefined) return known;
       const anyOf = this.#negation(part, schemas[index], "oneOf").map((each) => (each === false ? false : each.keywords));
-      const place = this.document.place({ anyOf }, { ...part, negatedBy: getPlace(part, "oneOf") });
-      negated.set(index, place);
-      return place;
+      return this.document.place({ anyOf }, { ...part, negatedBy: getPlace(part, "oneOf") });
     };
-    return places.map((place, index) => [place, ...(overlapping[index] ?? []).map(negation)]);
+    return places.map((place, index) => [
+      place,
+      ...(overlapping[index] ?? []).map((other) => getOrInsert(negated, other, () => negation(other))),
+    ]);
   }
 
   #conditional(part: SchemaPart): readonly (readonly SchemaPlace[])[] {
@@ -271,11 +271,8 @@ class SchemaCompiler implements SchemaContext {
 
   #derive(part: SchemaPart, how: readonly string[], keywords: Readonly<Record<string, unknown>>): SchemaPart {
     const key = JSON.stringify(how);
-    const own = this.#reduced.get(part.keywords) ?? new Map<string, SchemaPart>();
-    this.#reduced.set(part.keywords, own);
-    const derived = own.get(key) ?? { ...part, keywords };
-    own.set(key, derived);
-    return derived;
+    const own = getOrInsert(this.#reduced, part.keywords, () => new Map<string, SchemaPart>());
+    return getOrInsert(own, key, () => ({ ...part, keywords }));
   }
 }
 

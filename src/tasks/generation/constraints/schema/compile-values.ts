@@ -1,4 +1,5 @@
 /** Values of JSON by type, as grammars. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import {
   type Automaton,
   type Dfa,
@@ -49,6 +50,8 @@ import {
   getJsonType,
   getTypes,
   upperBound,
+  annotations,
+  locations,
 } from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.ts";
@@ -56,20 +59,8 @@ import { type SchemaPart, type SchemaPlace, getPlace } from "./schema-document.t
 /** After an item of a list that another follows. */
 const itemEnd = sequenceNode(literalNode(","), lineBreak);
 
-const quick: ReadonlySet<string> = new Set([
-  "type",
-  "title",
-  "description",
-  "default",
-  "enum",
-  "const",
-  "examples",
-  "$schema",
-  "$id",
-  "id",
-  "$defs",
-  "definitions",
-]);
+/** Keywords that the values of `enum` and `const` obey without a check. */
+const quick: ReadonlySet<string> = new Set([...annotations, ...locations, "type", "enum", "const"]);
 
 /** Keywords that constrain strings. */
 export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
@@ -183,17 +174,13 @@ export class ValueCompiler implements StringContext {
 
   #numbersIn(range: NumberRange): GrammarNode {
     const key = JSON.stringify(range);
-    const node = this.#cache.numbers.get(key) ?? textNode(numberDfa(range));
-    this.#cache.numbers.set(key, node);
-    return node;
+    return getOrInsert(this.#cache.numbers, key, () => textNode(numberDfa(range)));
   }
 
   #string(parts: readonly SchemaPart[]): GrammarNode {
     const key = jsonText(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
     chargeSteps(key.length);
-    const node = this.#cache.strings.get(key) ?? textNode(new JsonString(this.stringContent(parts)));
-    this.#cache.strings.set(key, node);
-    return node;
+    return getOrInsert(this.#cache.strings, key, () => textNode(new JsonString(this.stringContent(parts))));
   }
 
   /** The texts of strings for which all schemas are valid. */
@@ -242,9 +229,7 @@ export class ValueCompiler implements StringContext {
 
   #expression(source: string, whole: boolean): Dfa {
     const key = `${whole} ${source}`;
-    const dfa = this.#cache.expressions.get(key) ?? regularExpressionDfa(source, { whole });
-    this.#cache.expressions.set(key, dfa);
-    return dfa;
+    return getOrInsert(this.#cache.expressions, key, () => regularExpressionDfa(source, { whole }));
   }
 
   #array(parts: readonly SchemaPart[]): GrammarNode {

@@ -15,6 +15,21 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["divisibleBy", "keywords of draft 3 are not supported"],
 ]);
 
+/** Keywords that say nothing of values. */
+export const annotations: readonly string[] = [
+  "title",
+  "description",
+  "$comment",
+  "default",
+  "examples",
+  "$schema",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+];
+/** Keywords that say where a schema and what it refers to are. */
+export const locations: readonly string[] = ["$defs", "definitions", "$id", "id"];
+
 /** Throws INPUT_INVALID for a keyword with a meaning that is not supported. Other words are annotations, as in JSON Schema. */
 export function refuseUnsupported(part: SchemaPart): void {
   const { keywords } = part;

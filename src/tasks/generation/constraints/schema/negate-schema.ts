@@ -1,4 +1,5 @@
 /** The negation of a schema, where other keywords can express it. */
+import { annotations } from "./keywords.ts";
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { type Draft, hasKeyword } from "./drafts.ts";
 
@@ -8,17 +9,6 @@ type Keywords = Readonly<Record<string, unknown>>;
 export const excludedKeyword = " excluded";
 
 const allTypes = ["object", "array", "string", "number", "boolean", "null"];
-const annotations: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "$comment",
-  "default",
-  "examples",
-  "$schema",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-]);
 
 /** Schemas of which one is valid exactly for the values for which `schema`, of a draft, is invalid; undefined if it has a keyword that cannot be negated. */
 export function negateSchema(schema: unknown, draft: Draft | undefined): readonly Keywords[] | undefined {
@@ -27,7 +17,7 @@ export function negateSchema(schema: unknown, draft: Draft | undefined): readonl
   if (!isJsonObject(schema)) return undefined;
   const alternatives: Keywords[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (annotations.has(keyword) || !hasKeyword(draft, keyword)) continue;
+    if (annotations.includes(keyword) || !hasKeyword(draft, keyword)) continue;
     const negated = negateKeyword(keyword, value, draft);
     if (negated === undefined) return undefined;
     alternatives.push(...negated);

@@ -1,4 +1,5 @@
 /** Which of many schemas may have a value in common: by what tells them apart, such as a member with a constant, before they are compared one by one. */
+import { addToList, getOrInsert } from "../../../../contract/checked.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { type DisjointContext, flatsDisjoint, getSchemaMembers, getValues } from "./disjoint-schemas.ts";
 import { isClosed, getMap, requiredNames, getTypes } from "./keywords.ts";
@@ -92,14 +93,9 @@ class FacetIndex {
     for (const [number, own] of facets.entries()) {
       for (const [facet, keys] of own) {
         this.#counts.set(facet, (this.#counts.get(facet) ?? 0) + 1);
-        const byKey = this.#byKey.get(facet) ?? new Map<string, number[]>();
-        this.#byKey.set(facet, byKey);
+        const byKey = getOrInsert(this.#byKey, facet, () => new Map<string, number[]>());
         chargeSteps(keys.size);
-        for (const key of keys) {
-          const known = byKey.get(key);
-          if (known === undefined) byKey.set(key, [number]);
-          else known.push(number);
-        }
+        for (const key of keys) addToList(byKey, key, number);
       }
     }
   }
@@ -169,9 +165,7 @@ class NameIndex {
       }
       for (const name of Object.keys(getMap(closed, "properties"))) {
         chargeSteps(1);
-        const known = this.#allowing.get(name);
-        if (known === undefined) this.#allowing.set(name, [number]);
-        else known.push(number);
+        addToList(this.#allowing, name, number);
       }
     }
   }

@@ -1,4 +1,5 @@
 /** A JSON schema with its references. */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
 import { constraintRefusal } from "../refusal.ts";
@@ -54,11 +55,7 @@ export class SchemaDocument {
     if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
       throw constraintRefusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
-    const known = this.#places.get(schema);
-    if (known !== undefined) return known;
-    const part = this.#getPart(schema, location);
-    this.#places.set(schema, part);
-    return part;
+    return getOrInsert(this.#places, schema, () => this.#getPart(schema, location));
   }
 
   #getPart(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {

@@ -2,6 +2,7 @@
  * Pool of worker threads that compile grammars and compute masks off the event loop. A grammar lives in the thread that compiled it, its home. A thread that
  * exceeds a limit is ended, and what else lived there is compiled again in another when it is needed; so is what waits behind a long call.
  */
+import { getOrInsert } from "../../../../contract/checked.ts";
 import { addAbortListener, removeAbortListener } from "../../../../concurrency/abort-listeners.ts";
 import { InferyardError, abortError, getMessage, throwIfAborted } from "../../../../contract/errors.ts";
 import { parseDuration } from "../../../../runtime/options/duration.ts";
@@ -172,11 +173,9 @@ export class GrammarThreads implements GrammarHost {
 
   /** Compiles a grammar in a thread, which becomes its home. Calls for the same grammar share that. */
   #place(grammar: HostedGrammar, call: GrammarCall, isAlone: boolean): Promise<Home> {
-    const known = this.#placing.get(grammar);
-    if (known !== undefined) return known;
-    const placing = this.#compile(grammar, call, isAlone).finally(() => this.#placing.delete(grammar));
-    this.#placing.set(grammar, placing);
-    return placing;
+    return getOrInsert(this.#placing, grammar, () =>
+      this.#compile(grammar, call, isAlone).finally(() => this.#placing.delete(grammar)),
+    );
   }
 
   async #compile(grammar: HostedGrammar, { client, signal }: GrammarCall, isAlone: boolean): Promise<Home> {
@@ -196,8 +195,7 @@ export class GrammarThreads implements GrammarHost {
 
   #compileMessage(grammar: HostedGrammar, number: number, thread: GrammarThread): ConstraintCallMessage {
     const { text, vocabulary: tables } = grammar;
-    const vocabulary = this.#vocabularyNumbers.get(tables) ?? ++this.#lastNumber;
-    this.#vocabularyNumbers.set(tables, vocabulary);
+    const vocabulary = getOrInsert(this.#vocabularyNumbers, tables, () => ++this.#lastNumber);
     const known = this.#known.get(thread) ?? new Set();
     const isKnown = known.has(vocabulary);
     this.#known.set(thread, known.add(vocabulary));

@@ -1,9 +1,9 @@
 /** TypeScript types of options, made from their tables: one interface for each, whose members have the descriptions. `npm run schemas` writes them. */
-import { type DescribedOption, type OptionType, getDefaults } from "../../src/runtime/options/option.ts";
-import { runtimeOptions } from "../../src/runtime/options/runtime-options.ts";
-import { serverOptions } from "../../src/settings/server-options.ts";
+import { type DescribedOption, type OptionType, getDefaults } from "../../../src/runtime/options/option.ts";
+import { runtimeOptions } from "../../../src/runtime/options/runtime-options.ts";
+import { serverOptions } from "../../../src/settings/server-options.ts";
 
-const types = new URL("../../src/", import.meta.url);
+const types = new URL("../../../src/", import.meta.url);
 
 /** The generated files with their texts. */
 export function optionTypes(): readonly (readonly [file: URL, text: string])[] {
