@@ -62,7 +62,7 @@ describe.skipIf(skip)(name, () => {
   it.each([
     ["another address", { audio: "https://example.org/talk.wav" }, 400, "INPUT_INVALID"],
     ["no base64", { audio: "?" }, 400, "INPUT_INVALID"],
-    ["no sound", { audio: "AAAA" }, 400, "INPUT_INVALID"],
+    ["no sound", { audio: "AAAA" }, 415, "MEDIA_TYPE_UNSUPPORTED"],
     ["a language that the model does not know", { language: "xx" }, 400, "INPUT_INVALID"],
     ["a field that is not known", { beams: 5 }, 400, "INPUT_INVALID"],
     ["a network for voice activity that has no name here", { vad_model: "/etc/passwd" }, 404, "MODEL_NOT_FOUND"],
@@ -117,6 +117,6 @@ describe.skipIf(skip)(name, () => {
     const wrong = await send("/v1/audio/transcriptions", [...given, ["timestamp_granularities[]", "word"]]);
     expect(wrong.status).toBe(400);
     const noSound = await send("/v1/audio/transcriptions", given, new Uint8Array([1, 2, 3]));
-    expect([noSound.status, await noSound.json()]).toMatchObject([400, { error: { code: "input_invalid" } }]);
+    expect(noSound.status).toBe(415);
   });
 });
