@@ -352,16 +352,12 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
-   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   * Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
    */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
   /** Transcribes a sound, and returns the whole transcript. */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
-  async transcribe(
-    sound: SoundInput,
-    request: TranscribeRequest & { readonly stream?: boolean },
-  ): Promise<TranscribeResult | TranscriptStream> {
+  async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
     const stream = (await this.#media.transcribesByCtc(request))
       ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
       : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
