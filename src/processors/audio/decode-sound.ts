@@ -1,0 +1,193 @@
+/** Sound files to samples: WAVE, MP3, FLAC, Ogg Vorbis and Opus, and what FFmpeg decodes where the user has it. The format is told by the bytes. */
+
+import { getMessage, InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
+import { decodeWithFfmpeg } from "./decoding/ffmpeg-decoder.ts";
+import { findSoundFormat, type SoundFormat } from "./decoding/sound-format.ts";
+import { readStatedLength, type StatedLength } from "./decoding/stated-length.ts";
+import { createWasmDecoder, type DecodedPiece, type WasmDecoder, type WasmFormat } from "./decoding/wasm-decoders.ts";
+import { createResampler } from "./resample.ts";
+import type { Resampler } from "./resampling-filter.ts";
+import {
+  defaultSoundLimits,
+  mixToMono,
+  requireSoundBytes,
+  requireSoundDuration,
+  requireSoundFormat,
+  type Sound,
+  soundError,
+  type SoundLimits,
+} from "./sound.ts";
+import { openWave } from "./wav.ts";
+
+export interface DecodeSoundOptions {
+  /** Default: `defaultSoundLimits`. */
+  readonly limits?: SoundLimits;
+  /** Aborts between two pieces. */
+  readonly signal?: AbortSignal | undefined;
+  /** Imports the package of a decoder in place of the usual one, for tests. */
+  readonly load?: () => Promise<unknown>;
+}
+
+/** Bytes of a compressed file that are decoded at a time, and sample frames of a WAVE file. */
+const pieceBytes = 1 << 16;
+
+/** Consecutive samples of a sound: all pieces of one sound have one rate and one number of channels. */
+type SoundPiece = Pick<Sound, "sampleRate" | "samples">;
+
+async function* decodeWavePieces(bytes: Uint8Array, limits: SoundLimits): AsyncGenerator<SoundPiece> {
+  const { sampleRate, frames, read } = openWave(bytes, limits);
+  for (let at = 0; at < Math.max(1, frames); at += pieceBytes) yield { sampleRate, samples: read(at, pieceBytes) };
+}
+
+async function* decodeWithWasm(
+  bytes: Uint8Array,
+  format: SoundFormat,
+  load?: () => Promise<unknown>,
+): AsyncGenerator<DecodedPiece> {
+  const decoder = await createWasmDecoder(format.decoder as WasmFormat, format.name, load);
+  try {
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield await decoder.decode(bytes.subarray(at, at + pieceBytes));
+    if (decoder.flush !== undefined) yield await decoder.flush();
+  } catch (error) {
+    throw soundError(`the ${format.name} file cannot be decoded: ${getMessage(error)}`);
+  } finally {
+    freeDecoder(decoder);
+  }
+}
+
+/** Frees a decoder. One that ended with a trap cannot be asked to; its memory goes with it. */
+function freeDecoder(decoder: WasmDecoder): void {
+  try {
+    decoder.free();
+  } catch {
+    // Nothing is left to free.
+  }
+}
+
+/** Integers of FLAC are scaled by 1 / (2^(bits - 1) - 1) by the decoder, and by 1 / 2^(bits - 1) everywhere else. */
+function scaleFlac({ channelData, bitDepth = 0 }: DecodedPiece): void {
+  const scale = 1 - 2 ** (1 - bitDepth);
+  if (bitDepth < 2 || scale === 1) return;
+  for (const samples of channelData)
+    for (let index = 0; index < samples.length; index++) samples[index] = (samples[index] ?? 0) * scale;
+}
+
+/** Checks pieces of a compressed file as they come: one rate, one number of channels, no errors, the stated length. */
+async function* checkPieces(
+  pieces: AsyncIterable<DecodedPiece>,
+  { name, decoder }: SoundFormat,
+  limits: SoundLimits,
+  stated: StatedLength | undefined,
+): AsyncGenerator<SoundPiece> {
+  let first: { readonly sampleRate: number; readonly channels: number } | undefined;
+  let frames = 0;
+  for await (const piece of pieces) {
+    const { channelData, samplesDecoded, sampleRate, errors } = piece;
+    const [error] = errors;
+    if (error !== undefined) throw soundError(`the ${name} file is damaged: ${error.message}`);
+    if (samplesDecoded === 0) continue;
+    const channels = channelData.length;
+    if (first === undefined) requireSoundFormat(name, sampleRate, channels);
+    first ??= { sampleRate, channels };
+    if (first.sampleRate !== sampleRate || first.channels !== channels)
+      throw soundError(
+        `the ${name} file changes from ${first.channels} channels at ${first.sampleRate} Hz to ${channels} at ${sampleRate} Hz; one format is needed`,
+      );
+    if (decoder === "flac") scaleFlac(piece);
+    // The last page of Opus says where the sound ends within its last packet.
+    const kept = decoder === "opus" && stated !== undefined ? Math.max(0, stated.frames - frames) : samplesDecoded;
+    frames += samplesDecoded;
+    requireSoundDuration(frames, sampleRate, limits);
+    yield { sampleRate, samples: kept < samplesDecoded ? channelData.map((samples) => samples.subarray(0, kept)) : channelData };
+  }
+  if (stated !== undefined && frames + stated.tolerance < stated.frames)
+    throw soundError(`the ${name} file is truncated: its header states ${stated.frames} sample frames, and ${frames} are there`);
+}
+
+/** The pieces of a file. Yields to the event loop between them. */
+async function* decodePieces(
+  bytes: Uint8Array,
+  { limits = defaultSoundLimits, signal, load }: DecodeSoundOptions,
+): AsyncGenerator<SoundPiece> {
+  requireSoundBytes(bytes.length, limits);
+  const format = findSoundFormat(bytes);
+  if (format === undefined)
+    throw new InferyardError(
+      "MEDIA_TYPE_UNSUPPORTED",
+      "the bytes are of no sound file that is known; WAVE, MP3, FLAC, Ogg Vorbis and Ogg Opus are",
+      {
+        data: { field: "audio" },
+      },
+    );
+  let pieces: AsyncIterable<SoundPiece>;
+  if (format.decoder === "wave") pieces = decodeWavePieces(bytes, limits);
+  else {
+    const stated = readStatedLength(bytes, format);
+    if (stated !== undefined) requireSoundDuration(stated.frames, stated.sampleRate, limits);
+    const decoded = format.decoder === "ffmpeg" ? decodeWithFfmpeg(bytes, format, load) : decodeWithWasm(bytes, format, load);
+    pieces = checkPieces(decoded, format, limits, stated);
+  }
+  for await (const piece of pieces) {
+    throwIfAborted(signal);
+    yield piece;
+    await yieldToEventLoop();
+  }
+}
+
+/** Joins pieces of one channel. */
+function joinPieces(pieces: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
+/**
+ * Decodes a sound file to all of its channels, at its own sample rate. Throws INPUT_INVALID for a damaged or truncated file, or one without
+ * samples; MEDIA_TYPE_UNSUPPORTED for a format without a decoder; LIMIT_EXCEEDED; BACKEND_UNAVAILABLE if the package of a decoder is absent.
+ */
+export async function decodeSound(bytes: Uint8Array, options: DecodeSoundOptions = {}): Promise<Sound> {
+  const channels: Float32Array[][] = [];
+  let sampleRate = 0;
+  for await (const piece of decodePieces(bytes, options)) {
+    ({ sampleRate } = piece);
+    for (const [channel, samples] of piece.samples.entries()) (channels[channel] ??= []).push(samples);
+  }
+  if (channels[0] === undefined) throw soundError("the sound file has no samples");
+  return { sampleRate, channels: channels.length, samples: channels.map(joinPieces) };
+}
+
+/** Decodes a sound file to the mean of its channels at `sampleRate` Hz, piece by piece; the errors are those of `decodeSound`. */
+export async function decodeMonoSound(
+  bytes: Uint8Array,
+  sampleRate: number,
+  options: DecodeSoundOptions = {},
+): Promise<Float32Array> {
+  const pieces: Float32Array[] = [];
+  let resampler: Resampler | undefined;
+  for await (const piece of decodePieces(bytes, options)) {
+    resampler ??= createResampler(piece.sampleRate, sampleRate);
+    pieces.push(resampler.push(mixToMono(piece.samples)));
+  }
+  if (resampler === undefined) throw soundError("the sound file has no samples");
+  pieces.push(resampler.finish());
+  return joinPieces(pieces);
+}
+
+/** Mixes and resamples decoded sound. Yields to the event loop. */
+export async function toMono({ samples, sampleRate }: Sound, rate: number, signal?: AbortSignal): Promise<Float32Array> {
+  const mixed = mixToMono(samples);
+  const resampler = createResampler(sampleRate, rate);
+  const pieces: Float32Array[] = [];
+  for (let at = 0; at < mixed.length; at += pieceBytes) {
+    pieces.push(resampler.push(mixed.subarray(at, at + pieceBytes)));
+    throwIfAborted(signal);
+    await yieldToEventLoop();
+  }
+  pieces.push(resampler.finish());
+  return joinPieces(pieces);
+}
