@@ -39,7 +39,6 @@ import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
-import type { PictureSource } from "../processors/images/picture-source.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
@@ -133,7 +132,6 @@ export class Runtime extends ModelRuntime {
     };
     this.#workers = workers;
     this.#tokenizers = tokenizers;
-    this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
     this.#media = new MediaTasks(this, tokenizers);
   }
@@ -259,7 +257,7 @@ export class Runtime extends ModelRuntime {
    * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
    * large, and MEDIA_TYPE_UNSUPPORTED for other files.
    */
-  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
+  async read(picture: PictureInput, request: ReadRequest): Promise<ReadResult> {
     return this.#media.perform(readingTask, picture, request);
   }
 

@@ -27,8 +27,7 @@ export type { HuggingFaceEntity, HuggingFaceFill } from "./hugging-face-results.
 export type { HeadActivation, Classifications, LabelScore } from "./encoding/label-head.ts";
 export { type TokenVectors, maxSim } from "./embedding/max-sim.ts";
 export type { RecognizeOptions } from "./token-classification/recognize-options.ts";
-export type { PictureSource } from "../processors/images/picture-source.ts";
-export type { ReadOptions } from "./reading/read-options.ts";
+export type { ReadPageOptions } from "./reading/read-options.ts";
 export type { ReadLine, ReadPage } from "./reading/read-page.ts";
 export type { ReadWord } from "./reading/word-boxes.ts";
 export type { RankedDocument, Ranking } from "./reranking/cross-encoder.ts";

@@ -158,7 +158,7 @@ describe("what a call throws", () => {
     expect(tei).toMatchObject({ status: 400, body: { error_type: "Empty" }, message: expect.stringContaining("empty") });
     const kserve = await failureOf(client.get("/v2/models/{model}", { path: { model: "nothing" } }));
     expect(kserve).toMatchObject({ status: 404, code: "MODEL_NOT_FOUND", message: expect.stringContaining("no model") });
-    const unbuilt = await failureOf(client.post("/api/read"));
+    const unbuilt = await failureOf(client.post("/api/transcribe"));
     expect(unbuilt).toMatchObject({ status: 501, code: "NOT_BUILT" });
   });
 

@@ -3,7 +3,7 @@ import { type OptionTable, boolean, choice, unchecked } from "../../runtime/opti
 import { type ReadingOrder, readingOrders } from "./reading-order.ts";
 
 /** Options of `Runtime.read`. */
-export interface ReadOptions {
+export interface ReadPageOptions {
   /** Order of the lines: "lines" goes from top to bottom over the whole width of the page, "columns" reads column by column. Default: "lines". */
   readonly order?: ReadingOrder;
   /** Smallest score of a line, from 0 to 1; lines below it are left out. Default: 0.5. */
@@ -15,7 +15,7 @@ export interface ReadOptions {
 }
 
 /** All options of `read`. Any other name is refused. */
-export const readOptions: OptionTable<ReadOptions> = {
+export const readPageOptions: OptionTable<ReadPageOptions> = {
   order: {
     type: choice(readingOrders),
     flag: ["--order <order>", "lines over the whole page, or column by column"],

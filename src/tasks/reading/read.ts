@@ -1,27 +1,26 @@
 /** The task that reads the text of a picture on a loaded model. */
 import { InferyardError } from "../../contract/errors.ts";
 import { findPageReader, readDictionary } from "../../models/page-reader.ts";
-import { defaultPictureLimits } from "../../processors/images/decode-picture.ts";
-import { type PictureSource, readPicture } from "../../processors/images/picture-source.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
+import { type PictureInput, readPicture } from "../vision/picture-input.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { toThreeChannels } from "./page-colours.ts";
-import { type ReadOptions, readOptions } from "./read-options.ts";
+import { type ReadPageOptions, readPageOptions } from "./read-options.ts";
 import { type ReadPage, readPage } from "./read-page.ts";
 
 /**
  * Reads a page with the model's networks. Throws MODEL_UNSUPPORTED for a model that does not read pages, INPUT_INVALID for options that are not allowed, and what
  * `readPicture` throws.
  */
-export async function read(model: MediaModel, source: PictureSource, options: ReadOptions = {}): Promise<ReadPage> {
-  checkOptions(readOptions, options);
+export async function read(model: MediaModel, picture: PictureInput, options: ReadPageOptions = {}): Promise<ReadPage> {
+  checkOptions(readPageOptions, options);
   const { manifest } = model;
   const parts = findPageReader(manifest.variants);
   if (parts === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} does not read the text of pictures`, {
       remedy: "name a folder with the networks of PP-OCR: *det*.onnx, *rec*.onnx and perhaps *cls*.onnx",
     });
-  const page = toThreeChannels(await readPicture(source, defaultPictureLimits, { channels: 4 }));
+  const page = toThreeChannels(await readPicture(picture, 0, { channels: 4 }));
   const [recognizer, detector, classifier, dictionary] = await Promise.all([
     model.part(parts.recognizer),
     model.part(parts.detector),

@@ -1,12 +1,12 @@
 /** The definition of the task that reads pictures. */
 import { readingTaskName } from "../../models/page-reader.ts";
-import type { PictureSource } from "../../processors/images/picture-source.ts";
 import type { MediaTask } from "../definition/media-task.ts";
-import type { ReadOptions } from "./read-options.ts";
+import type { PictureInput } from "../vision/picture-input.ts";
+import type { ReadPageOptions } from "./read-options.ts";
 import type { ReadPage } from "./read-page.ts";
 
 /** The task `optical-character-recognition`: the lines of a page with their boxes. */
-export const readingTask: MediaTask<PictureSource, ReadOptions, ReadPage> = {
+export const readingTask: MediaTask<PictureInput, ReadPageOptions, ReadPage> = {
   task: readingTaskName,
   verb: "read",
   command: "read",
@@ -17,7 +17,7 @@ export const readingTask: MediaTask<PictureSource, ReadOptions, ReadPage> = {
   files: ["a dictionary: in the recognizer's metadata, or `*keys*.txt`"],
   pipeline: false,
   load: async () => {
-    const [{ read }, { readOptions }] = await Promise.all([import("./read.ts"), import("./read-options.ts")]);
-    return { options: readOptions, run: read };
+    const [{ read }, { readPageOptions }] = await Promise.all([import("./read.ts"), import("./read-options.ts")]);
+    return { options: readPageOptions, run: read };
   },
 };

@@ -3,7 +3,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { decodeBase64 } from "../../platform/base64.ts";
 import { readBytes } from "../../platform/node/files.ts";
 import type { Colour } from "../../processors/images/picture-colours.ts";
-import { flattenAlpha, rgbToGrey } from "../../processors/images/picture-colours.ts";
+import { addAlpha, flattenAlpha, rgbToGrey } from "../../processors/images/picture-colours.ts";
 import type { Picture } from "../../processors/images/picture.ts";
 
 /** An encoded picture: its bytes, a blob, a data URL, or the path of a file; or a decoded one. Addresses are not fetched. */
@@ -11,7 +11,7 @@ export type PictureInput = string | Uint8Array | ArrayBuffer | Blob | Picture;
 
 /** How the samples of a picture are wanted. */
 export interface PictureSamples {
-  readonly channels: 1 | 3;
+  readonly channels: Picture["channels"];
   /** Colour behind transparent pixels; "none" drops alpha. */
   readonly background?: Colour | "none" | undefined;
 }
@@ -95,10 +95,11 @@ function checkDecoded(picture: Picture, index: number): Picture {
   );
 }
 
-function toChannels(picture: Picture, channels: 1 | 3, background: Colour | "none"): Picture {
+function toChannels(picture: Picture, channels: Picture["channels"], background: Colour | "none"): Picture {
   if (picture.channels === channels) return picture;
   const { width, height, data } = picture;
   const rgb = picture.channels === 4 ? flattenAlpha(data, background) : picture.channels === 3 ? data : repeat(data);
+  if (channels === 4) return { width, height, channels, data: addAlpha(rgb) };
   return { width, height, channels, data: channels === 1 ? rgbToGrey(rgb) : rgb };
 }
 
