@@ -50,7 +50,9 @@ async function* decodeWithWasm(
     for (let at = 0; at < bytes.length; at += pieceBytes) yield await decoder.decode(bytes.subarray(at, at + pieceBytes));
     if (decoder.flush !== undefined) yield await decoder.flush();
   } catch (error) {
-    throw soundError(`the ${format.name} file cannot be decoded: ${getMessage(error)}`);
+    // A TypeError is a defect of the decoder on damaged bytes, and its message says nothing of the file.
+    const reason = error instanceof TypeError ? "its decoder fails on it" : getMessage(error);
+    throw soundError(`the ${format.name} file cannot be decoded: ${reason}`);
   } finally {
     freeDecoder(decoder);
   }
