@@ -27,7 +27,7 @@ import {
   objectDetectionTask,
 } from "../tasks/vision-definitions.ts";
 import type { MediaInput } from "../tasks/vision/embed-media.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -166,7 +166,7 @@ export class Runtime extends ModelRuntime {
    * a data URL or the path of a file.
    */
   async classifyImage(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ClassifyImageRequest,
   ): Promise<ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
@@ -174,7 +174,7 @@ export class Runtime extends ModelRuntime {
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
   async detectObjects(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: DetectObjectsRequest,
   ): Promise<DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
@@ -182,7 +182,7 @@ export class Runtime extends ModelRuntime {
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
   async imageFeatures(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ImageFeaturesRequest,
   ): Promise<ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
@@ -257,7 +257,7 @@ export class Runtime extends ModelRuntime {
    * URL, Blob or decoded samples. Throws MODEL_UNSUPPORTED for a model that reads no pages, INPUT_INVALID for a damaged picture, LIMIT_EXCEEDED for one that is too
    * large, and MEDIA_TYPE_UNSUPPORTED for other files.
    */
-  async read(picture: PictureInput, request: ReadRequest): Promise<ReadResult> {
+  async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
     return this.#media.perform(readingTask, picture, request);
   }
 

@@ -6,7 +6,9 @@ import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
-import { requireWhisper, transcribe } from "../tasks/speech/transcribe.ts";
+import { transcriptionRules } from "../tasks/speech/spoken-sound.ts";
+import { requireWhisper, transcribe, type Transcription } from "../tasks/speech/transcribe.ts";
+import { findSpeech } from "../tasks/speech/voice-activity/detect-speech.ts";
 import { getWhisperSettings, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
 import { holdModel, runTimed } from "./model-call.ts";
@@ -22,7 +24,7 @@ export async function startTranscription(
   sound: SoundInput,
   request: TranscribeRequest,
 ): Promise<TranscriptStream> {
-  const { model, kind, signal, onProgress } = request;
+  const { model, kind, signal, onProgress, vad = true, vadModel } = request;
   if (kind !== undefined && kind !== "language")
     throw new InferyardError("INPUT_INVALID", `transcribe runs language models, and kind is "${kind}"`, {
       remedy: "leave kind out",
@@ -42,7 +44,9 @@ export async function startTranscription(
       const work = async (): Promise<Transcript & Pick<TaskRun, "target" | "decision">> => {
         const tokenizer = await tokenizers.get(textSettings(handle.manifest));
         const parts = { model: language, tokenizer, manifest: handle.manifest };
-        return { ...(await transcribe(parts, { samples, settings, onProgress, signal: either, emit })), target, decision };
+        const findSpeech = vad && vadModel !== undefined ? speechFinder(runtime, vadModel) : undefined;
+        const transcription = { samples, settings, findSpeech, onProgress, signal: either, emit };
+        return { ...(await transcribe(parts, transcription)), target, decision };
       };
       return runTimed(handle, work).finally(async () => {
         held.release();
@@ -53,4 +57,16 @@ export async function startTranscription(
     await release();
     throw error;
   }
+}
+
+/** Finds speech with a network for voice activity, which is held while it runs. */
+function speechFinder(runtime: ModelRuntime, model: string): NonNullable<Transcription["findSpeech"]> {
+  return async (samples, signal) => {
+    const { handle, release } = await holdModel(runtime, { verb: "transcribe", optionNames: [], request: { model, signal } });
+    try {
+      return await findSpeech(handle, { name: handle.manifest.name, samples }, transcriptionRules, { signal });
+    } finally {
+      await release();
+    }
+  };
 }

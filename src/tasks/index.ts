@@ -56,7 +56,6 @@ export type { TextConstraint } from "./generation/constraints/text-constraint.ts
 export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
 export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
 export type { SequenceCounts } from "./generation/open-generator.ts";
-export type { PictureInput } from "./vision/picture-input.ts";
 export type { VisionOptions } from "./vision/vision-options.ts";
 export type { ClassifyImageOptions } from "./vision/classify-image-options.ts";
 export type { ImageClassifications } from "./vision/classify-image.ts";

@@ -2,7 +2,8 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { findPageReader, readDictionary } from "../../models/page-reader.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { type PictureInput, readPicture } from "../vision/picture-input.ts";
+import { defaultPictureLimits } from "../../processors/images/decode-picture.ts";
+import { type PictureSource, readPicture } from "../../processors/images/picture-source.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { toThreeChannels } from "./page-colours.ts";
 import { type ReadPageOptions, readPageOptions } from "./read-options.ts";
@@ -12,7 +13,7 @@ import { type ReadPage, readPage } from "./read-page.ts";
  * Reads a page with the model's networks. Throws MODEL_UNSUPPORTED for a model that does not read pages, INPUT_INVALID for options that are not allowed, and what
  * `readPicture` throws.
  */
-export async function read(model: MediaModel, picture: PictureInput, options: ReadPageOptions = {}): Promise<ReadPage> {
+export async function read(model: MediaModel, picture: PictureSource, options: ReadPageOptions = {}): Promise<ReadPage> {
   checkOptions(readPageOptions, options);
   const { manifest } = model;
   const parts = findPageReader(manifest.variants);
@@ -20,7 +21,7 @@ export async function read(model: MediaModel, picture: PictureInput, options: Re
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} does not read the text of pictures`, {
       remedy: "name a folder with the networks of PP-OCR: *det*.onnx, *rec*.onnx and perhaps *cls*.onnx",
     });
-  const page = toThreeChannels(await readPicture(picture, 0, { channels: 4 }));
+  const page = toThreeChannels(await readPicture(picture, defaultPictureLimits, { channels: 4 }));
   const [recognizer, detector, classifier, dictionary] = await Promise.all([
     model.part(parts.recognizer),
     model.part(parts.detector),

@@ -1,12 +1,12 @@
 /** The definition of the task that reads pictures. */
 import { readingTaskName } from "../../models/page-reader.ts";
 import type { MediaTask } from "../definition/media-task.ts";
-import type { PictureInput } from "../vision/picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import type { ReadPageOptions } from "./read-options.ts";
 import type { ReadPage } from "./read-page.ts";
 
 /** The task `optical-character-recognition`: the lines of a page with their boxes. */
-export const readingTask: MediaTask<PictureInput, ReadPageOptions, ReadPage> = {
+export const readingTask: MediaTask<PictureSource, ReadPageOptions, ReadPage> = {
   task: readingTaskName,
   verb: "read",
   command: "read",

@@ -26,7 +26,8 @@ export async function readSound(
 ): Promise<Float32Array> {
   const samples = await decode(input, sampleRate, signal);
   if (samples.length === 0) throw soundError("the sound has no samples");
-  for (const sample of samples) if (!Number.isFinite(sample)) throw soundError("the sound has samples that are no finite numbers");
+  for (const sample of samples)
+    if (!Number.isFinite(sample)) throw soundError("the sound has samples that are no finite numbers");
   return samples;
 }
 
@@ -40,7 +41,9 @@ async function decode(input: SoundInput, sampleRate: number, signal: AbortSignal
     );
   const { sampleRate: rate, samples } = input;
   if (!Number.isInteger(rate) || rate < sampleRateRange.min || rate > sampleRateRange.max)
-    throw soundError(`sampleRate is ${String(rate)}, and must be a whole number from ${sampleRateRange.min} to ${sampleRateRange.max}`);
+    throw soundError(
+      `sampleRate is ${String(rate)}, and must be a whole number from ${sampleRateRange.min} to ${sampleRateRange.max}`,
+    );
   requireSoundDuration(samples.length, rate, defaultSoundLimits);
   return rate === sampleRate ? samples : toMono({ sampleRate: rate, channels: 1, samples: [samples] }, sampleRate, signal);
 }

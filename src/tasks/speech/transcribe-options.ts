@@ -13,6 +13,7 @@ import {
   zeroOrMore,
 } from "../../runtime/options/option.ts";
 import { whisperDefaults, type WhisperSettings } from "./whisper/whisper-options.ts";
+import type { SpectrogramPadding } from "./whisper/spectrogram.ts";
 import type { SpeechTask } from "./whisper/whisper-vocabulary.ts";
 
 /** Options of `transcribe`. */
@@ -42,6 +43,11 @@ export interface TranscribeOptions {
   readonly promptResetOnTemperature?: number;
   /** Text that precedes the sound, as if it had been spoken: names and their spelling. Default: none. */
   readonly initialPrompt?: string;
+  /**
+   * What follows the end of the sound in its last window: "zeros", as openai-whisper and faster-whisper pad it, or "silence", as transformers does. Default:
+   * "zeros".
+   */
+  readonly padding?: SpectrogramPadding;
   /** Latest time of the first word of a window, in seconds. Default: 1. */
   readonly maxInitialTimestamp?: number;
   /** With times of words: improbable words with more than this many seconds of silence around them are left out. Default: they stay. */
@@ -50,6 +56,13 @@ export interface TranscribeOptions {
   readonly maxNewTokens?: number;
   /** Seed of the random numbers at temperatures above 0. Default: 0. */
   readonly seed?: number;
+  /**
+   * Reference of a network for voice activity (Silero's): silence is left out before the sound is transcribed, so that nothing is heard in it. Default: the
+   * whole sound is transcribed.
+   */
+  readonly vadModel?: string;
+  /** false: the whole sound is transcribed, even with `vadModel`. Default: true with `vadModel`. */
+  readonly vad?: boolean;
   /** Called with the seconds of the sound that are done, and with all. Default: no call. */
   readonly onProgress?: (progress: TranscriptionProgress) => void;
   /** Whether the call returns a stream of segments as soon as the model is loaded. Default: false, it returns the whole transcript. */
@@ -120,6 +133,12 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     flag: ["--initial-prompt <text>", "text that precedes the sound: names and their spelling"],
     field: "Text that precedes the sound: names and their spelling",
   },
+  padding: {
+    type: choice(["zeros", "silence"]),
+    flag: ["--padding <with>", "what follows the end of the sound: zeros as openai-whisper, silence as transformers"],
+    field:
+      "What follows the end of the sound in its last window: zeros, as openai-whisper pads, or silence, as transformers does. Default: zeros",
+  },
   maxInitialTimestamp: {
     type: number,
     flag: ["--max-initial-timestamp <seconds>", "latest first time of a window"],
@@ -139,6 +158,16 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     type: zeroOrMore,
     flag: ["--seed <number>", "seed of the random numbers"],
     field: "Seed of the random numbers at temperatures above 0. Default: 0",
+  },
+  vadModel: {
+    type: name,
+    flag: ["--vad-model <reference>", "network for voice activity (Silero's): silence is left out first"],
+    field: "Reference of a network for voice activity (Silero's), by which silence is left out first. Default: none",
+  },
+  vad: {
+    type: boolean,
+    negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
+    field: "Whether silence is left out first. Default: true with vad_model",
   },
   onProgress: { type: unchecked },
   stream: { type: unchecked },
@@ -166,6 +195,10 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
       "INPUT_INVALID",
       `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`,
     );
+  if (options.vad === true && options.vadModel === undefined)
+    throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", {
+      remedy: "name Silero's with vadModel",
+    });
   if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
     throw new InferyardError(
       "INPUT_INVALID",

@@ -7,7 +7,9 @@ import { createLogMel } from "../../processors/audio/log-mel.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { speechSampleRate } from "./sound-input.ts";
 import type { TranscribeOptions } from "./transcribe-options.ts";
+import { joinRanges, SpeechTimes } from "./spoken-sound.ts";
 import { joinSegments, type Transcript, type TranscriptSegment } from "./transcript.ts";
+import type { SampleRange } from "./voice-activity/speech-segments.ts";
 import type { SpeechModel } from "./whisper/decode-window.ts";
 import { createSpectrogram } from "./whisper/spectrogram.ts";
 import { findLanguage, transcribeWindows, type WhisperSegment } from "./whisper/transcribe-windows.ts";
@@ -44,6 +46,8 @@ export interface Transcription {
   /** Samples at 16 kHz. */
   readonly samples: Float32Array;
   readonly settings: WhisperSettings;
+  /** Finds speech in samples. Undefined: all is speech. */
+  readonly findSpeech: ((samples: Float32Array, signal: AbortSignal) => Promise<readonly SampleRange[]>) | undefined;
   readonly onProgress: TranscribeOptions["onProgress"];
   readonly signal: AbortSignal;
   /** Receives each segment as soon as it is final; the next window is decoded when the promise settles. */
@@ -52,18 +56,28 @@ export interface Transcription {
 
 /** Transcribes a sound. */
 export async function transcribe({ model, tokenizer, manifest }: Transcriber, call: Transcription): Promise<Transcript> {
-  const { samples, settings, onProgress, signal, emit } = call;
+  const { samples, settings, findSpeech, onProgress, signal, emit } = call;
   const { features, vocabulary: width } = model.limits;
   if (features === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
   const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width) };
   const duration = samples.length / speechSampleRate;
-  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), samples, signal);
+  const ranges = await findSpeech?.(samples, signal);
+  const isSilent = ranges?.length === 0;
+  const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, ranges);
+  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, {
+    padding: settings.padding,
+    signal,
+  });
   const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
   const segments: TranscriptSegment[] = [];
-  const tell = (done: number): void => onProgress?.({ done: Math.min(done, duration), total: duration });
+  if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };
+  const times = ranges && new SpeechTimes(ranges, speechSampleRate);
+  const tell = (done: number): void =>
+    onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
   for await (const each of transcribeWindows(whisper, spectrogram, { language, settings, signal, onProgress: tell })) {
-    const segment = toTranscriptSegment(each);
+    const inSpeech = toTranscriptSegment(each);
+    const segment = times?.restore(inSpeech) ?? inSpeech;
     segments.push(segment);
     await emit(segment);
   }

@@ -23,7 +23,8 @@ export function applyRules(
 ): void {
   const suppress = (id: number): void => void (logits[id] = Number.NEGATIVE_INFINITY);
   if (sampled.length === 0 && suppressesBlank) vocabulary.suppressedFirst.forEach(suppress);
-  vocabulary.suppressed.forEach(suppress);
+  // Lists of tokens that are never written may name the timestamps, of which no text with timestamps can do without.
+  for (const id of vocabulary.suppressed) if (!hasTimestamps || id < vocabulary.firstTimestamp) suppress(id);
   logits.fill(Number.NEGATIVE_INFINITY, vocabulary.lastTimestamp + 1);
   if (hasTimestamps) applyTimestampRules(logits, sampled, vocabulary, maxInitialTimestamp);
 }

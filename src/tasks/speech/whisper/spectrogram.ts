@@ -7,7 +7,7 @@ import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 export interface Spectrogram {
   /** Number of frames of 10 ms, the last of which ends behind the sound. */
   readonly frames: number;
-  /** `count` frames from frame `first` on, [bins, width] row by row: zeros behind them. */
+  /** `count` frames from frame `first` on, [bins, width] row by row, padded behind them. */
   read(first: number, count: number, width: number): Float32Array<ArrayBuffer>;
 }
 
@@ -15,17 +15,26 @@ export interface Spectrogram {
 const pieceFrames = 1000;
 
 /**
- * The spectrogram of mono samples at the front end's sample rate, with one frame of silence behind them, as faster-whisper pads them. A first pass over the
- * sound finds its loudest energy, which all windows are scaled by. Aborts with the reason of `signal`.
+ * What follows the end of a sound in its last window. "zeros": features of 0, as openai-whisper and faster-whisper pad when they transcribe. "silence": the
+ * features of silence, as the feature extractor of transformers pads.
+ */
+export type SpectrogramPadding = "zeros" | "silence";
+
+/** Samples of silence behind a sound that is padded with silence: the longest window. */
+const silentSamples = 480_000;
+
+/**
+ * The spectrogram of mono samples at the front end's sample rate, with one frame of silence behind them. A first pass over the sound finds its loudest energy,
+ * which all windows are scaled by. Aborts with the reason of `signal`.
  */
 export async function createSpectrogram(
   frontEnd: LogMelFrontEnd,
   samples: Float32Array,
-  signal?: AbortSignal,
+  { padding, signal }: { readonly padding: SpectrogramPadding; readonly signal?: AbortSignal },
 ): Promise<Spectrogram> {
   const { mels, hopLength } = frontEnd;
-  const length = samples.length + hopLength;
-  const frames = Math.floor(length / hopLength);
+  const frames = Math.floor(samples.length / hopLength) + 1;
+  const length = samples.length + (padding === "silence" ? silentSamples : hopLength);
   let maximum = Number.NEGATIVE_INFINITY;
   for (let first = 0; first < frames; first += pieceFrames) {
     const piece = frontEnd.logEnergies(samples, { first, frames: Math.min(pieceFrames, frames - first), length });
@@ -35,7 +44,8 @@ export async function createSpectrogram(
   }
   return {
     frames,
-    read(first, count, width) {
+    read(first, given, width) {
+      const count = padding === "silence" ? width : given;
       const energies = frontEnd.logEnergies(samples, { first, frames: count, length });
       limitDynamicRange(energies, maximum);
       const window = new Float32Array(mels * width);

@@ -1,4 +1,5 @@
 /** How Whisper decodes. The defaults are its authors'. */
+import type { SpectrogramPadding } from "./spectrogram.ts";
 import type { SpeechTask } from "./whisper-vocabulary.ts";
 
 /** Options of the transcription of one sound. */
@@ -24,6 +25,8 @@ export interface WhisperSettings {
   readonly promptResetOnTemperature: number;
   /** Text that stands before the first window as if it had been spoken: names, spelling. */
   readonly initialPrompt: string | undefined;
+  /** What follows the end of the sound in its last window. */
+  readonly padding: SpectrogramPadding;
   /** Whether the first token may be a space or the end of the text. */
   readonly suppressBlank: boolean;
   /** Latest first timestamp of a window, in seconds. */
@@ -48,6 +51,7 @@ export const whisperDefaults: WhisperSettings = {
   conditionOnPreviousText: true,
   promptResetOnTemperature: 0.5,
   initialPrompt: undefined,
+  padding: "zeros",
   suppressBlank: true,
   maxInitialTimestamp: 1,
   hallucinationSilenceThreshold: undefined,

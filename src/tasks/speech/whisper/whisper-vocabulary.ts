@@ -78,10 +78,7 @@ export function getWhisperVocabulary(
     lastTimestamp: Math.min(firstTimestamp + timestamps, vocabulary) - 1,
     languages: isMultilingual ? readLanguages(tokenizer, generation["lang_to_id"], startOfTranscript) : new Map(),
     tasks: isMultilingual ? { transcribe, translate } : undefined,
-    suppressed: [
-      ...(stated ?? getAnnotationTokens(tokenizer)).filter((id) => id < firstTimestamp),
-      ...prompts.filter((id) => id !== undefined),
-    ],
+    suppressed: [...(stated ?? getAnnotationTokens(tokenizer)), ...prompts.filter((id) => id !== undefined)],
     suppressedFirst: [...encodePlain(tokenizer, " "), endOfText],
     alignmentHeads: readHeads(generation["alignment_heads"]),
   };
