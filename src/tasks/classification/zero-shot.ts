@@ -9,7 +9,8 @@ import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
+import type { TextTaskOptions } from "../definition/generated-task-options.ts";
 
 /** Options of `classifyZeroShot`. */
 export interface ZeroShotOptions extends TextTaskOptions {

@@ -11,7 +11,8 @@ import { type OffsetUnit, convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
 import { requireFinite } from "../../encoding/require-finite.ts";
 import type { Entities } from "../entities.ts";
-import { type TextTaskOptions, textTaskSettings } from "../../definition/task-options.ts";
+import { textTaskSettings } from "../../definition/task-options.ts";
+import type { TextTaskOptions } from "../../definition/generated-task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 
