@@ -114,6 +114,8 @@ export const limits: Limits = {
   sharedNames: ["FinishReason", "importLibrary", "installedVersion", "requirement"],
   generated: [
     "src/client/generated-openapi.ts",
+    "src/contract/generated-load-settings.ts",
+    "src/kernels/generated-native-settings.ts",
     "src/receipts/generated-receipt.ts",
     "src/runtime/decision/generated-decision.ts",
     "src/runtime/options/generated-runtime-options.ts",

@@ -1,4 +1,5 @@
 /** TypeScript types of options, made from their tables: one interface for each, whose members have the descriptions. `npm run schemas` writes them. */
+import { loadSettings } from "../../../src/runtime/options/load-options.ts";
 import { type Option, type OptionType, type Options, getDefaults } from "../../../src/runtime/options/option.ts";
 import { runtimeOptions } from "../../../src/runtime/options/runtime-options.ts";
 import { serverOptions } from "../../../src/settings/server-options.ts";
@@ -102,6 +103,8 @@ export function optionTypes(): readonly (readonly [file: URL, text: string])[] {
   return [
     [new URL("runtime/options/generated-runtime-options.ts", types), runtimeTypes()],
     [new URL("settings/generated-server-settings.ts", types), serverTypes()],
+    [new URL("contract/generated-load-settings.ts", types), loadTypes()],
+    [new URL("kernels/generated-native-settings.ts", types), nativeTypes()],
     ...taskTypes.map(([file, name, about, rows, modules = {}]) => {
       const imports = Object.entries(modules).map(([type, module]) => `import type { ${type} } from "${module}";\n`);
       const text = `${header}${imports.join("")}\n/** ${about} */\n${getInterface(name, Object.entries(rows))}`;
@@ -110,7 +113,23 @@ export function optionTypes(): readonly (readonly [file: URL, text: string])[] {
   ];
 }
 
-const header = "/** Written by `npm run schemas`; the table of options beside it is the source. */\n";
+const header = "/** Written by `npm run schemas`; the table of options is the source. */\n";
+
+const loadRows = (engine?: "native"): (readonly [string, Option])[] =>
+  Object.entries(loadSettings).filter(([, row]) => row.engine === engine);
+
+function loadTypes(): string {
+  return `${header}import type { LoraAdapter } from "./lora-adapter.ts";
+
+/** Settings of a load that several engines have. */
+${getInterface("CommonLoadSettings", loadRows())}`;
+}
+
+function nativeTypes(): string {
+  return `${header}
+/** Settings of a load that the engine \`native\` alone has. */
+${getInterface("NativeSettings", loadRows("native"))}`;
+}
 
 function runtimeTypes(): string {
   return `${header}

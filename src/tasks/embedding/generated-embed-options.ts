@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 
 /** All options of `Runtime.embed`. */

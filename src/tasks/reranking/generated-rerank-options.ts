@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 
 /** Options of `Runtime.rerank`. */
 export interface RerankOptions {

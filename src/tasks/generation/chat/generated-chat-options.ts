@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 import type { ToolChoice } from "./constrained-answer.ts";
 import type { Tool } from "./messages.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";

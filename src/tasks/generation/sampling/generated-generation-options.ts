@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 
 /** Options of generation. Omitted ones have the values of the model's generation_config.json, and otherwise the defaults stated here. Names are transformers' in camel case, and OpenAI's for options that transformers lacks. */
