@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, getMessage, quoteOption, invalidInput } from "../../contract/errors.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
@@ -86,9 +86,7 @@ export async function wheelAt(location: string, search: Omit<WheelSearch, "packa
   const [file] = parseIndexPage(`<a href="${url.href.replaceAll('"', "%22")}">`, url.href, "text/html");
   const wheel = file === undefined ? undefined : parseWheelName(file.name);
   if (file === undefined || wheel === undefined)
-    throw new InferyardError("INPUT_INVALID", `${url.href} does not end in the name of a wheel`, {
-      remedy: "name the URL of a wheel or of an index",
-    });
+    throw invalidInput(`${url.href} does not end in the name of a wheel`, "name the URL of a wheel or of an index");
   const misfit = wheelMisfit(wheel, search.machine);
   if (misfit !== undefined)
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${file.name} does not fit this machine: ${misfit}`, {

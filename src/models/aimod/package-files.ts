@@ -1,7 +1,7 @@
 /** Lists the files of a model's folder for its package. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type Folder, displayNameIn } from "../model-folder.ts";
 import { unreadable } from "../../formats/format-errors.ts";
 import type { ArchiveFile } from "./archive-writer.ts";
@@ -25,10 +25,11 @@ export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
     names.set(entryKey(name), name);
   }
   if (problems.length === 0) return files;
-  throw new InferyardError("INPUT_INVALID", `${folder.displayName} cannot be packed: ${problems.join("; ")}`, {
-    remedy: "rename these files, or move them out of the folder",
-    data: { problems },
-  });
+  throw invalidInput(
+    `${folder.displayName} cannot be packed: ${problems.join("; ")}`,
+    "rename these files, or move them out of the folder",
+    { problems },
+  );
 }
 
 async function filesIn(folder: Folder, subfolder: string, problems: string[]): Promise<ArchiveFile[]> {

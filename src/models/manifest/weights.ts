@@ -1,7 +1,7 @@
 /** Finds the files of a folder that hold weights, and reads their format, size and precision. */
 import type { ModelFormat, Precision } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
@@ -109,9 +109,10 @@ export function missingWeights(displayName: string, files: readonly string[]): I
 }
 
 function unsupported(what: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not read`, {
-    remedy: "export the model to ONNX: optimum-cli export onnx --model MODEL FOLDER",
-  });
+  return unsupportedModel(
+    `${what}, which this version does not read`,
+    "export the model to ONNX: optimum-cli export onnx --model MODEL FOLDER",
+  );
 }
 
 /**

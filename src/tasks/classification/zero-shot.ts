@@ -3,7 +3,7 @@
  * whether the hypothesis "This example is LABEL." follows from the text (Yin et al. 2019), as in transformers' pipeline.
  */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
@@ -91,21 +91,19 @@ function getEntailmentHead(manifest: Manifest): EntailmentHead {
   if (entailment !== -1 && labels.length >= 2) {
     return { entailment, contradiction: entailment === 0 ? labels.length - 1 : 0 };
   }
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${manifest.name} has no label that says entailment (it has ${labels.slice(0, 4).join(", ")}), so it cannot judge labels of your own`,
-    { remedy: "use a natural-language-inference model, or leave `labels` out" },
+    "use a natural-language-inference model, or leave `labels` out",
   );
 }
 
 function checkLabels(labels: readonly string[], template: string): void {
   if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label === "")) {
-    throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
-      remedy: 'for example ["sport", "politics"]',
-    });
+    throw invalidInput("labels must be an array of at least one word", 'for example ["sport", "politics"]');
   }
   if (typeof template === "string" && template.includes("{}")) return;
-  throw new InferyardError("INPUT_INVALID", `the hypothesis template ${JSON.stringify(template)} has no {} for the label`, {
-    remedy: `for example ${JSON.stringify(defaultTemplate)}`,
-  });
+  throw invalidInput(
+    `the hypothesis template ${JSON.stringify(template)} has no {} for the label`,
+    `for example ${JSON.stringify(defaultTemplate)}`,
+  );
 }

@@ -1,6 +1,6 @@
 /** Reads generation_config.json: the model's own settings of generation. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../../contract/errors.ts";
 import type { SequenceBias } from "./sampling-settings.ts";
 
 /** Settings that generation_config.json states; omitted ones are absent. */
@@ -58,9 +58,10 @@ export function readGenerationConfig(fields: Fields): GenerationConfig {
   for (const [name, neutral] of Object.entries(notBuilt)) {
     const value = fields[name];
     if (value === undefined || value === null || neutral.includes(value)) continue;
-    throw new InferyardError("MODEL_UNSUPPORTED", `generation_config.json sets ${name}, which this version does not compute`, {
-      remedy: `remove ${name} from the file to generate without it`,
-    });
+    throw unsupportedModel(
+      `generation_config.json sets ${name}, which this version does not compute`,
+      `remove ${name} from the file to generate without it`,
+    );
   }
   const startToken = getToken(fields, "bos_token_id");
   return omitUndefined({

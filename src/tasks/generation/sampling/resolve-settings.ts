@@ -1,6 +1,6 @@
 /** Merges the options of a request with the model's own settings into the settings of one generation. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { checkOptions } from "../../../runtime/options/option.ts";
 import type { BeamSettings } from "./beam-search.ts";
@@ -141,9 +141,7 @@ export function resolveSettings(options: GenerationOptions, sources: SamplingSou
 function refuseBeamOptions({ lengthPenalty = 1, earlyStopping = false }: GenerationOptions): void {
   const name = lengthPenalty !== 1 ? "lengthPenalty" : earlyStopping === false ? undefined : "earlyStopping";
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${name} has no effect without beams`, {
-    remedy: `set numBeams to 2 or more, or leave ${name} out`,
-  });
+  throw invalidInput(`${name} has no effect without beams`, `set numBeams to 2 or more, or leave ${name} out`);
 }
 
 function asksForSampling({ doSample, temperature = 0, topK, topP, minP, typicalP }: GenerationOptions): boolean {
@@ -210,9 +208,7 @@ function refuseWithBeams({
   const [name] = Object.entries(sampling).find(([, value]) => value !== undefined) ?? [];
   const given = doSample === true ? "doSample" : temperature > 0 ? "temperature" : name;
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${given} has no effect on beam search`, {
-    remedy: `leave out ${given} or numBeams`,
-  });
+  throw invalidInput(`${given} has no effect on beam search`, `leave out ${given} or numBeams`);
 }
 
 function requireRange(name: string, value: number | undefined, min: number, max: number, bound?: "exclusive"): void {
@@ -235,7 +231,8 @@ function requireTokens(name: string, values: readonly number[] | undefined): voi
 }
 
 function refused(name: string, value: unknown, wanted: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value) ?? String(value)}, and must be ${wanted}`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
+  return invalidInput(
+    `${name} is ${JSON.stringify(value) ?? String(value)}, and must be ${wanted}`,
+    `correct ${name}, or leave it out`,
+  );
 }
