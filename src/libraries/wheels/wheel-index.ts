@@ -8,7 +8,8 @@ import { InferyardError, getMessage, quoteOption, invalidInput } from "../../con
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
-import type { PipSettings, PipSources } from "./pip-settings.ts";
+import type { UserFacts } from "../../storage/data-folder.ts";
+import type { PipSettings } from "./pip-settings.ts";
 import { type IndexedFile, acceptedForms, parseIndexPage } from "./simple-index.ts";
 import {
   type WheelMachine,
@@ -28,7 +29,7 @@ export interface WheelSearch {
   readonly version?: string | undefined;
   readonly machine: WheelMachine;
   readonly settings: PipSettings;
-  readonly environment: PipSources["environment"];
+  readonly environment: UserFacts["environment"];
   readonly signal?: AbortSignal | undefined;
   /** Attempts and delays of requests. Default: as for pulls. */
   readonly timing?: RetryTiming;

@@ -13,17 +13,13 @@ import { readTokenizerSettings } from "./tokenizer-settings.ts";
 import { type TokenLimit, readSentenceConfig, readTokenLimit } from "./token-limit.ts";
 
 /** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
-export interface TextOverrides {
+export interface TextOverrides extends Partial<
+  Pick<TextSettings, "pooling" | "normalize" | "specialTokens" | "dropUnknown" | "prompts" | "defaultPrompt">
+> {
   /** Path of tokenizer.json, relative to the folder. */
   readonly tokenizer?: string;
-  readonly pooling?: Pooling;
-  readonly normalize?: boolean;
   /** Longest input in tokens; null: no limit. */
   readonly maxTokens?: number | null;
-  readonly specialTokens?: boolean;
-  readonly dropUnknown?: boolean;
-  readonly prompts?: Readonly<Record<string, string>>;
-  readonly defaultPrompt?: string;
 }
 
 /** Files that only models with text input have. If one is there, a missing tokenizer.json is an error when the model is used. */

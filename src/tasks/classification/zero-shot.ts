@@ -9,18 +9,13 @@ import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
+import type { ClassifyOptions } from "./classify-options.ts";
 
 /** Options of `classifyZeroShot`. */
-export interface ZeroShotOptions extends TextTaskOptions {
+export interface ZeroShotOptions extends Omit<ClassifyOptions, "labels" | "activation"> {
   /** Candidate labels, at least one. */
   readonly labels: readonly string[];
-  /** Hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
-  readonly hypothesisTemplate?: string;
-  /** true scores each label independently, false normalizes the scores to sum 1. Default: false. */
-  readonly multiLabel?: boolean;
-  /** Number of labels returned per text, best first. Default: all. */
-  readonly topK?: number;
 }
 
 const defaultTemplate = "This example is {}.";

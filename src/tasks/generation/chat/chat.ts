@@ -9,11 +9,11 @@ import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "
 import { type AnswerFormat, getAnswerFormat, getMarkers, opensReasoning } from "./answer-format.ts";
 import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
-import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
+import { type AnswerPart, AnswerReader, type AnswerReaderOptions } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { ChatTemplate, type TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
-import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
+import { type ChatMessage, type ToolCall, checkConversation } from "./messages.ts";
 
 /** Tokens of an answer at most if the model states no context length, and nothing else does. */
 const maxAnswerTokens = 4096;
@@ -45,11 +45,8 @@ export type ChatEvent = (
 };
 
 /** A conversation that is ready to be answered. */
-export interface PreparedChat {
+export interface PreparedChat extends AnswerReaderOptions {
   readonly prepared: PreparedPrompts;
-  readonly format: AnswerFormat;
-  readonly tools: readonly Tool[];
-  readonly startsInReasoning: boolean;
   /** Beginning of each answer, which the model does not write. */
   readonly opening: string;
   readonly isConstrained: boolean;

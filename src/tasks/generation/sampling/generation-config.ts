@@ -1,29 +1,11 @@
 /** Reads generation_config.json: the model's own settings of generation. */
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, unsupportedModel } from "../../../contract/errors.ts";
-import type { SequenceBias } from "./sampling-settings.ts";
+import type { SamplingSettings, SequenceBias } from "./sampling-settings.ts";
 
 /** Settings that generation_config.json states; omitted ones are absent. */
-export interface GenerationConfig {
-  readonly doSample?: boolean;
-  readonly temperature?: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly minP?: number;
-  readonly typicalP?: number;
-  readonly repetitionPenalty?: number;
-  readonly noRepeatNgramSize?: number;
-  readonly encoderNoRepeatNgramSize?: number;
-  readonly sequenceBias?: readonly SequenceBias[];
-  readonly badWords?: readonly (readonly number[])[];
-  readonly suppressTokens?: readonly number[];
-  readonly beginSuppressTokens?: readonly number[];
-  readonly forcedFirstToken?: number;
-  readonly forcedEndTokens?: readonly number[];
-  readonly maxLength?: number;
+export interface GenerationConfig extends Partial<Omit<SamplingSettings, "frequencyPenalty" | "presencePenalty" | "endTokens">> {
   readonly maxNewTokens?: number;
-  readonly minLength?: number;
-  readonly minNewTokens?: number;
   readonly numBeams?: number;
   readonly lengthPenalty?: number;
   readonly earlyStopping?: boolean | "never";

@@ -18,7 +18,10 @@ const maxPromptLookup = 64;
 const defaultDraftTokens = 4;
 
 /** The settings of a generation that do not depend on its prompt. */
-export interface GenerationSettings {
+export interface GenerationSettings
+  extends
+    Required<Pick<GenerationOptions, "n" | "seed" | "skipSpecialTokens" | "promptLookup" | "draftTokens">>,
+    Pick<GenerationOptions, "logprobs" | "promptLogprobs"> {
   readonly sampling: Omit<SamplingSettings, "maxLength">;
   /** Settings of beam search. Undefined: no beam search. */
   readonly beams?: BeamSettings;
@@ -27,18 +30,8 @@ export interface GenerationSettings {
   /** Tokens of the decoder at most, the prompt included; if stated, `maxNewTokens` is not. */
   readonly maxLength?: number;
   readonly stop: readonly string[];
-  readonly n: number;
-  readonly seed: number;
-  /** Number of alternatives; undefined: no log probabilities. */
-  readonly logprobs?: number;
-  /** Number of alternatives to the tokens of the prompt; undefined: no log probabilities of the prompt. */
-  readonly promptLogprobs?: number;
-  readonly skipSpecialTokens: boolean;
   /** End tokens of the model, which are left out of the text as special tokens are, whether or not they end it. */
   readonly hiddenTokens: ReadonlySet<number>;
-  /** Tokens that are copied from the text before and tried at once; 0: none. */
-  readonly promptLookup: number;
-  readonly draftTokens: number;
 }
 
 /** Sources of the settings. */

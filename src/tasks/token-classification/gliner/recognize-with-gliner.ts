@@ -7,28 +7,19 @@ import { at } from "../../../contract/checked.ts";
 import { type InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
-import { type OffsetUnit, convertSpans } from "../../../tokenizers/index.ts";
+import { convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
 import { requireFinite } from "../../encoding/require-finite.ts";
 import type { Entities } from "../entities.ts";
-import { type TextTaskOptions, textTaskSettings } from "../../definition/task-options.ts";
+import type { RecognizeOptions } from "../recognize-options.ts";
+import { textTaskSettings } from "../../definition/task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 
 /** Options of `recognizeWithGliner`. */
-export interface GlinerOptions extends TextTaskOptions {
+export interface GlinerOptions extends Omit<RecognizeOptions, "labels" | "aggregation" | "ignoreLabels"> {
   /** Entity types to look for, at least one. */
   readonly labels: readonly string[];
-  /** Minimum score of an entity, from 0 to below 1. Default: 0.5. */
-  readonly threshold?: number;
-  /** Whether entities may be nested. Default: false. */
-  readonly nested?: boolean;
-  /** Whether one span may have several labels. Default: false. */
-  readonly multiLabel?: boolean;
-  /** Unit of `start` and `end`. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-  /** Overlap of windows in tokens. Default: a quarter of a window. */
-  readonly stride?: number;
 }
 
 /** Whether a model is a span-level GLiNER export. Throws MODEL_UNSUPPORTED for a token-level one. */
