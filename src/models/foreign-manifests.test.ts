@@ -5,7 +5,7 @@ import { aimodSchema } from "./aimod/schema.ts";
 import * as vocabulary from "./aimod/vocabulary.ts";
 import { termiteSchema } from "./termite/schema.ts";
 import { modelTypes } from "./termite/model-types.ts";
-import { variantClaims } from "./termite/variant-claims.ts";
+import { variantClaims } from "./termite/termite-json.ts";
 
 const page = readFileSync(new URL("../../docs/reference/foreign-manifests.md", import.meta.url), "utf8");
 const section = (title: string): string => page.split(/^## /m).find((part) => part.startsWith(title)) ?? "";

@@ -2,8 +2,9 @@
 import type { PostProcessorTemplate, OffsetTrimming } from "./post-processors/index.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
-import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { TruncationWindow } from "./truncation.ts";
+import { characterOfByte } from "./unicode/byte-level-alphabet.ts";
+import { isWhitespace } from "./unicode/character-properties.ts";
 
 /** Source of all windows of one text or pair for `createEncoding`: its tokens, and how special tokens are added. */
 export interface EncodingSource {
@@ -160,4 +161,34 @@ function repeated<Value>(value: Value, { from, to }: TruncationWindow): Value[] 
 
 function shownToken(row: TokenColumns, index: number, tokenOf: (id: number) => string | undefined): string {
   return row.textOverrides.get(index) ?? tokenOf(row.ids[index] ?? -1) ?? "";
+}
+
+const spaceByte = characterOfByte[0x20];
+
+/**
+ * Trims white space from the offsets of tokens in place (`process_offsets` of ByteLevel in the Rust library). `offsets` has the start and end of each token; `tokenAt` returns the
+ * text of a token by its index.
+ */
+function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: OffsetTrimming): void {
+  for (let index = 0; 2 * index < offsets.length; index++) {
+    const token = tokenAt(index);
+    let leading = 0;
+    while (leading < token.length && isSpace(token, leading)) leading++;
+    let trailing = 0;
+    while (trailing < token.length && isSpace(token, token.length - 1 - trailing)) trailing++;
+    let start = offsets[2 * index] as number;
+    let end = offsets[2 * index + 1] as number;
+    if (leading > 0) {
+      const isFirst = index === 0 || start === 0;
+      // A single space before the first word was inserted by the pre-tokenizer and is not in the text.
+      if (!(isFirst && addPrefixSpace && leading === 1)) start = Math.min(start + leading, end);
+    }
+    if (trailing > 0 && end >= trailing) end = Math.max(end - trailing, start);
+    offsets[2 * index] = start;
+    offsets[2 * index + 1] = end;
+  }
+}
+
+function isSpace(token: string, unit: number): boolean {
+  return token.charAt(unit) === spaceByte || isWhitespace(token.charCodeAt(unit));
 }

@@ -6,7 +6,6 @@ import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.
 import { explainRefusal, proveLoads } from "../../libraries/validation/first-load.ts";
 import { proveLlamaLayout } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
-import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
 import { getChange, describeLibrary, getFolder } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
@@ -88,4 +87,27 @@ async function open(ffi: ForeignFunctions, path: string): Promise<NativeLibrary>
   } catch (error) {
     throw await explainRefusal(error, path);
   }
+}
+
+/** A device of ggml. */
+interface ComputeDevice {
+  /** "CPU", "CUDA0", ... */
+  readonly name: string;
+  readonly description: string;
+  /** `ggml_backend_dev_t`. */
+  readonly address: bigint;
+}
+
+/** All devices that the library has loaded. Empty for releases without the functions. */
+function computeDevices(library: NativeLibrary): readonly ComputeDevice[] {
+  if (!library.has("ggml_backend_dev_count")) return [];
+  const text = { result: "string", parameters: ["pointer"] } as const;
+  const count = library.bind("ggml_backend_dev_count", { result: "size", parameters: [] })();
+  const get = library.bind("ggml_backend_dev_get", { result: "pointer", parameters: ["size"] });
+  const name = library.bind("ggml_backend_dev_name", text);
+  const description = library.bind("ggml_backend_dev_description", text);
+  return Array.from({ length: count }, (_, index): ComputeDevice => {
+    const address = get(index);
+    return { name: name(address) ?? "", description: (description(address) ?? "").trim(), address };
+  });
 }

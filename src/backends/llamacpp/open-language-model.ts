@@ -14,7 +14,9 @@ import { proveEngine } from "../gguf/self-test.ts";
 import { openRunRecord } from "./run-record.ts";
 import { SlottedLanguageModel } from "../gguf/slotted-language-model.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
-import { timeTokens } from "./time-tokens.ts";
+import { timeRuns } from "../../platform/statistics.ts";
+import { evaluate } from "./evaluate.ts";
+import type { LlamaModel } from "./library.ts";
 
 /** Bytes of caches that are allocated before idle sequences give up theirs. */
 const cacheBytes = 2 ** 30;
@@ -87,4 +89,30 @@ export async function openUntested(
 function getVocabulary(rows: number | undefined): number {
   if (rows !== undefined) return rows;
   throw new InferyardError("MODEL_UNSUPPORTED", "the file has no token embeddings, so it is no language model");
+}
+
+/** Tokens that are timed for each number of threads. */
+const timedTokens = 5;
+
+/** Median milliseconds of decoding one token with this many threads. */
+async function timeTokens(
+  model: LlamaModel,
+  threads: number,
+  vocabulary: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const context = await model.createContext({
+    contextSize: 64,
+    sequences: 1,
+    batchSize: 64,
+    threads,
+    swaFullCache: true,
+    failedCreationRemedy: false,
+  });
+  try {
+    const sequence = context.getSequence();
+    return await timeRuns(timedTokens, (token) => evaluate(sequence, [token], { count: 1, candidates: 1 }, vocabulary, signal));
+  } finally {
+    await context.dispose();
+  }
 }

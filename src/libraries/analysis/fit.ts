@@ -1,7 +1,7 @@
 /** Whether a library fits this machine and this program, by its tables. */
 import type { BinaryFile } from "../binaries/index.ts";
 import type { AnalysisHost } from "./host.ts";
-import type { Fit, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
+import type { Fit, IndirectNeed, LibraryAnalysis, NeededLibrary, VersionRequirement } from "./library-analysis.ts";
 
 /** Formats that each operating system loads. */
 const systems: Readonly<
@@ -26,36 +26,30 @@ export function checkFit(
     missingVersions,
   }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions" | "missingVersions">,
 ): Fit {
-  const missing = needs.filter(({ status }) => status === "missing").map((need) => `needs ${need.name}, ${absence(need)}`);
-  const missingIndirectly = indirectNeeds
-    .filter(({ status }) => status === "missing")
-    .map((need) => `needs ${need.neededBy}, which needs ${need.name}, ${absence(need)}`);
-  const unreachable = needs
-    .filter(({ foundBy }) => foundBy === "beside the file")
-    .map(({ name }) => `needs ${name}, which lies beside it, where the loader does not look: set LD_LIBRARY_PATH`);
-  const unreachableIndirectly = indirectNeeds
-    .filter(({ foundBy }) => foundBy === "beside the file")
-    .map(
-      ({ name, neededBy }) =>
-        `needs ${neededBy}, which needs ${name}, which lies beside that, where the loader does not look: set LD_LIBRARY_PATH`,
-    );
-  const unprovided = versions
-    .filter(({ isProvided, isWeak }) => isProvided === false && isWeak !== true)
-    .map(({ library, version }) => `needs ${version} of ${library}, which this machine's does not have`);
-  const unprovidedIndirectly = missingVersions.map(
-    ({ library, version, neededBy }) =>
-      `needs ${neededBy}, which needs ${version} of ${library}, which this machine's does not have`,
-  );
+  const all: readonly (NeededLibrary & Via)[] = [...needs, ...indirectNeeds];
+  const unprovided: readonly (Pick<VersionRequirement, "library" | "version"> & Via)[] = [
+    ...versions.filter(({ isProvided, isWeak }) => isProvided === false && isWeak !== true),
+    ...missingVersions,
+  ];
   const problems = [
     ...machineProblems(binary, host),
-    ...missing,
-    ...missingIndirectly,
-    ...unreachable,
-    ...unreachableIndirectly,
-    ...unprovided,
-    ...unprovidedIndirectly,
+    ...all.filter(({ status }) => status === "missing").map((need) => `${needsVia(need)} ${need.name}, ${absence(need)}`),
+    ...all
+      .filter(({ foundBy }) => foundBy === "beside the file")
+      .map((need) => {
+        const beside = `which lies beside ${need.neededBy === undefined ? "it" : "that"}, where the loader does not look`;
+        return `${needsVia(need)} ${need.name}, ${beside}: set LD_LIBRARY_PATH`;
+      }),
+    ...unprovided.map((each) => `${needsVia(each)} ${each.version} of ${each.library}, which this machine's does not have`),
   ];
   return { fits: problems.length === 0, problems };
+}
+
+/** Name of the library that has a need; absent: the file itself has it. */
+type Via = Partial<Pick<IndirectNeed, "neededBy">>;
+
+function needsVia({ neededBy }: Via): string {
+  return neededBy === undefined ? "needs" : `needs ${neededBy}, which needs`;
 }
 
 function absence({ passedOver }: NeededLibrary): string {

@@ -1,9 +1,11 @@
-/** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
+/** Converts a Kapsl package's metadata.json, and its `hardware_requirements`, to the fields of our manifest. */
 import type { ModelFormat } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
-import type { HardwareRequirements } from "./aimod-json.ts";
-import { backendOfFormat, kapslPrecisions, optimizationOfLevel } from "./vocabulary.ts";
+import type { HardwareRequirements, AimodJson } from "./aimod-json.ts";
+import { backendOfFormat, kapslPrecisions, optimizationOfLevel, formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
+import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
+import { omitNullish } from "../model-folder.ts";
 
 /** Bytes in one unit of those fields of metadata.json whose names end in `_mb`: 1024 x 1024. */
 export const bytesOfMegabyte: number = 1024 * 1024;
@@ -62,4 +64,24 @@ export function getSettings({ graph_optimization_level }: HardwareRequirements):
 /** A word in the form in which Kapsl compares words: trimmed and in lower case. */
 export function normalizeWord(word: string): string {
   return word.trim().toLowerCase();
+}
+
+/** Converts a valid metadata.json of an .aimod package to the fields of our manifest that it states. */
+export function aimodOverrides(json: AimodJson): ManifestOverrides {
+  const { project_name, framework, format, task, model_file, version, created_at, model_type, metadata } = json;
+  const hardware = json.hardware_requirements ?? {};
+  const { optimized_for, strategy, isolation_mode } = hardware;
+  const writesText = normalizeWord(framework) === "llm" || normalizeWord(task ?? "") === "generate";
+  const tasks = writesText || task === undefined ? undefined : tasksByKapslTask.get(normalizeWord(task));
+  return {
+    source: "aimod",
+    name: project_name,
+    ...omitUndefined({ tasks }),
+    ...(writesText ? { writesText } : {}),
+    mainFile: model_file,
+    selection: getSelection(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
+    requirements: getRequirements(hardware),
+    ...getSettings(hardware),
+    provenance: omitNullish({ version, created_at, model_type, metadata, optimized_for, strategy, isolation_mode }),
+  };
 }

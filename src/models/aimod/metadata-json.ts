@@ -38,7 +38,7 @@ export function isKapslMetadata(json: JsonObject): boolean {
 async function readOverrides(folder: Folder, json: JsonObject): Promise<ManifestOverrides> {
   const displayName = displayNameIn(folder, metadataName);
   // Imported on demand: loading zod takes longer than loading all other modules of this folder.
-  const [{ checkAimod }, { aimodOverrides }] = await Promise.all([import("./check-aimod.ts"), import("./aimod-overrides.ts")]);
+  const [{ checkAimod }, { aimodOverrides }] = await Promise.all([import("./check-aimod.ts"), import("./hardware.ts")]);
   const check = checkAimod(json);
   if (check.problems !== undefined) throw manifestInvalid(displayName, check.problems, "correct it and pack the model again");
   if (check.unsupported.length > 0)

@@ -33,7 +33,7 @@ export const backendOfFormat: Readonly<Record<ModelFormat, string>> = {
   safetensors: "native",
 };
 
-/** The kapslProviders of Kapsl's metadata.json: our names of the devices. With ONNX Runtime, `metal` is CoreML. */
+/** The providers of Kapsl's metadata.json: our names of the devices. With ONNX Runtime, `metal` is CoreML. */
 export const kapslProviders: readonly string[] = ["cpu", "cuda", "tensorrt", "metal", "coreml", "rocm", "directml", "openvino"];
 
 /** The values of `required_precision` in metadata.json. */

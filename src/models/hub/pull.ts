@@ -2,18 +2,19 @@
 import { mkdir } from "node:fs/promises";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
+import { isRemote, parseHubName, parseRemote, canonicalName, type UrlReference } from "../reference/remote-reference.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
-import { findDamaged, findModel } from "../store/lookup.ts";
+import { findDamaged, findModel, recordName } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";
 import { type PullProgress, PullMeter } from "./progress.ts";
 import { proxiedFetch } from "./proxy.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 import { pullRepository } from "./pull-repository.ts";
-import { pullFile } from "./pull-file.ts";
 import { type RetryTiming, defaultTiming } from "./retry.ts";
 import { type HubEnvironment, readHubConfig } from "./hub-config.ts";
+import { obtainFile } from "./obtain-file.ts";
+import { publish } from "./publish.ts";
 
 /** Options of a pull, which fetches a model into the store. */
 export interface PullOptions {
@@ -99,4 +100,16 @@ async function getReference(text: string, layout: StoreLayout): Promise<string> 
       remedy: isName ? `write hf:${text}` : "write hf:owner/name, or the address of a file with #sha256:<digest> behind it",
     },
   );
+}
+
+/**
+ * Pulls the file of a URL reference into the store. Throws DOWNLOAD_FAILED if its digest is not the one in the reference, and otherwise the errors of
+ * `ModelStore.pull`.
+ */
+async function pullFile(reference: UrlReference, pulling: PullSession): Promise<PullReport> {
+  const { url, file, sha256 } = reference;
+  const { layout, network, meter, signal } = pulling;
+  const stored = await obtainFile({ path: file, sha256, url, what: url }, { layout, network, meter, signal });
+  const publication = { name: recordName(reference), reference: canonicalName(reference), source: url };
+  return await publish({ ...publication, variants: [], files: [stored] }, pulling);
 }

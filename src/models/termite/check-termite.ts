@@ -7,7 +7,7 @@ import { schemaProblems } from "../validation/schema-problems.ts";
 import { termiteFilesSchema, termiteSchema } from "./schema.ts";
 import { type TermiteJson, type TermiteVariant, variantFiles } from "./termite-json.ts";
 import { getTermiteModelType } from "./model-types.ts";
-import { variantClaims } from "./variant-claims.ts";
+import { variantClaims } from "./termite-json.ts";
 
 /** Names of Termite's engines. */
 const backendNames: readonly string[] = ["onnx", "xla", "coreml", "go"];

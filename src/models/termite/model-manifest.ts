@@ -16,7 +16,7 @@ import { type ReadOptions, type FoundVariants, readClaimedVariants } from "../ma
 import { getFormat } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
 import { getTermiteModelType, getTermiteTasks } from "./model-types.ts";
-import { variantClaims } from "./variant-claims.ts";
+import { variantClaims } from "./termite-json.ts";
 
 /** Content of a valid model_manifest.json of Termite. */
 export interface TermiteManifest {

@@ -152,7 +152,7 @@ function invalid(option: string, problem: string): InferyardError {
 
 /** INPUT_INVALID for two options that exclude each other. The error is returned, not thrown. */
 export function optionConflict(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy: "leave one of the two out" });
+  return invalidInput(message, "leave one of the two out");
 }
 
 /** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */

@@ -1,7 +1,7 @@
 /** BPE tokenizers of vocab.json and merges.txt: byte-level BPE of GPT-2 and its kin, and CLIP. */
 import type { ComponentConfig } from "../config/component-config.ts";
 import { parseTokenizerJson, type TokenizerJson } from "../config/tokenizer-json.ts";
-import type { ClassSettings } from "./class-settings.ts";
+import { type ClassSettings, requireToken } from "./class-settings.ts";
 import {
   byteLevel,
   replaceRegex,
@@ -32,11 +32,7 @@ export function bpeTokenizer({ vocabulary, merges }: BpeFiles, settings: ClassSe
   const spaced = settings.flag("add_prefix_space", false);
   const parts = { model, ...around(kind, spaced), decoder: { type: "ByteLevel" } };
   return settings.finish(parts, (idOf) => {
-    const required = (role: string): TokenId => {
-      const found = idOf(role);
-      if (found === undefined) throw new Error(`it has no token for ${role}`);
-      return found;
-    };
+    const required = (role: string): TokenId => requireToken(idOf, role);
     switch (kind) {
       case "roberta":
         return robertaProcessing(required("cls_token"), required("sep_token"), settings.flag("trim_offsets", true), spaced);

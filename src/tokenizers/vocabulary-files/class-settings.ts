@@ -73,6 +73,13 @@ export class ClassSettings {
   }
 }
 
+/** The token with a role. Throws Error if the class has none. */
+export function requireToken(idOf: (role: string) => TokenId | undefined, role: string): TokenId {
+  const found = idOf(role);
+  if (found === undefined) throw new Error(`it has no token for ${role}`);
+  return found;
+}
+
 /** A tokenizer without special tokens and post-processor. */
 export type TokenizerParts = Pick<TokenizerJson, "model" | "normalizer" | "pre_tokenizer" | "decoder"> &
   Partial<Pick<TokenizerJson, "added_tokens">>;

@@ -1,6 +1,6 @@
 /** Marian's tokenizers (`MarianTokenizer` of transformers): the pieces of source.spm with the ids of vocab.json, which has those of the target language too. */
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
-import type { ClassSettings } from "./class-settings.ts";
+import { type ClassSettings, requireToken } from "./class-settings.ts";
 import { metaspace, sequence, template } from "../config/components.ts";
 import { ownNormalizers } from "./sentencepiece-bpe.ts";
 import type { SentencePieceModel } from "./sentencepiece-model.ts";
@@ -35,8 +35,7 @@ export function marianTokenizer(
     decoder: metaspace("always"),
   };
   return settings.withSpecialTokens(languages).finish(parts, (idOf) => {
-    const last = idOf("eos_token");
-    if (last === undefined) throw new Error("it has no token for eos_token");
+    const last = requireToken(idOf, "eos_token");
     return template([["A"], [last]], [["A"], ["B"], [last]]);
   });
 }

@@ -1,7 +1,7 @@
 /** Unigram tokenizers of SentencePiece's model files, as the classes of transformers make them: T5, XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2, XLNet, mBART. */
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { TokenizerJson } from "../config/tokenizer-json.ts";
-import type { ClassSettings } from "./class-settings.ts";
+import { type ClassSettings, requireToken } from "./class-settings.ts";
 import { metaspace, precompiled, replaceRegex, replaceText, sequence, template, type TokenId } from "../config/components.ts";
 import { mbart50Languages, mbartLanguages } from "./languages.ts";
 import type { Piece, SentencePieceModel } from "./sentencepiece-model.ts";
@@ -47,30 +47,23 @@ function fairseqVocabulary(more: (settings: ClassSettings) => readonly string[])
   };
 }
 
-/** Required tokens of a frame. */
-function required(idOf: IdOf, role: string): TokenId {
-  const found = idOf(role);
-  if (found === undefined) throw new Error(`it has no token for ${role}`);
-  return found;
-}
-
 /** <s> A </s></s> B </s>, as RoBERTa. */
 function robertaFrame(idOf: IdOf): ComponentConfig {
-  const [first, last] = [required(idOf, "bos_token"), required(idOf, "eos_token")];
+  const [first, last] = [requireToken(idOf, "bos_token"), requireToken(idOf, "eos_token")];
   return template([[first], ["A"], [last]], [[first], ["A"], [last], [last], ["B"], [last]]);
 }
 
 /** [CLS] A [SEP] B [SEP], as BERT. */
 function bertFrame(idOf: IdOf): ComponentConfig {
-  const [first, last] = [required(idOf, "cls_token"), required(idOf, "sep_token")];
+  const [first, last] = [requireToken(idOf, "cls_token"), requireToken(idOf, "sep_token")];
   return template([[first], ["A"], [last]], [[first], ["A"], [last], ["B", 1], [last, 1]]);
 }
 
 /** A </s> language, as mBART marks the language of the source. */
 function languageFrame(isFirst: boolean): UnigramClass["frame"] {
   return (idOf) => {
-    const last = required(idOf, "eos_token");
-    const language = required(idOf, "src_lang");
+    const last = requireToken(idOf, "eos_token");
+    const language = requireToken(idOf, "src_lang");
     const [before, behind] = isFirst ? ([[[language]], [[last]]] as const) : ([[], [[last], [language]]] as const);
     return template([...before, ["A"], ...behind], [...before, ["A"], ["B"], ...behind]);
   };
@@ -105,7 +98,7 @@ const classes: Readonly<Record<UnigramName, UnigramClass>> = {
     preTokenizers: () => [splitsWords],
     specialTokens: extraIds,
     frame: (idOf) => {
-      const last = required(idOf, "eos_token");
+      const last = requireToken(idOf, "eos_token");
       return template([["A"], [last]], [["A"], [last], ["B"], [last]]);
     },
   },
@@ -147,7 +140,7 @@ const classes: Readonly<Record<UnigramName, UnigramClass>> = {
     ],
     preTokenizers: () => [splitsWords],
     frame: (idOf) => {
-      const [sep, cls] = [required(idOf, "sep_token"), required(idOf, "cls_token")];
+      const [sep, cls] = [requireToken(idOf, "sep_token"), requireToken(idOf, "cls_token")];
       return template([["A"], [sep], [cls, 2]], [["A"], [sep], ["B", 1], [sep, 1], [cls, 2]]);
     },
   },

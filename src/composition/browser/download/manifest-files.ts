@@ -6,7 +6,7 @@ import { type Folder, isJsonObject, readJson, readJsonObject } from "../../../mo
 import { getArchitecture } from "../../../models/huggingface/model-card.ts";
 import { readModules, vectorModuleWeights } from "../../../models/huggingface/modules.ts";
 import { type TermiteFile, variantFiles } from "../../../models/termite/termite-json.ts";
-import { variantClaims } from "../../../models/termite/variant-claims.ts";
+import { variantClaims } from "../../../models/termite/termite-json.ts";
 import { getFormat } from "../../../models/manifest/weights.ts";
 
 /** The files and weights that the manifests of a model name, which a browser must download. */

@@ -6,10 +6,12 @@ import { chargeSteps } from "../constraints/constraint-budget.ts";
 import { type GrammarNode, choiceNode, choiceOf, literalNode, sequenceNode, textNode } from "../constraints/grammar/grammar.ts";
 import { regularExpressionDfa } from "../constraints/automata/regular-expression.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
-import { whitespace } from "../constraints/schema/whitespace.ts";
 import { type TextConstraint, type TextSpecification, compileConstraint } from "../constraints/text-constraint.ts";
 import type { CallForm, TaggedSyntax, WrittenCall } from "./forms/call-form.ts";
 import type { Tool } from "./messages.ts";
+
+/** White space that may precede and follow a value, as models write it between the parts of an answer. */
+const whitespace: GrammarNode = textNode(regularExpressionDfa(String.raw`[ ]?(?:\r?\n){0,2}`, { whole: true }));
 
 /** A form whose calls can be written by a grammar. */
 export type ForcedForm = Pick<CallForm, "syntax"> & { readonly written: WrittenCall };
