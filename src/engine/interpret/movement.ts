@@ -5,6 +5,7 @@ import { broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broad
 import { type Literal, pickElements, reshaped, toStrings, zeroLiteral } from "../ir/literal.ts";
 import type { One } from "./operands.ts";
 import type { OperationOf } from "../ir/operations.ts";
+import { paddedIndex } from "../ir/window-arithmetic.ts";
 
 type Literals = readonly Literal[];
 
@@ -32,7 +33,7 @@ export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, val
   const count = elementCount(x.shape);
   // For each index of each axis the index in x, or -1 for constant padding.
   const sources = shape.map((size, axis) =>
-    Int32Array.from({ length: size }, (_, index) => sourceIndex(index - at(before, axis), at(x.shape, axis), mode)),
+    Int32Array.from({ length: size }, (_, index) => paddedIndex(index - at(before, axis), at(x.shape, axis), mode)),
   );
   const offsets = new Float64Array(elementCount(shape));
   const own = contiguousStrides(shape);
@@ -48,17 +49,6 @@ export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, val
     offsets[element] = offset < 0 ? count : offset;
   }
   return [pickElements(value === undefined ? x : append(x, value), shape, offsets)];
-}
-
-/** The index in an axis of `size` elements that an index outside of it repeats; -1 for constant padding. */
-function sourceIndex(index: number, size: number, mode: OperationOf<"pad">["mode"]): number {
-  if (index >= 0 && index < size) return index;
-  if (mode === "constant") return -1;
-  if (mode === "edge") return index < 0 ? 0 : size - 1;
-  if (mode === "wrap") return ((index % size) + size) % size;
-  const period = 2 * (size - 1);
-  const folded = ((index % period) + period) % period;
-  return folded < size ? folded : period - folded;
 }
 
 /** The elements of x followed by one more. */
