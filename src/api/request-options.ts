@@ -7,8 +7,8 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { TokenizerCall } from "../tasks/definition/task.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
 
 /** The part of a request that every task has. */
 export interface ModelRequest extends ModelOptions {
@@ -24,11 +24,11 @@ export function toList<Item extends string | object>(texts: Item | readonly Item
 }
 
 /** A single picture as a list of one. A decoded picture is an object with `data`, and bytes are a typed array: neither is a list. */
-export function toPictures(pictures: PictureInput | readonly PictureInput[]): readonly PictureInput[] {
+export function toPictures(pictures: PictureSource | readonly PictureSource[]): readonly PictureSource[] {
   return isList(pictures) ? pictures : [pictures];
 }
 
-function isList(pictures: PictureInput | readonly PictureInput[]): pictures is readonly PictureInput[] {
+function isList(pictures: PictureSource | readonly PictureSource[]): pictures is readonly PictureSource[] {
   return Array.isArray(pictures);
 }
 

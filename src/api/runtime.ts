@@ -27,7 +27,7 @@ import {
   objectDetectionTask,
 } from "../tasks/vision-definitions.ts";
 import type { MediaInput } from "../tasks/vision/embed-media.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
@@ -40,7 +40,6 @@ import { audioClassificationTask, voiceActivityTask } from "../tasks/sound-defin
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
-import type { PictureSource } from "../processors/images/picture-source.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
@@ -135,8 +134,8 @@ export class Runtime extends ModelRuntime {
     };
     this.#workers = workers;
     this.#tokenizers = tokenizers;
-    this.#media = new MediaTasks(this, tokenizers);
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -169,7 +168,7 @@ export class Runtime extends ModelRuntime {
    * a data URL or the path of a file.
    */
   async classifyImage(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ClassifyImageRequest,
   ): Promise<ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
@@ -177,7 +176,7 @@ export class Runtime extends ModelRuntime {
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
   async detectObjects(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: DetectObjectsRequest,
   ): Promise<DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
@@ -185,7 +184,7 @@ export class Runtime extends ModelRuntime {
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
   async imageFeatures(
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     request: ImageFeaturesRequest,
   ): Promise<ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
@@ -353,16 +352,12 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
-   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   * Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
    */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
   /** Transcribes a sound, and returns the whole transcript. */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
-  async transcribe(
-    sound: SoundInput,
-    request: TranscribeRequest & { readonly stream?: boolean },
-  ): Promise<TranscribeResult | TranscriptStream> {
+  async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
     const stream = (await this.#media.transcribesByCtc(request))
       ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
       : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);

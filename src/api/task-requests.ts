@@ -22,7 +22,7 @@ import type { QuantizedVectors } from "../tasks/embedding/quantize.ts";
 import type { QuantizedPrecision } from "../tasks/embedding/precisions.ts";
 import type { Entities } from "../tasks/token-classification/entities.ts";
 import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
-import type { ReadOptions } from "../tasks/reading/read-options.ts";
+import type { ReadPageOptions } from "../tasks/reading/read-options.ts";
 import type { ReadPage } from "../tasks/reading/read-page.ts";
 import type { Ranking } from "../tasks/reranking/cross-encoder.ts";
 import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
@@ -209,7 +209,7 @@ export interface ChatResult extends TaskRun {
 }
 
 /** Options of `read`. The model is a folder with the networks of PP-OCR. */
-export type ReadRequest = TaskRequest<ReadOptions>;
+export type ReadRequest = TaskRequest<ReadPageOptions>;
 
 /** Result of `read`: the lines of the page in the order of reading. `target` and `decision` are those of the recognizer. */
 export interface ReadResult extends ReadPage, TaskRun {}

@@ -5,14 +5,14 @@ import type { ClassifyImageOptions } from "../tasks/vision/classify-image-option
 import type { DetectObjectsOptions } from "../tasks/vision/detect-objects-options.ts";
 import type { DetectedObject } from "../tasks/vision/detect-objects.ts";
 import type { ImageFeature, ImageFeaturesOptions } from "../tasks/vision/image-features.ts";
-import type { PictureInput } from "../tasks/vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import { toPictures } from "./request-options.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** A function on one picture or a list of pictures: one result, or a list of results. */
 export interface OneOrManyPictures<Result, Rest extends readonly unknown[]> {
-  (picture: PictureInput, ...rest: Rest): Promise<Result>;
-  (pictures: readonly PictureInput[], ...rest: Rest): Promise<Result[]>;
+  (picture: PictureSource, ...rest: Rest): Promise<Result>;
+  (pictures: readonly PictureSource[], ...rest: Rest): Promise<Result[]>;
 }
 
 /** Signatures of the pipelines on pictures. */
@@ -64,10 +64,10 @@ export const visionPipelines: VisionPipelineFactories = {
 
 /** Wraps a function on a list of pictures so that it also takes a single one. */
 function oneOrMany<Result, Rest extends readonly unknown[]>(
-  many: (pictures: readonly PictureInput[], ...rest: Rest) => Promise<Result[]>,
+  many: (pictures: readonly PictureSource[], ...rest: Rest) => Promise<Result[]>,
 ): OneOrManyPictures<Result, Rest> {
   const call = async (
-    pictures: PictureInput | readonly PictureInput[],
+    pictures: PictureSource | readonly PictureSource[],
     ...rest: Rest
   ): Promise<Result | Result[] | undefined> => {
     const results = await many(toPictures(pictures), ...rest);

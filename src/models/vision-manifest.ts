@@ -2,7 +2,7 @@
 import type { JsonObject } from "./model-folder.ts";
 
 /** How the outputs of a detector are laid out. */
-export type DetectorLayout = "detr" | "yolo" | "rfb";
+export type DetectorLayout = "detr" | "yolo" | "rfb" | "rfb-corners";
 
 /** Statements about a model of pictures. What is absent comes from preprocessor_config.json and config.json. */
 export interface VisionManifest {

@@ -27,8 +27,7 @@ export type { HuggingFaceEntity, HuggingFaceFill } from "./hugging-face-results.
 export type { HeadActivation, Classifications, LabelScore } from "./encoding/label-head.ts";
 export { type TokenVectors, maxSim } from "./embedding/max-sim.ts";
 export type { RecognizeOptions } from "./token-classification/recognize-options.ts";
-export type { PictureSource } from "../processors/images/picture-source.ts";
-export type { ReadOptions } from "./reading/read-options.ts";
+export type { ReadPageOptions } from "./reading/read-options.ts";
 export type { ReadLine, ReadPage } from "./reading/read-page.ts";
 export type { ReadWord } from "./reading/word-boxes.ts";
 export type { RankedDocument, Ranking } from "./reranking/cross-encoder.ts";
@@ -57,7 +56,6 @@ export type { TextConstraint } from "./generation/constraints/text-constraint.ts
 export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
 export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
 export type { SequenceCounts } from "./generation/open-generator.ts";
-export type { PictureInput } from "./vision/picture-input.ts";
 export type { VisionOptions } from "./vision/vision-options.ts";
 export type { ClassifyImageOptions } from "./vision/classify-image-options.ts";
 export type { ImageClassifications } from "./vision/classify-image.ts";

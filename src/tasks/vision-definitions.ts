@@ -10,14 +10,14 @@ import type { DetectedObjects } from "./vision/detect-objects.ts";
 import type { EmbedMediaOptions } from "./vision/embed-media-options.ts";
 import type { MediaInput } from "./vision/embed-media.ts";
 import type { ImageFeatures, ImageFeaturesOptions } from "./vision/image-features.ts";
-import type { PictureInput } from "./vision/picture-input.ts";
+import type { PictureSource } from "../processors/images/picture-source.ts";
 
 /** Files of a model of pictures beside its weights. */
 const pictureFiles: readonly string[] = ["preprocessor_config.json, or vision.preprocessor in inferyard.json"];
 const pictureLabelFiles: readonly string[] = [...pictureFiles, "config.json (id2label), or vision.labels"];
 
 /** Labels of pictures by a classifier; with the option `labels` this is `zero-shot-image-classification`. */
-export const imageClassificationTask: MediaTask<readonly PictureInput[], ClassifyImageOptions, ImageClassifications> = {
+export const imageClassificationTask: MediaTask<readonly PictureSource[], ClassifyImageOptions, ImageClassifications> = {
   task: "image-classification",
   verb: "classifyImage",
   command: "classify --image",
@@ -50,7 +50,7 @@ export const zeroShotImageClassificationTask: TaskDescription = {
 };
 
 /** Things in pictures, each with its label, score and box. */
-export const objectDetectionTask: MediaTask<readonly PictureInput[], DetectObjectsOptions, DetectedObjects> = {
+export const objectDetectionTask: MediaTask<readonly PictureSource[], DetectObjectsOptions, DetectedObjects> = {
   task: "object-detection",
   verb: "detectObjects",
   command: "detect",
@@ -70,7 +70,7 @@ export const objectDetectionTask: MediaTask<readonly PictureInput[], DetectObjec
 };
 
 /** Hidden states or pooled vectors of pictures. */
-export const imageFeatureExtractionTask: MediaTask<readonly PictureInput[], ImageFeaturesOptions, ImageFeatures> = {
+export const imageFeatureExtractionTask: MediaTask<readonly PictureSource[], ImageFeaturesOptions, ImageFeatures> = {
   task: "image-feature-extraction",
   verb: "imageFeatures",
   command: "image-features",

@@ -38,7 +38,12 @@ describe.skipIf(skip)(name, () => {
     expect(response.status).toBe(200);
     const body = (await response.json()) as { text: string; segments: { start: number; end: number; text: string }[] };
     expect(body).toMatchObject({ model: "whisper", language: "en", language_probability: 1, duration: 2 });
-    expect(body.segments.map(({ text }) => text).join("").trim()).toBe(body.text);
+    expect(
+      body.segments
+        .map(({ text }) => text)
+        .join("")
+        .trim(),
+    ).toBe(body.text);
     expect(response.headers.get("x-inferyard-target")).toBe("onnx:cpu");
     const encoded = Buffer.from(sound).toString("base64");
     for (const audio of [encoded, `data:audio/wav;base64,${encoded}`]) {
@@ -57,7 +62,7 @@ describe.skipIf(skip)(name, () => {
   it.each([
     ["another address", { audio: "https://example.org/talk.wav" }, 400, "INPUT_INVALID"],
     ["no base64", { audio: "?" }, 400, "INPUT_INVALID"],
-    ["no sound", { audio: "AAAA" }, 400, "INPUT_INVALID"],
+    ["no sound", { audio: "AAAA" }, 415, "MEDIA_TYPE_UNSUPPORTED"],
     ["a language that the model does not know", { language: "xx" }, 400, "INPUT_INVALID"],
     ["a field that is not known", { beams: 5 }, 400, "INPUT_INVALID"],
     ["a network for voice activity that has no name here", { vad_model: "/etc/passwd" }, 404, "MODEL_NOT_FOUND"],
@@ -97,13 +102,21 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("/v1/audio/translations translates, and refuses what it cannot do", async () => {
-    const response = await send("/v1/audio/translations", [["model", "whisper"], ["response_format", "verbose_json"], ["temperature", "1"]]);
+    const response = await send("/v1/audio/translations", [
+      ["model", "whisper"],
+      ["response_format", "verbose_json"],
+      ["temperature", "1"],
+    ]);
     expect([response.status, await response.json()]).toMatchObject([200, { task: "translate", duration: 2 }]);
-    const words = await send("/v1/audio/transcriptions", [...given, ["response_format", "verbose_json"], ["timestamp_granularities[]", "word"]]);
+    const words = await send("/v1/audio/transcriptions", [
+      ...given,
+      ["response_format", "verbose_json"],
+      ["timestamp_granularities[]", "word"],
+    ]);
     expect(words.status).toBe(422); // this export has no outputs of cross-attention
     const wrong = await send("/v1/audio/transcriptions", [...given, ["timestamp_granularities[]", "word"]]);
     expect(wrong.status).toBe(400);
     const noSound = await send("/v1/audio/transcriptions", given, new Uint8Array([1, 2, 3]));
-    expect([noSound.status, await noSound.json()]).toMatchObject([400, { error: { code: "input_invalid" } }]);
+    expect(noSound.status).toBe(415);
   });
 });

@@ -134,9 +134,9 @@ const vision = z.strictObject({
   detector: z
     .strictObject({
       layout: z
-        .enum(["detr", "yolo", "rfb"])
+        .enum(["detr", "yolo", "rfb", "rfb-corners"])
         .describe(
-          "Outputs: detr has logits and pred_boxes; yolo one tensor of a box and the scores of the labels per column; rfb scores and corners, whose first score is the background's.",
+          "Outputs: detr has logits and pred_boxes; yolo one tensor of a box and the scores of the labels per column; rfb scores, the first the background's, and offsets of boxes from prior boxes; rfb-corners the same with corners.",
         ),
       threshold: z.number().min(0).max(1).exactOptional().describe("Smallest score of a detection."),
       overlap: z.number().min(0).max(1).exactOptional().describe("Largest intersection over union of two detections."),

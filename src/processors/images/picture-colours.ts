@@ -60,3 +60,10 @@ export function addAlpha(rgb: Uint8Array): Uint8Array {
   }
   return rgba;
 }
+
+/** Grey as equal red, green and blue. */
+export function greyToRgb(grey: Uint8Array): Uint8Array {
+  const rgb = new Uint8Array(grey.length * 3);
+  for (const [pixel, sample] of grey.entries()) rgb.fill(sample, pixel * 3, pixel * 3 + 3);
+  return rgb;
+}

@@ -1,5 +1,5 @@
 /** Pages brought to a size in which the detector finds lines, as rapidocr 3.10 does it. */
-import type { Point } from "../../processors/images/geometry/points.ts";
+import type { PixelPoint } from "../../processors/images/geometry/points.ts";
 import { resizeLinear } from "../../processors/images/geometry/resize-linear.ts";
 import { roundHalfEven } from "../../processors/images/geometry/rounding.ts";
 import type { Picture } from "../../processors/images/picture.ts";
@@ -23,7 +23,7 @@ export interface FittedPage {
   readonly scaleX: number;
   readonly scaleY: number;
   /** The position in the page as it was given, in pixels, of a position in `picture`. It lies within the page. */
-  toPage(point: Point): Point;
+  toPage(point: PixelPoint): PixelPoint;
 }
 
 /** Resizes and pads a page of three channels. Throws INPUT_INVALID for one that is so narrow that nothing is left of its shorter side. */

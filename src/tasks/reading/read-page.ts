@@ -1,36 +1,30 @@
 /** Reads the lines of a page with PP-OCR's networks: detection, direction of lines, recognition. The steps and their numbers are those of rapidocr 3.10. */
 import { at } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
-import type { Tensor, TensorMap } from "../../contract/tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 import type { Quadrilateral } from "../../processors/images/geometry/points.ts";
 import { turnHalf } from "../../processors/images/geometry/turn-picture.ts";
 import type { Picture } from "../../processors/images/picture.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
+import type { Graph } from "../definition/media-task.ts";
 import { createYielder } from "../encoding/yielding.ts";
 import { type RecognizedLine, decodeCtc } from "./decode-ctc.ts";
 import { type FittedPage, fitPage } from "./fit-page.ts";
 import { type LinePicture, cutLine } from "./line-pictures.ts";
 import { detectorInput, lineInput } from "./picture-tensors.ts";
-import { type ReadOptions, defaultMinScore, readOptions } from "./read-options.ts";
+import { type ReadPageOptions, defaultMinScore, readPageOptions } from "./read-options.ts";
 import { sortBoxes } from "./reading-order.ts";
 import { findTextBoxes } from "./text-regions.ts";
 import { type ReadWord, findWords } from "./word-boxes.ts";
 
-/** A loaded graph from one tensor to one tensor. */
-export interface PictureGraph {
-  readonly inputs: readonly { readonly name: string }[];
-  readonly outputs: readonly { readonly name: string }[];
-  run(inputs: TensorMap, options?: { readonly signal?: AbortSignal }): Promise<TensorMap>;
-}
-
 /** The networks of a page reader. */
 export interface PageReader {
   /** Picture `[1, 3, height, width]` to probabilities of text `[1, 1, height, width]`. */
-  readonly detector: PictureGraph;
+  readonly detector: Graph;
   /** Lines `[lines, 3, 48, width]` to probabilities `[lines, steps, classes]`. */
-  readonly recognizer: PictureGraph;
+  readonly recognizer: Graph;
   /** Lines `[lines, 3, 48, 192]` to probabilities of upright and upside down, `[lines, 2]`. Absent: no line is turned by a half. */
-  readonly classifier?: PictureGraph | undefined;
+  readonly classifier?: Graph | undefined;
   /** Characters of the recognizer's classes from 1. */
   readonly dictionary: readonly string[];
 }
@@ -75,8 +69,8 @@ interface FoundLine extends LinePicture {
  * Reads a page of three channels. Throws INPUT_INVALID for options that are not allowed and for a page that is too narrow, and MODEL_UNSUPPORTED for networks with
  * other outputs.
  */
-export async function readPage(reader: PageReader, page: Picture, options: ReadOptions = {}): Promise<ReadPage> {
-  checkOptions(readOptions, options);
+export async function readPage(reader: PageReader, page: Picture, options: ReadPageOptions = {}): Promise<ReadPage> {
+  checkOptions(readPageOptions, options);
   const { order = "lines", minScore = defaultMinScore, words = false, signal } = options;
   const fitted = fitPage(page);
   const { picture } = fitted;
@@ -132,7 +126,7 @@ async function recognizeLines(
 
 /** Turns the lines by a half that the classifier sees upside down. */
 async function turnUpright(
-  classifier: PictureGraph,
+  classifier: Graph,
   lines: readonly FoundLine[],
   signal: AbortSignal | undefined,
 ): Promise<readonly FoundLine[]> {
@@ -172,7 +166,7 @@ function ratio({ width, height }: Picture): number {
   return width / height;
 }
 
-async function runGraph(graph: PictureGraph, input: Tensor, signal: AbortSignal | undefined): Promise<Tensor> {
+async function runGraph(graph: Graph, input: Tensor, signal: AbortSignal | undefined): Promise<Tensor> {
   const [name, output] = [at(graph.inputs, 0).name, at(graph.outputs, 0).name];
   const outputs = await graph.run({ [name]: input }, signal === undefined ? {} : { signal });
   const tensor = outputs[output];

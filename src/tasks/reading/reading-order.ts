@@ -1,11 +1,11 @@
 /** The order in which the boxes of a page are read. */
-import type { Point, Quadrilateral } from "../../processors/images/geometry/points.ts";
+import type { PixelPoint, Quadrilateral } from "../../processors/images/geometry/points.ts";
 
 /** Orders of reading. */
-export const readingOrders = ["lines", "columns"] as const;
+export const readingOrderNames = ["lines", "columns"] as const;
 
 /** "lines": from top to bottom over the whole width, and from left to right in a line. "columns": column by column. */
-export type ReadingOrder = (typeof readingOrders)[number];
+export type ReadingOrder = (typeof readingOrderNames)[number];
 
 /** Difference in pixels of the upper left corners of two boxes from which the lower one begins another line. */
 const lineStep = 10;
@@ -41,18 +41,17 @@ const minGutter = 1;
 const minColumnLines = 2;
 
 /**
- * Splits boxes into columns: a cut of the page into parts above each other and beside each other, as the recursive X-Y cut (Nagy and Seth 1984) makes it. A gap is a
- * gutter if it is as wide as a line is high, and each side has at least two lines. Where no gutter goes through all boxes, they are cut at the widest horizontal gap
- * if one of the parts has a gutter then: a heading over two columns comes first.
+ * Splits boxes into columns: a cut of the page into parts beside each other and above each other, as the recursive X-Y cut (Nagy and Seth 1984) makes it. A gap is a
+ * gutter if it is as wide as a line is high, and each side has at least two lines. Where no gutter goes through all boxes, the uppermost rows through which one
+ * goes are cut out first: columns under a heading and over a footer.
  */
 function splitColumns(boxes: readonly Quadrilateral[]): readonly (readonly Quadrilateral[])[] {
-  const parts = cutAtGutter(boxes) ?? cutAbove(boxes);
+  const parts = cutAtGutter(boxes) ?? cutRows(boxes);
   return parts === undefined ? [boxes] : parts.flatMap((part) => splitColumns(part));
 }
 
 function cutAtGutter(boxes: readonly Quadrilateral[]): readonly [Quadrilateral[], Quadrilateral[]] | undefined {
-  const height = mean(boxes.map((box) => length(extent(box, 1))));
-  const gutters = gaps(boxes, 0).filter((gap) => length(gap) >= minGutter * height);
+  const gutters = columnGaps(boxes).filter((gap) => length(gap) >= minGutter * meanHeight(boxes));
   for (const { start } of gutters.toSorted((a, b) => length(b) - length(a))) {
     const left = boxes.filter((box) => extent(box, 0).end <= start);
     const right = boxes.filter((box) => extent(box, 0).end > start);
@@ -61,14 +60,52 @@ function cutAtGutter(boxes: readonly Quadrilateral[]): readonly [Quadrilateral[]
   return undefined;
 }
 
-/** Cuts boxes at a horizontal gap of which one side has a gutter, the uppermost of these. */
-function cutAbove(boxes: readonly Quadrilateral[]): readonly [Quadrilateral[], Quadrilateral[]] | undefined {
-  for (const { start } of gaps(boxes, 1)) {
-    const upper = boxes.filter((box) => extent(box, 1).end <= start);
-    const lower = boxes.filter((box) => extent(box, 1).end > start);
-    if (cutAtGutter(upper) !== undefined || cutAtGutter(lower) !== undefined) return [upper, lower];
+/** Cuts boxes into what is above, in and below the uppermost rows that have a gutter. */
+function cutRows(boxes: readonly Quadrilateral[]): readonly (readonly Quadrilateral[])[] | undefined {
+  const rows = splitRows(boxes);
+  const gutter = minGutter * meanHeight(boxes);
+  for (const first of rows.keys()) {
+    for (let end = lastWithGap(rows, first, gutter); end > first; end--) {
+      const inside = rows.slice(first, end).flat();
+      if (inside.length < boxes.length && cutAtGutter(inside) !== undefined)
+        return [rows.slice(0, first).flat(), inside, rows.slice(end).flat()].filter((part) => part.length > 0);
+    }
   }
   return undefined;
+}
+
+/** Boxes in rows between which a horizontal line goes through the page without touching one. */
+function splitRows(boxes: readonly Quadrilateral[]): readonly Quadrilateral[][] {
+  const rows: Quadrilateral[][] = [];
+  let reached = -Infinity;
+  for (const box of boxes.toSorted((a, b) => extent(a, 1).start - extent(b, 1).start)) {
+    const { start, end } = extent(box, 1);
+    if (start > reached || rows.length === 0) rows.push([]);
+    rows.at(-1)?.push(box);
+    reached = Math.max(reached, end);
+  }
+  return rows;
+}
+
+/** The end of the longest list of rows from `first` on through which a vertical gap of at least `width` goes. */
+function lastWithGap(rows: readonly (readonly Quadrilateral[])[], first: number, width: number): number {
+  let occupied: readonly Extent[] = [];
+  for (let end = first; end < rows.length; end++) {
+    occupied = merge([...occupied, ...(rows[end] ?? []).map((box) => extent(box, 0))], width);
+    if (occupied.length < 2) return end;
+  }
+  return rows.length;
+}
+
+/** Joins extents that are less than `width` apart. */
+function merge(extents: readonly Extent[], width: number): readonly Extent[] {
+  const merged: Extent[] = [];
+  for (const { start, end } of extents.toSorted((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last === undefined || start - last.end >= width) merged.push({ start, end });
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+  }
+  return merged;
 }
 
 function overlapVertically(left: readonly Quadrilateral[], right: readonly Quadrilateral[]): boolean {
@@ -81,19 +118,17 @@ function overlapVertically(left: readonly Quadrilateral[], right: readonly Quadr
   return end > start;
 }
 
-/** Gaps between the extents of boxes along one axis, in ascending order. */
-function gaps(boxes: readonly Quadrilateral[], axis: 0 | 1): readonly Extent[] {
-  const found: Extent[] = [];
-  let reached = -Infinity;
-  for (const { start, end } of boxes.map((box) => extent(box, axis)).toSorted((a, b) => a.start - b.start)) {
-    if (start > reached && reached !== -Infinity) found.push({ start: reached, end: start });
-    reached = Math.max(reached, end);
-  }
-  return found;
+/** Vertical gaps that go through all boxes, from left to right. */
+function columnGaps(boxes: readonly Quadrilateral[]): readonly Extent[] {
+  const occupied = merge(
+    boxes.map((box) => extent(box, 0)),
+    0,
+  );
+  return occupied.slice(1).map(({ start }, index) => ({ start: occupied[index]?.end ?? start, end: start }));
 }
 
 function extent(box: Quadrilateral, axis: 0 | 1): Extent {
-  const values = box.map((point: Point) => point[axis]);
+  const values = box.map((point: PixelPoint) => point[axis]);
   return { start: Math.min(...values), end: Math.max(...values) };
 }
 
@@ -101,6 +136,6 @@ function length({ start, end }: Extent): number {
   return end - start;
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+function meanHeight(boxes: readonly Quadrilateral[]): number {
+  return boxes.reduce((sum, box) => sum + length(extent(box, 1)), 0) / Math.max(boxes.length, 1);
 }

@@ -4,7 +4,7 @@ import { dilateByTwo } from "../../processors/images/geometry/dilate.ts";
 import { fillPolygon } from "../../processors/images/geometry/fill-polygon.ts";
 import { minimumRectangle, rectangleCorners } from "../../processors/images/geometry/minimum-rectangle.ts";
 import { measurePolygon, offsetPolygon } from "../../processors/images/geometry/offset-polygon.ts";
-import { type Point, type Quadrilateral, distance32 } from "../../processors/images/geometry/points.ts";
+import { type PixelPoint, type Quadrilateral, distance32 } from "../../processors/images/geometry/points.ts";
 import { roundHalfEven } from "../../processors/images/geometry/rounding.ts";
 
 const { fround } = Math;
@@ -20,7 +20,7 @@ const growth = 1.6;
 /** Shorter side in pixels of a core, at least; a grown box needs 2 more. */
 const minSide = 3;
 
-const origin: Point = [0, 0];
+const origin: PixelPoint = [0, 0];
 
 /** The detector's output for one page: a probability per pixel, row by row. */
 export interface ProbabilityMap {
@@ -37,7 +37,8 @@ export function findTextBoxes(
   map: ProbabilityMap,
   { width, height }: { readonly width: number; readonly height: number },
 ): Quadrilateral[] {
-  const mask = Uint8Array.from(map.data, (probability) => (probability > textThreshold ? 1 : 0));
+  const mask = new Uint8Array(map.data.length);
+  for (let at = 0; at < mask.length; at++) mask[at] = (map.data[at] ?? 0) > textThreshold ? 1 : 0;
   const contours = findContours(dilateByTwo(mask, map.width, map.height), map.width, map.height);
   const boxes: Quadrilateral[] = [];
   for (const contour of contours.slice(0, maxCandidates)) {
@@ -48,8 +49,8 @@ export function findTextBoxes(
     if (grown.side < minSide + 2) continue;
     const scale = (value: number, from: number, to: number): number =>
       Math.min(Math.max(roundHalfEven(fround(fround(value / from) * to)), 0), to);
-    const onPage = grown.corners.map(([x, y]): Point => [scale(x, map.width, width), scale(y, map.height, height)]);
-    const box = orderClockwise(onPage).map(([x, y]): Point => [Math.min(x, width - 1), Math.min(y, height - 1)]);
+    const onPage = grown.corners.map(([x, y]): PixelPoint => [scale(x, map.width, width), scale(y, map.height, height)]);
+    const box = orderClockwise(onPage).map(([x, y]): PixelPoint => [Math.min(x, width - 1), Math.min(y, height - 1)]);
     const quadrilateral: Quadrilateral = [box[0] ?? origin, box[1] ?? origin, box[2] ?? origin, box[3] ?? origin];
     const [upperLeft, upperRight, , lowerLeft] = quadrilateral;
     if (distance32(upperLeft, upperRight) < 4 || distance32(upperLeft, lowerLeft) < 4) continue;
@@ -59,7 +60,7 @@ export function findTextBoxes(
 }
 
 /** The smallest rectangle around points: its corners, clockwise from the upper left, and its shorter side. */
-function orderedRectangle(points: readonly Point[]): { readonly corners: readonly Point[]; readonly side: number } {
+function orderedRectangle(points: readonly PixelPoint[]): { readonly corners: readonly PixelPoint[]; readonly side: number } {
   const rectangle = minimumRectangle(points);
   const [first = origin, second = origin, third = origin, fourth = origin] = rectangleCorners(rectangle).toSorted(
     ([a], [b]) => a - b,
@@ -70,9 +71,9 @@ function orderedRectangle(points: readonly Point[]): { readonly corners: readonl
 }
 
 /** Corners clockwise from the upper left: of the two leftmost ones the upper comes first. */
-function orderClockwise(corners: readonly Point[]): readonly Point[] {
+function orderClockwise(corners: readonly PixelPoint[]): readonly PixelPoint[] {
   const byX = corners.toSorted(([a], [b]) => a - b);
-  const byY = (pair: readonly Point[]): readonly Point[] => pair.toSorted(([, a], [, b]) => a - b);
+  const byY = (pair: readonly PixelPoint[]): readonly PixelPoint[] => pair.toSorted(([, a], [, b]) => a - b);
   const [[upperLeft = origin, lowerLeft = origin], [upperRight = origin, lowerRight = origin]] = [
     byY(byX.slice(0, 2)),
     byY(byX.slice(2)),
@@ -81,7 +82,7 @@ function orderClockwise(corners: readonly Point[]): readonly Point[] {
 }
 
 /** Mean probability of the pixels of a quadrilateral. */
-function meanProbability({ data, width, height }: ProbabilityMap, corners: readonly Point[]): number {
+function meanProbability({ data, width, height }: ProbabilityMap, corners: readonly PixelPoint[]): number {
   const clamp = (value: number, size: number): number => Math.min(Math.max(value, 0), size - 1);
   const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
   const [left, right] = [clamp(Math.floor(Math.min(...xs)), width), clamp(Math.ceil(Math.max(...xs)), width)];
@@ -93,7 +94,7 @@ function meanProbability({ data, width, height }: ProbabilityMap, corners: reado
   };
   fillPolygon(
     mask,
-    corners.map(([x, y]): Point => [Math.trunc(fround(x - left)), Math.trunc(fround(y - top))]),
+    corners.map(([x, y]): PixelPoint => [Math.trunc(fround(x - left)), Math.trunc(fround(y - top))]),
   );
   let [sum, count] = [0, 0];
   mask.data.forEach((inside, index) => {

@@ -1,12 +1,13 @@
 /** Words of a line with their boxes, from the steps at which the recognizer saw their characters. */
 import { invertTransform, perspectiveTransform, transformPoint } from "../../processors/images/geometry/perspective.ts";
-import { type Point, type Quadrilateral, distance32 } from "../../processors/images/geometry/points.ts";
+import { type PixelPoint, type Quadrilateral, distance32 } from "../../processors/images/geometry/points.ts";
+import { roundHalfEven } from "../../processors/images/geometry/rounding.ts";
 import type { RecognizedCharacter, RecognizedLine } from "./decode-ctc.ts";
 
 /** A word, or a character of a script without spaces. */
 export interface ReadWord {
   readonly text: string;
-  /** Mean probability of its characters, from 0 to 1. */
+  /** Mean probability of its characters, from 0 to 1, with five decimals. */
   readonly score: number;
   /** Corners `[x, y]` in pixels of the page, clockwise from the upper left. */
   readonly box: Quadrilateral;
@@ -47,7 +48,7 @@ export function findWords(line: RecognizedLine, layout: LineLayout): readonly Re
     return characters.length < 2 ? [] : [(steps * stepWidth) / (characters.length - 1)];
   });
   const width =
-    widths.length > 0 ? widths.reduce((sum, each) => sum + each, 0) / widths.length : layout.width / [...line.text].length;
+    widths.length > 0 ? widths.reduce((sum, each) => sum + each, 0) / widths.length : layout.width / Array.from(line.text).length;
   const apart = words.some(({ ideographic }) => ideographic)
     ? words.flatMap(({ characters }) => characters.map((each) => [each]))
     : words.map(({ characters }) => characters);
@@ -61,7 +62,7 @@ export function findWords(line: RecognizedLine, layout: LineLayout): readonly Re
   const toPage = linePlacement(layout);
   return spans.map(({ characters, left, right }) => ({
     text: characters.map(({ text }) => text).join(""),
-    score: characters.reduce((sum, { score }) => sum + score, 0) / characters.length,
+    score: roundHalfEven((characters.reduce((sum, { score }) => sum + score, 0) / characters.length) * 1e5) / 1e5,
     box: toPage(left, right),
   }));
 }
@@ -113,25 +114,28 @@ function separate(spans: readonly Span[]): readonly Span[] {
 
 /** Maps a span of columns of the line, over its whole height, to corners on the page in whole pixels. */
 function linePlacement({ box, width, height, turned, upsideDown }: LineLayout): (left: number, right: number) => Quadrilateral {
-  const [upperLeft, upperRight, , lowerLeft] = box;
+  const [pageLeft, pageTop] = [Math.trunc(Math.min(...box.map(([x]) => x))), Math.trunc(Math.min(...box.map(([, y]) => y)))];
+  const relative = ([x, y]: PixelPoint): PixelPoint => [Math.fround(x - pageLeft), Math.fround(y - pageTop)];
+  const corners: Quadrilateral = [relative(box[0]), relative(box[1]), relative(box[2]), relative(box[3])];
+  const [upperLeft, upperRight, , lowerLeft] = corners;
   const [boxWidth, boxHeight] = [Math.trunc(distance32(upperLeft, upperRight)), Math.trunc(distance32(upperLeft, lowerLeft))];
-  const matrix = perspectiveTransform(box, [[0, 0], [boxWidth, 0], [boxWidth, boxHeight], [0, boxHeight]]); // prettier-ignore
+  const matrix = perspectiveTransform(corners, [[0, 0], [boxWidth, 0], [boxWidth, boxHeight], [0, boxHeight]]); // prettier-ignore
   const inverse = (matrix && invertTransform(matrix)) ?? Float64Array.of(1, 0, upperLeft[0], 0, 1, upperLeft[1], 0, 0, 1);
-  const place = (x: number, y: number): Point => {
+  const place = (x: number, y: number): PixelPoint => {
     const [column, row] = upsideDown ? [width - x, height - y] : [x, y];
-    const [pageX, pageY] = transformPoint(inverse, turned ? [boxWidth - row, column] : [column, row]);
-    return [Math.trunc(pageX), Math.trunc(pageY)];
+    const [boxX, boxY] = transformPoint(inverse, turned ? [boxWidth - row, column] : [column, row]);
+    return [Math.trunc(boxX + pageLeft), Math.trunc(boxY + pageTop)];
   };
   return (left, right) => clockwise([place(left, 0), place(right, 0), place(right, height), place(left, height)]);
 }
 
 /** The same corners beginning with the upper left one. */
-function clockwise(corners: readonly Point[]): Quadrilateral {
+function clockwise(corners: readonly PixelPoint[]): Quadrilateral {
   let start = 0;
   corners.forEach(([x, y], index) => {
     const [startX, startY] = corners[start] ?? [0, 0];
     if (x + y < startX + startY) start = index;
   });
-  const corner = (index: number): Point => corners[(start + index) % 4] ?? [0, 0];
+  const corner = (index: number): PixelPoint => corners[(start + index) % 4] ?? [0, 0];
   return [corner(0), corner(1), corner(2), corner(3)];
 }

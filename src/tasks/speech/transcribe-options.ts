@@ -136,7 +136,8 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
   padding: {
     type: choice(["zeros", "silence"]),
     flag: ["--padding <with>", "what follows the end of the sound: zeros as openai-whisper, silence as transformers"],
-    field: "What follows the end of the sound in its last window: zeros, as openai-whisper pads, or silence, as transformers does. Default: zeros",
+    field:
+      "What follows the end of the sound in its last window: zeros, as openai-whisper pads, or silence, as transformers does. Default: zeros",
   },
   maxInitialTimestamp: {
     type: number,
@@ -176,22 +177,41 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
 /** The settings of a call. Throws INPUT_INVALID for values that are not possible. */
 export function getWhisperSettings(options: TranscribeOptions): WhisperSettings {
   checkOptions(transcribeOptions, options);
-  const { temperature, hallucinationSilenceThreshold, maxInitialTimestamp = whisperDefaults.maxInitialTimestamp, timestamps } = options;
+  const {
+    temperature,
+    hallucinationSilenceThreshold,
+    maxInitialTimestamp = whisperDefaults.maxInitialTimestamp,
+    timestamps,
+  } = options;
   const temperatures = temperature === undefined ? whisperDefaults.temperatures : [temperature].flat();
   const isTemperature = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= 1;
   if (temperatures.length === 0 || !temperatures.every(isTemperature))
-    throw new InferyardError("INPUT_INVALID", `temperature is ${JSON.stringify(temperature)}, and must be a number from 0 to 1, or a list of such numbers`);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `temperature is ${JSON.stringify(temperature)}, and must be a number from 0 to 1, or a list of such numbers`,
+    );
   if (!(maxInitialTimestamp >= 0 && maxInitialTimestamp <= 30))
-    throw new InferyardError("INPUT_INVALID", `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`,
+    );
   if (options.vad === true && options.vadModel === undefined)
-    throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", { remedy: "name Silero's with vadModel" });
-  if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
-    throw new InferyardError("INPUT_INVALID", "hallucinationSilenceThreshold looks at words, and only timestamps of words tell them", {
-      remedy: 'set timestamps to "word"',
+    throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", {
+      remedy: "name Silero's with vadModel",
     });
-  const given = Object.fromEntries(Object.keys(whisperDefaults).flatMap((key) => {
-    const value = (options as Readonly<Record<string, unknown>>)[key];
-    return value === undefined ? [] : [[key, value]];
-  }));
+  if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
+    throw new InferyardError(
+      "INPUT_INVALID",
+      "hallucinationSilenceThreshold looks at words, and only timestamps of words tell them",
+      {
+        remedy: 'set timestamps to "word"',
+      },
+    );
+  const given = Object.fromEntries(
+    Object.keys(whisperDefaults).flatMap((key) => {
+      const value = (options as Readonly<Record<string, unknown>>)[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
   return { ...whisperDefaults, ...given, temperatures };
 }

@@ -65,7 +65,10 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   const ranges = await findSpeech?.(samples, signal);
   const isSilent = ranges?.length === 0;
   const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, ranges);
-  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, { padding: settings.padding, signal });
+  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, {
+    padding: settings.padding,
+    signal,
+  });
   const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
   const segments: TranscriptSegment[] = [];
   if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };

@@ -8,7 +8,7 @@ import type { MediaModel } from "../definition/media-task.ts";
 import { type HeadActivation, type LabelScore, applyActivation, getLabelHead } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type ClassifyImageOptions, classifyImageOptions } from "./classify-image-options.ts";
-import type { PictureInput } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { requirePictures } from "./vision-options.ts";
 
@@ -19,7 +19,7 @@ export interface ImageClassifications {
 }
 
 /** Throws INPUT_INVALID for options that no model can obey. */
-export function checkClassifyImage(pictures: readonly PictureInput[], options: ClassifyImageOptions): void {
+export function checkClassifyImage(pictures: readonly PictureSource[], options: ClassifyImageOptions): void {
   checkOptions(classifyImageOptions, options);
   requirePictures(pictures);
   const { labels, hypothesisTemplate } = options;
@@ -34,7 +34,7 @@ export function checkClassifyImage(pictures: readonly PictureInput[], options: C
 /** Classifies pictures by the model's labels, or by those of the options. Throws MODEL_UNSUPPORTED for a model without a classification head. */
 export async function classifyImage(
   model: MediaModel,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: ClassifyImageOptions,
 ): Promise<ImageClassifications> {
   if (options.labels !== undefined) {

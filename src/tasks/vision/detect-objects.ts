@@ -6,7 +6,7 @@ import type { MediaModel } from "../definition/media-task.ts";
 import { type Box, suppressOverlaps } from "./boxes.ts";
 import { type DetectObjectsOptions, detectObjectsOptions } from "./detect-objects-options.ts";
 import { createDecoder } from "./detector-layouts.ts";
-import type { PictureInput } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { requirePictures } from "./vision-options.ts";
 
@@ -25,7 +25,7 @@ export interface DetectedObjects {
 }
 
 /** Throws INPUT_INVALID for options that no model can obey. */
-export function checkDetectObjects(pictures: readonly PictureInput[], options: DetectObjectsOptions): void {
+export function checkDetectObjects(pictures: readonly PictureSource[], options: DetectObjectsOptions): void {
   checkOptions(detectObjectsOptions, options);
   requirePictures(pictures);
   const { threshold = 0, overlap = 0 } = options;
@@ -37,7 +37,7 @@ export function checkDetectObjects(pictures: readonly PictureInput[], options: D
 /** Detects things by the layout that the model's inferyard.json states, or by DETR's. Throws MODEL_UNSUPPORTED for outputs of another layout. */
 export async function detectObjects(
   model: MediaModel,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: DetectObjectsOptions,
 ): Promise<DetectedObjects> {
   const prepared = await preparePictureGraph(model, await model.main());

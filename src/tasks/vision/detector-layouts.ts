@@ -35,15 +35,15 @@ export function createDecoder(layout: DetectorLayout | undefined, outputs: reado
     new InferyardError(
       "MODEL_UNSUPPORTED",
       `the outputs are not those of a detector with ${wanted}: ${outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ")}`,
-      { remedy: "state vision.detector.layout in the model's inferyard.json: detr, yolo or rfb" },
+      { remedy: "state vision.detector.layout in the model's inferyard.json: detr, yolo, rfb or rfb-corners" },
     );
   if (layout === undefined || layout === "detr") {
     if (find("logits", 3) === undefined || find("pred_boxes", 3) === undefined) throw unlike("logits and pred_boxes");
     return detr;
   }
-  if (layout === "rfb") {
+  if (layout === "rfb" || layout === "rfb-corners") {
     if (find("scores", 3) === undefined || find("boxes", 3) === undefined) throw unlike("scores and boxes");
-    return rfb;
+    return createRfb(layout === "rfb");
   }
   const [output] = outputs.filter(({ shape }) => shape.length === 3);
   if (output === undefined) throw unlike("one output of three axes");
@@ -129,22 +129,81 @@ function toPicture({ xmin, ymin, xmax, ymax }: Box, { scaleX, scaleY, left, top 
   return { xmin: (xmin - left) / scaleX, ymin: (ymin - top) / scaleY, xmax: (xmax - left) / scaleX, ymax: (ymax - top) / scaleY };
 }
 
-/** Ultra-Light-Fast-Generic-Face-Detector: `scores` [pictures, priors, labels + 1], whose first column is the background's, and `boxes`, corners in parts of what the model saw. */
-const rfb: DetectorDecoder = {
-  outputs: ["scores", "boxes"],
-  overlaps: true,
-  decode(outputs, { index, picture, placement, seen: { width, height } }, threshold) {
-    const scores = rowsOf(outputs, "scores", index);
-    const boxes = rowsOf(outputs, "boxes", index);
-    const found: Candidate[] = [];
-    for (let prior = 0; prior < scores.rows; prior++)
-      for (let label = 1; label < scores.columns; label++) {
-        const score = scores.data[prior * scores.columns + label] ?? 0;
-        if (score <= threshold) continue;
-        const [xmin = 0, ymin = 0, xmax = 0, ymax = 0] = boxes.data.subarray(prior * 4, prior * 4 + 4);
-        const box = { xmin: xmin * width, ymin: ymin * height, xmax: xmax * width, ymax: ymax * height };
-        found.push({ box: clip(toPicture(box, placement), picture), label: label - 1, score });
-      }
-    return found;
-  },
-};
+/**
+ * Ultra-Light-Fast-Generic-Face-Detector: `scores` [pictures, priors, labels + 1], whose first column is the background's, and `boxes` [pictures, priors, 4]: corners in
+ * parts of what the model saw, or offsets from prior boxes.
+ */
+function createRfb(areOffsets: boolean): DetectorDecoder {
+  return {
+    outputs: ["scores", "boxes"],
+    overlaps: true,
+    decode(outputs, { index, picture, placement, seen }, threshold) {
+      const scores = rowsOf(outputs, "scores", index);
+      const boxes = rowsOf(outputs, "boxes", index);
+      const priors = areOffsets ? createPriors(seen) : [];
+      if (areOffsets && priors.length !== scores.rows)
+        throw new InferyardError(
+          "MODEL_INVALID",
+          `the detector has ${scores.rows} boxes, and ${seen.width} x ${seen.height} pixels have ${priors.length} prior boxes`,
+        );
+      const found: Candidate[] = [];
+      for (let prior = 0; prior < scores.rows; prior++)
+        for (let label = 1; label < scores.columns; label++) {
+          const score = scores.data[prior * scores.columns + label] ?? 0;
+          if (score <= threshold) continue;
+          const box = readBox(boxes.data.subarray(prior * 4, prior * 4 + 4), priors[prior]);
+          const { xmin, ymin, xmax, ymax } = box;
+          const scaled = { xmin: xmin * seen.width, ymin: ymin * seen.height, xmax: xmax * seen.width, ymax: ymax * seen.height };
+          found.push({ box: clip(toPicture(scaled, placement), picture), label: label - 1, score });
+        }
+      return found;
+    },
+  };
+}
+
+/** A prior box (Liu et al. 2016, "SSD"): centre and size in parts of what the model saw. */
+interface Prior {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Sides of the prior boxes in pixels, for each feature map, with its stride. */
+const priorSides: readonly { readonly stride: number; readonly sides: readonly number[] }[] = [
+  { stride: 8, sides: [10, 16, 24] },
+  { stride: 16, sides: [32, 48] },
+  { stride: 32, sides: [64, 96] },
+  { stride: 64, sides: [128, 192, 256] },
+];
+
+/** Variances by which offsets of centres and logarithms of sizes are multiplied. */
+const [centreVariance, sizeVariance] = [0.1, 0.2];
+
+/** The prior boxes of a size, in the order of the graph's rows. */
+function createPriors({ width, height }: PictureSize): Prior[] {
+  const clipped = (part: number): number => Math.min(part, 1);
+  return priorSides.flatMap(({ stride, sides }) => {
+    const cells = Array.from({ length: Math.ceil(height / stride) }, (_, row) =>
+      Array.from({ length: Math.ceil(width / stride) }, (__, column) =>
+        sides.map((side) => ({
+          x: clipped(((column + 0.5) * stride) / width),
+          y: clipped(((row + 0.5) * stride) / height),
+          width: clipped(side / width),
+          height: clipped(side / height),
+        })),
+      ),
+    );
+    return cells.flat(2);
+  });
+}
+
+/** Corners, from corners or from offsets to a prior box. */
+function readBox([first = 0, second = 0, third = 0, fourth = 0]: Float32Array, prior: Prior | undefined): Box {
+  if (prior === undefined) return { xmin: first, ymin: second, xmax: third, ymax: fourth };
+  const x = prior.x + first * centreVariance * prior.width;
+  const y = prior.y + second * centreVariance * prior.height;
+  const width = prior.width * Math.exp(third * sizeVariance);
+  const height = prior.height * Math.exp(fourth * sizeVariance);
+  return { xmin: x - width / 2, ymin: y - height / 2, xmax: x + width / 2, ymax: y + height / 2 };
+}

@@ -7,13 +7,13 @@ import type { Graph, MediaModel } from "../definition/media-task.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type EmbedMediaOptions, embedMediaOptions } from "./embed-media-options.ts";
-import type { PictureInput } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { textTensors } from "./text-batch.ts";
 import { requirePictures } from "./vision-options.ts";
 
 /** A text or a picture. A string is a text. */
-export type MediaInput = string | { readonly text: string } | { readonly image: PictureInput };
+export type MediaInput = string | { readonly text: string } | { readonly image: PictureSource };
 
 /** The outputs with a vector per input, in order of preference: projected into the common space, then pooled. */
 const textOutputs = ["text_embeds", "pooler_output"];
@@ -160,7 +160,7 @@ function blankPictures({ inputs }: Graph): TensorMap {
 async function embedPictures(
   model: MediaModel,
   graph: Graph,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: EmbedMediaOptions,
 ): Promise<Float32Array[]> {
   const output = findVectors(model, graph.outputs, imageOutputs, "pictures");

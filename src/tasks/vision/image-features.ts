@@ -4,7 +4,7 @@ import { toFloat32 } from "../../contract/to-float32.ts";
 import { type OptionTable, boolean, checkOptions } from "../../runtime/options/option.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import type { PictureInput } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { type VisionOptions, requirePictures, visionOptions } from "./vision-options.ts";
 
@@ -37,7 +37,7 @@ const hiddenStates = ["last_hidden_state", "hidden_states"];
 const pooled = ["pooler_output", "image_embeds"];
 
 /** Throws INPUT_INVALID for options that no model can obey. */
-export function checkImageFeatures(pictures: readonly PictureInput[], options: ImageFeaturesOptions): void {
+export function checkImageFeatures(pictures: readonly PictureSource[], options: ImageFeaturesOptions): void {
   checkOptions(imageFeaturesOptions, options);
   requirePictures(pictures);
 }
@@ -45,7 +45,7 @@ export function checkImageFeatures(pictures: readonly PictureInput[], options: I
 /** Computes features. Throws MODEL_UNSUPPORTED for a model without the output. */
 export async function extractImageFeatures(
   model: MediaModel,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: ImageFeaturesOptions,
 ): Promise<ImageFeatures> {
   const graph = model.hasPart("vision_model") ? await model.part("vision_model") : await model.main();

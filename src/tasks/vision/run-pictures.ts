@@ -7,7 +7,8 @@ import type { Picture } from "../../processors/images/picture.ts";
 import { type PixelBatch, processPictures } from "../../processors/images/process-pictures.ts";
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
 import type { Graph, MediaModel } from "../definition/media-task.ts";
-import { type PictureInput, readPicture } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
+import { readSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
 /** A graph that takes pictures, and how they are prepared for it. */
@@ -69,7 +70,7 @@ export async function preparePictureGraph(model: MediaModel, graph: Graph): Prom
 /** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
 export async function runPictures(
   { graph, settings, input, maxBatch }: PictureGraph,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: VisionOptions & { readonly outputs?: readonly string[]; readonly others?: TensorMap },
   take: (batch: PictureBatch) => void,
 ): Promise<void> {
@@ -81,7 +82,7 @@ export async function runPictures(
     const inputs = pictures.slice(first, first + size);
     const { channels } = settings;
     const decoded = await Promise.all(
-      inputs.map((picture, index) => readPicture(picture, first + index, { channels, background })),
+      inputs.map((picture, index) => readSamples(picture, first + index, { channels, background })),
     );
     throwIfAborted(signal);
     const pixels = processPictures(decoded, settings);

@@ -6,7 +6,7 @@ import { type LabelScore, applyActivation } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type ImageClassifications, rankLabels } from "./classify-image.ts";
 import type { ClassifyImageOptions } from "./classify-image-options.ts";
-import type { PictureInput } from "./picture-input.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { isSiglip, textTensors } from "./text-batch.ts";
 
@@ -19,7 +19,7 @@ const logitsName = "logits_per_image";
  */
 export async function classifyImageZeroShot(
   model: MediaModel,
-  pictures: readonly PictureInput[],
+  pictures: readonly PictureSource[],
   options: ClassifyImageOptions & { readonly labels: readonly string[] },
 ): Promise<ImageClassifications> {
   const { labels, hypothesisTemplate = defaultTemplate, signal } = options;

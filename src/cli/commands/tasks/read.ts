@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 
 import { formatHocr } from "../../../tasks/reading/hocr.ts";
-import { type ReadOptions, readOptions } from "../../../tasks/reading/read-options.ts";
+import { type ReadPageOptions, readPageOptions } from "../../../tasks/reading/read-options.ts";
 import type { ReadResult } from "../../../api/task-requests.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { type CommandSession, type GlobalFlags, addLoadFlags, withNotice, withSession } from "../../session.ts";
@@ -30,9 +30,9 @@ export function defineRead(command: Command, terminal: Terminal): void {
     .addOption(
       new Option("--format <format>", "text of the lines, JSON with boxes, or an hOCR page").choices(formats).default("text"),
     );
-  addLoadFlags(addOptionFlags(command, readOptions)).action(async (pictures: string[], flags: ReadFlags) => {
+  addLoadFlags(addOptionFlags(command, readPageOptions)).action(async (pictures: string[], flags: ReadFlags) => {
     const format = flags.json === true ? "json" : flags.format;
-    const given = optionsFromFlags(readOptions, flags);
+    const given = optionsFromFlags(readPageOptions, flags);
     // hOCR is for programs that place words on a page.
     const options = format === "hocr" ? { words: true, ...given } : given;
     await withSession(terminal, flags, flags.model, async (session) => {
@@ -56,7 +56,7 @@ async function readOne(
   { runtime, model, notice, settings }: CommandSession,
   terminal: Terminal,
   picture: string,
-  options: Partial<ReadOptions>,
+  options: Partial<ReadPageOptions>,
 ): Promise<NamedResult> {
   const request = { ...options, ...omitUndefined({ variant: settings.variant }), model, signal: terminal.signal };
   const path = picture.startsWith("data:") ? picture : resolve(terminal.directory, picture);

@@ -1,5 +1,5 @@
 /** Borders of the regions of a mask: border following by Suzuki and Abe 1985, "Topological structural analysis of digitized binary images by border following". */
-import type { Point } from "./points.ts";
+import type { PixelPoint } from "./points.ts";
 
 /** Steps to the eight neighbours, counter-clockwise from the right, y down. */
 const stepX = [1, 1, 0, -1, -1, -1, 0, 1];
@@ -18,12 +18,12 @@ interface LabelledMask {
  * Outer borders and borders of holes of all 8-connected regions of a mask, of which only the points where the direction changes are kept: what OpenCV's
  * `findContours` gives with RETR_LIST and CHAIN_APPROX_SIMPLE, in its order, the last border of a scan by rows first. `mask`: a byte per pixel, 0 for the background.
  */
-export function findContours(mask: Uint8Array, width: number, height: number): readonly (readonly Point[])[] {
+export function findContours(mask: Uint8Array, width: number, height: number): readonly (readonly PixelPoint[])[] {
   const stride = width + 2;
   const labels = new Int8Array(stride * (height + 2));
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) if (mask[y * width + x] !== 0) labels[(y + 1) * stride + x + 1] = inside;
-  const contours: (readonly Point[])[] = [];
+  const contours: (readonly PixelPoint[])[] = [];
   for (let y = 1; y <= height; y++) {
     let left = 0;
     for (let x = 1; x <= width + 1; x++) {
@@ -40,10 +40,10 @@ export function findContours(mask: Uint8Array, width: number, height: number): r
 }
 
 /** Follows the border on which a pixel lies, marks its pixels, and returns its corners. `isHole`: whether the pixel is left of a hole. */
-function followBorder({ labels, stride }: LabelledMask, start: number, isHole: boolean): readonly Point[] {
+function followBorder({ labels, stride }: LabelledMask, start: number, isHole: boolean): readonly PixelPoint[] {
   const steps = stepX.map((x, direction) => (stepY[direction] ?? 0) * stride + x);
   const step = (direction: number): number => steps[direction & 7] ?? 0;
-  const point = (at: number): Point => [(at % stride) - 1, Math.floor(at / stride) - 1];
+  const point = (at: number): PixelPoint => [(at % stride) - 1, Math.floor(at / stride) - 1];
   const from = isHole ? 0 : 4;
   let direction = from;
   do direction = (direction + 7) & 7;
@@ -53,7 +53,7 @@ function followBorder({ labels, stride }: LabelledMask, start: number, isHole: b
     return [point(start)];
   }
   const last = start + step(direction);
-  const corners: Point[] = [];
+  const corners: PixelPoint[] = [];
   let at = start;
   let arrived = direction ^ 4;
   for (;;) {

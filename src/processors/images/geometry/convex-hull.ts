@@ -1,5 +1,5 @@
 /** Convex hulls: the scan of Sklansky 1982 over points sorted by x, as OpenCV's `convexHull` makes it. */
-import type { Point } from "./points.ts";
+import type { PixelPoint } from "./points.ts";
 
 /** A chain of the hull from one end of the sorted points to an extreme of y. */
 interface Chain {
@@ -11,9 +11,9 @@ interface Chain {
 }
 
 /** Vertices of the convex hull of points with integer coordinates, counter-clockwise with y up, in the order of `cv2.convexHull(points, clockwise=False)`. */
-export function convexHull(points: readonly Point[]): readonly Point[] {
+export function convexHull(points: readonly PixelPoint[]): readonly PixelPoint[] {
   const order = points.map((_, index) => index);
-  const pointAt = (index: number): Point => points[index] ?? [0, 0];
+  const pointAt = (index: number): PixelPoint => points[index] ?? [0, 0];
   order.sort((a, b) => pointAt(a)[0] - pointAt(b)[0] || pointAt(a)[1] - pointAt(b)[1] || a - b);
   const sorted = order.map((index) => pointAt(index));
   const [first, last] = [sorted[0], sorted.at(-1)];
@@ -23,11 +23,11 @@ export function convexHull(points: readonly Point[]): readonly Point[] {
   return shiftToMonotonic(hull).map((index) => pointAt(index));
 }
 
-function samePoint(a: Point | undefined, b: Point | undefined): boolean {
+function samePoint(a: PixelPoint | undefined, b: PixelPoint | undefined): boolean {
   return a !== undefined && b !== undefined && a[0] === b[0] && a[1] === b[1];
 }
 
-function joinChains(sorted: readonly Point[]): readonly number[] {
+function joinChains(sorted: readonly PixelPoint[]): readonly number[] {
   const end = sorted.length - 1;
   let [lowest, highest] = [0, 0];
   sorted.forEach(([, y], index) => {
@@ -57,10 +57,10 @@ function joinChains(sorted: readonly Point[]): readonly number[] {
 }
 
 /** Indices of the sorted points on one chain of the hull. */
-function scan(sorted: readonly Point[], { from, to, skippedY, keptTurn }: Chain): readonly number[] {
+function scan(sorted: readonly PixelPoint[], { from, to, skippedY, keptTurn }: Chain): readonly number[] {
   if (from === to || samePoint(sorted[from], sorted[to])) return [from];
   const step = to > from ? 1 : -1;
-  const at = (index: number): Point => sorted[index] ?? [0, 0];
+  const at = (index: number): PixelPoint => sorted[index] ?? [0, 0];
   let [previous, current, next] = [from, from + step, from + 2 * step];
   const stack = [previous, current, next];
   while (next !== to + step) {

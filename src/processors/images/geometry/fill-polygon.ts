@@ -1,5 +1,5 @@
 /** Polygons drawn into masks, pixel for pixel as OpenCV's `fillPoly` draws them. */
-import type { Point } from "./points.ts";
+import type { PixelPoint } from "./points.ts";
 
 /** Fixed-point scale of x: 16 fractional bits. */
 const one = 65_536;
@@ -20,7 +20,7 @@ interface Edge {
 }
 
 /** Sets the pixels of a polygon, its border included, to 1. Coordinates are integers; what lies outside of the mask is cut off. */
-export function fillPolygon(mask: Mask, polygon: readonly Point[]): void {
+export function fillPolygon(mask: Mask, polygon: readonly PixelPoint[]): void {
   const edges: Edge[] = [];
   polygon.forEach((to, index) => {
     const from = polygon.at(index - 1) ?? to;
@@ -45,24 +45,24 @@ export function fillPolygon(mask: Mask, polygon: readonly Point[]): void {
 
 /** A line cut at the borders of a mask. */
 interface ClippedLine {
-  readonly from: Point;
-  readonly to: Point;
+  readonly from: PixelPoint;
+  readonly to: PixelPoint;
   /** Whether a part of the line is inside the mask. If not, its ends may be cut at some of the borders. */
   readonly visible: boolean;
 }
 
 /** The edge of a polygon between two corners. OpenCV computes its slope from the ends of the clipped line, also where that is not visible. */
-function toEdge(from: Point, to: Point, clipped: ClippedLine): Edge {
+function toEdge(from: PixelPoint, to: PixelPoint, clipped: ClippedLine): Edge {
   const slanted = clipped.from[1] !== clipped.to[1];
-  const start: Point = [clipped.from[0], slanted ? clipped.from[1] : from[1]];
-  const end: Point = [clipped.to[0], slanted ? clipped.to[1] : to[1]];
+  const start: PixelPoint = [clipped.from[0], slanted ? clipped.from[1] : from[1]];
+  const end: PixelPoint = [clipped.to[0], slanted ? clipped.to[1] : to[1]];
   const step = Math.trunc(((end[0] - start[0]) * one) / (end[1] - start[1]));
   const [top, anchor] = from[1] < to[1] ? [from[1], start] : [to[1], end];
   return { top, bottom: Math.max(from[1], to[1]), x: anchor[0] * one + (top - anchor[1]) * step, step };
 }
 
 /** Cuts a line at the borders of a mask (Cohen and Sutherland); its ends are cut to integers. */
-function clipLine({ width, height }: Mask, from: Point, to: Point): ClippedLine {
+function clipLine({ width, height }: Mask, from: PixelPoint, to: PixelPoint): ClippedLine {
   let [[x1, y1], [x2, y2]] = [from, to];
   const [right, bottom] = [width - 1, height - 1];
   const outcode = (x: number, y: number): number =>
@@ -101,7 +101,7 @@ function clipLine({ width, height }: Mask, from: Point, to: Point): ClippedLine 
 }
 
 /** Bresenham's line from the left end to the right end, both inside the mask. */
-function drawLine({ data, width }: Mask, from: Point, to: Point): void {
+function drawLine({ data, width }: Mask, from: PixelPoint, to: PixelPoint): void {
   const [[x, y], [endX, endY]] = from[0] <= to[0] ? [from, to] : [to, from];
   const [dx, dy] = [endX - x, Math.abs(endY - y)];
   const down = endY < y ? -width : width;

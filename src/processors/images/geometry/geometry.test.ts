@@ -8,7 +8,7 @@ import { fillPolygon } from "./fill-polygon.ts";
 import { minimumRectangle, rectangleCorners } from "./minimum-rectangle.ts";
 import { measurePolygon, offsetPolygon } from "./offset-polygon.ts";
 import { invertTransform, perspectiveTransform, transformPoint } from "./perspective.ts";
-import type { Point, Quadrilateral } from "./points.ts";
+import type { PixelPoint, Quadrilateral } from "./points.ts";
 import { resizeLinear } from "./resize-linear.ts";
 import { turnHalf, turnQuarter } from "./turn-picture.ts";
 import { warpPerspective } from "./warp-perspective.ts";
@@ -18,11 +18,18 @@ type Size = [width: number, height: number];
 /** What OpenCV, pyclipper and shapely compute: scripts/goldens/images/opencv-geometry.py. Pictures and masks are base64. */
 interface Goldens {
   readonly resize: readonly { from: [number, number, 1 | 3]; to: Size; data: string; resized: string }[];
-  readonly contours: readonly { size: Size; mask: string; contours: Point[][] }[];
+  readonly contours: readonly { size: Size; mask: string; contours: PixelPoint[][] }[];
   readonly dilate: readonly { size: Size; mask: string; dilated: string }[];
-  readonly rectangles: readonly { points: Point[]; center: Point; size: Size; angle: number; corners: Point[]; hull: Point[] }[];
-  readonly fill: readonly { size: Size; polygon: Point[]; mask: string }[];
-  readonly offset: readonly { polygon: Point[]; area: number; perimeter: number; distance: number; grown: Point[] }[];
+  readonly rectangles: readonly {
+    points: PixelPoint[];
+    center: PixelPoint;
+    size: Size;
+    angle: number;
+    corners: PixelPoint[];
+    hull: PixelPoint[];
+  }[];
+  readonly fill: readonly { size: Size; polygon: PixelPoint[]; mask: string }[];
+  readonly offset: readonly { polygon: PixelPoint[]; area: number; perimeter: number; distance: number; grown: PixelPoint[] }[];
   readonly warp: readonly {
     size: Size;
     data: string;

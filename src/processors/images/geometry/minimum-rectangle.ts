@@ -1,12 +1,12 @@
 /** The rectangle of smallest area around points, by rotating calipers (Toussaint 1983), in the float32 arithmetic of OpenCV's `minAreaRect` and `boxPoints`. */
 import { convexHull } from "./convex-hull.ts";
-import type { Point } from "./points.ts";
+import type { PixelPoint } from "./points.ts";
 
 const { fround } = Math;
 
 /** A rectangle that may be turned. Numbers are float32. */
 export interface RotatedRectangle {
-  readonly center: Point;
+  readonly center: PixelPoint;
   readonly width: number;
   readonly height: number;
   /** Degrees, clockwise with y down. */
@@ -15,20 +15,20 @@ export interface RotatedRectangle {
 
 /** Corner of a rectangle, and its two sides as vectors. */
 interface Sides {
-  readonly corner: Point;
-  readonly first: Point;
-  readonly second: Point;
+  readonly corner: PixelPoint;
+  readonly first: PixelPoint;
+  readonly second: PixelPoint;
 }
 
 /** The rectangle of smallest area around points with integer coordinates: `cv2.minAreaRect(points)`. */
-export function minimumRectangle(points: readonly Point[]): RotatedRectangle {
+export function minimumRectangle(points: readonly PixelPoint[]): RotatedRectangle {
   const hull = convexHull(points);
   const [first = [0, 0], second] = hull;
   if (second === undefined) return { center: first, width: 0, height: 0, angle: -90 };
   if (hull.length === 2) return aroundSegment(first, second);
   const sides = rotateCalipers(hull);
   const { corner, first: along, second: across } = sides;
-  const center: Point = [
+  const center: PixelPoint = [
     fround(corner[0] + fround(fround(along[0] + across[0]) * 0.5)),
     fround(corner[1] + fround(fround(along[1] + across[1]) * 0.5)),
   ];
@@ -38,7 +38,7 @@ export function minimumRectangle(points: readonly Point[]): RotatedRectangle {
 }
 
 /** The corners of a rectangle in the order of `cv2.boxPoints`. */
-export function rectangleCorners({ center, width, height, angle }: RotatedRectangle): readonly Point[] {
+export function rectangleCorners({ center, width, height, angle }: RotatedRectangle): readonly PixelPoint[] {
   const radians = (angle * Math.PI) / 180;
   const [a, b] = [fround(fround(Math.sin(radians)) * 0.5), fround(fround(Math.cos(radians)) * 0.5)];
   const [ah, aw, bh, bw] = [fround(a * height), fround(a * width), fround(b * height), fround(b * width)];
@@ -51,8 +51,8 @@ export function rectangleCorners({ center, width, height, angle }: RotatedRectan
   ];
 }
 
-function aroundSegment(first: Point, second: Point): RotatedRectangle {
-  const center: Point = [fround(fround(first[0] + second[0]) * 0.5), fround(fround(first[1] + second[1]) * 0.5)];
+function aroundSegment(first: PixelPoint, second: PixelPoint): RotatedRectangle {
+  const center: PixelPoint = [fround(fround(first[0] + second[0]) * 0.5), fround(fround(first[1] + second[1]) * 0.5)];
   const [dx, dy] = [first[0] - second[0], first[1] - second[1]];
   const size = fround(Math.sqrt(dx * dx + dy * dy));
   if (dx === 0) return { center, width: size, height: 0, angle: -90 };
@@ -61,10 +61,10 @@ function aroundSegment(first: Point, second: Point): RotatedRectangle {
 }
 
 /** Turns a rectangle around a convex polygon with at least three vertices, a side on one of its edges at a time, and keeps the smallest. */
-function rotateCalipers(hull: readonly Point[]): Sides {
+function rotateCalipers(hull: readonly PixelPoint[]): Sides {
   const count = hull.length;
-  const vertex = (index: number): Point => hull[index] ?? [0, 0];
-  const edges = hull.map((from, index): Point => {
+  const vertex = (index: number): PixelPoint => hull[index] ?? [0, 0];
+  const edges = hull.map((from, index): PixelPoint => {
     const to = vertex((index + 1) % count);
     return [fround(to[0] - from[0]), fround(to[1] - from[1])];
   });
@@ -81,8 +81,8 @@ function rotateCalipers(hull: readonly Point[]): Sides {
     const [a, b] = quarterTurns([fround(x * scale), fround(y * scale)], leading);
     touched[leading] = (edge + 1) % count;
     const [bottom = 0, right = 0, top = 0, left = 0] = touched;
-    const across: Point = [fround(vertex(right)[0] - vertex(left)[0]), fround(vertex(right)[1] - vertex(left)[1])];
-    const up: Point = [fround(vertex(top)[0] - vertex(bottom)[0]), fround(vertex(top)[1] - vertex(bottom)[1])];
+    const across: PixelPoint = [fround(vertex(right)[0] - vertex(left)[0]), fround(vertex(right)[1] - vertex(left)[1])];
+    const up: PixelPoint = [fround(vertex(top)[0] - vertex(bottom)[0]), fround(vertex(top)[1] - vertex(bottom)[1])];
     const width = fround(fround(across[0] * a) + fround(across[1] * b));
     const height = fround(fround(-up[0] * b) + fround(up[1] * a));
     const area = fround(width * height);
@@ -104,8 +104,8 @@ function rotateCalipers(hull: readonly Point[]): Sides {
 }
 
 /** Indices of the vertices with the smallest y, the largest x, the largest y and the smallest x; the first of equals. */
-function extremes(hull: readonly Point[]): number[] {
-  const of = (index: number): Point => hull[index] ?? [0, 0];
+function extremes(hull: readonly PixelPoint[]): number[] {
+  const of = (index: number): PixelPoint => hull[index] ?? [0, 0];
   let [bottom, right, top, left] = [0, 0, 0, 0];
   hull.forEach(([x, y], index) => {
     if (x < of(left)[0]) left = index;
@@ -117,15 +117,15 @@ function extremes(hull: readonly Point[]): number[] {
 }
 
 /** A vector turned clockwise, with y up, by so many quarter turns. */
-function quarterTurns([x, y]: Point, turns: number): Point {
+function quarterTurns([x, y]: PixelPoint, turns: number): PixelPoint {
   return turns === 0 ? [x, y] : turns === 1 ? [y, -x] : turns === 2 ? [-x, -y] : [-y, x];
 }
 
-function isRightOf(first: Point, second: Point): boolean {
+function isRightOf(first: PixelPoint, second: PixelPoint): boolean {
   return fround(fround(first[1] * second[0]) + fround(-first[0] * second[1])) < 0;
 }
 
-function length([x, y]: Point): number {
+function length([x, y]: PixelPoint): number {
   return Math.sqrt(x * x + y * y);
 }
 

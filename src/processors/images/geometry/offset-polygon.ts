@@ -1,5 +1,5 @@
 /** Polygons grown outwards with round corners, on integers, as the library Clipper 6 (Angus Johnson) computes them. */
-import type { Point } from "./points.ts";
+import type { PixelPoint } from "./points.ts";
 
 /** Largest distance in pixels between an arc and the chords that replace it. */
 const arcTolerance = 0.25;
@@ -9,15 +9,15 @@ const arcTolerance = 0.25;
  * `PyclipperOffset` gives for JT_ROUND and ET_CLOSEDPOLYGON: without vertices in the middle of an edge, and with the vertex of smallest y last. Empty if the
  * polygon has fewer than three different corners.
  */
-export function offsetPolygon(polygon: readonly Point[], distance: number): readonly Point[] {
-  const corners = withoutRepeats(polygon.map(([x, y]): Point => [Math.trunc(x), Math.trunc(y)]));
+export function offsetPolygon(polygon: readonly PixelPoint[], distance: number): readonly PixelPoint[] {
+  const corners = withoutRepeats(polygon.map(([x, y]): PixelPoint => [Math.trunc(x), Math.trunc(y)]));
   if (corners.length < 3) return [];
   if (signedArea(corners) < 0) corners.reverse();
   return fromLowest(simplify(grow(corners, distance)));
 }
 
 /** Area and perimeter of a polygon. */
-export function measurePolygon(polygon: readonly Point[]): { readonly area: number; readonly perimeter: number } {
+export function measurePolygon(polygon: readonly PixelPoint[]): { readonly area: number; readonly perimeter: number } {
   let perimeter = 0;
   polygon.forEach(([x, y], index) => {
     const [nextX, nextY] = polygon[(index + 1) % polygon.length] ?? [0, 0];
@@ -27,7 +27,7 @@ export function measurePolygon(polygon: readonly Point[]): { readonly area: numb
 }
 
 /** Positive if the corners go counter-clockwise with y up. Relative to the first corner, so that little is lost to cancellation. */
-function signedArea(polygon: readonly Point[]): number {
+function signedArea(polygon: readonly PixelPoint[]): number {
   const [[originX, originY] = [0, 0]] = polygon;
   let sum = 0;
   polygon.forEach(([x, y], index) => {
@@ -37,17 +37,17 @@ function signedArea(polygon: readonly Point[]): number {
   return sum / 2;
 }
 
-function grow(corners: readonly Point[], distance: number): Point[] {
+function grow(corners: readonly PixelPoint[], distance: number): PixelPoint[] {
   const flatness = Math.min(arcTolerance, distance * arcTolerance);
   const steps = Math.min(Math.PI / Math.acos(1 - flatness / distance), distance * Math.PI);
   const [sine, cosine] = [Math.sin((2 * Math.PI) / steps), Math.cos((2 * Math.PI) / steps)];
   const stepsPerRadian = steps / (2 * Math.PI);
-  const normals = corners.map(([x, y], index): Point => {
+  const normals = corners.map(([x, y], index): PixelPoint => {
     const [nextX, nextY] = corners[(index + 1) % corners.length] ?? [0, 0];
     const inverse = 1 / Math.sqrt((nextX - x) * (nextX - x) + (nextY - y) * (nextY - y));
     return [(nextY - y) * inverse, -(nextX - x) * inverse];
   });
-  const grown: Point[] = [];
+  const grown: PixelPoint[] = [];
   let before = normals.at(-1) ?? [0, 0];
   corners.forEach((corner, index) => {
     const normal = normals[index] ?? [0, 0];
@@ -79,7 +79,7 @@ function grow(corners: readonly Point[], distance: number): Point[] {
 }
 
 /** Removes repeated vertices and those in the middle of a straight edge. */
-function simplify(polygon: readonly Point[]): Point[] {
+function simplify(polygon: readonly PixelPoint[]): PixelPoint[] {
   const kept = [...polygon];
   let [index, unchanged] = [0, 0];
   while (kept.length > 2 && unchanged < kept.length) {
@@ -99,7 +99,7 @@ function simplify(polygon: readonly Point[]): Point[] {
 }
 
 /** Rotates a polygon so that its vertex of smallest y, of these the one of largest x, is the last. */
-function fromLowest(polygon: readonly Point[]): readonly Point[] {
+function fromLowest(polygon: readonly PixelPoint[]): readonly PixelPoint[] {
   let lowest = 0;
   polygon.forEach(([x, y], index) => {
     const [lowestX, lowestY] = polygon[lowest] ?? [0, 0];
@@ -108,7 +108,7 @@ function fromLowest(polygon: readonly Point[]): readonly Point[] {
   return [...polygon.slice(lowest + 1), ...polygon.slice(0, lowest + 1)];
 }
 
-function withoutRepeats(points: readonly Point[]): Point[] {
+function withoutRepeats(points: readonly PixelPoint[]): PixelPoint[] {
   return points.filter(([x, y], index) => {
     const [beforeX, beforeY] = points.at(index - 1) ?? [0, 0];
     return points.length === 1 || x !== beforeX || y !== beforeY;

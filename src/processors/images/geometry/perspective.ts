@@ -1,5 +1,5 @@
 /** Perspective transforms of the plane: 3 x 3 matrices in row-major order, `(x, y, 1)` to `(x w, y w, w)`. */
-import type { Point, Quadrilateral } from "./points.ts";
+import type { PixelPoint, Quadrilateral } from "./points.ts";
 
 const size = 8;
 /** Smallest pivot of the elimination. */
@@ -43,7 +43,7 @@ export function invertTransform(matrix: Float64Array): Float64Array | undefined 
 }
 
 /** Where a transform maps a point. */
-export function transformPoint(matrix: Float64Array, [x, y]: Point): Point {
+export function transformPoint(matrix: Float64Array, [x, y]: PixelPoint): PixelPoint {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0] = matrix;
   const w = g * x + h * y + i;
   return [(a * x + b * y + c) / w, (d * x + e * y + f) / w];

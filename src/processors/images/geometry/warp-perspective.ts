@@ -1,5 +1,6 @@
 /** Pictures seen through a perspective transform, with bicubic interpolation as OpenCV 5's `warpPerspective` computes it. */
 import type { Picture } from "../picture.ts";
+import type { PictureSize } from "../resize-picture.ts";
 import { roundHalfEven, fusedMultiplyAdd as fused } from "./rounding.ts";
 
 const { fround } = Math;
@@ -18,12 +19,6 @@ function cubicWeights(alpha: number, weights: Float32Array): void {
   weights[1] = second;
   weights[2] = fround(fround(fround(1 - first) - second) - last);
   weights[3] = last;
-}
-
-/** Size of a picture. */
-export interface PictureSize {
-  readonly width: number;
-  readonly height: number;
 }
 
 /**

@@ -2,8 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
-import { bytesOfDataUrl } from "../../../processors/images/picture-source.ts";
-import { type ReadOptions, readOptions } from "../../../tasks/reading/read-options.ts";
+import { type ReadPageOptions, readPageOptions } from "../../../tasks/reading/read-options.ts";
 import type { ReadPage } from "../../../tasks/reading/read-page.ts";
 import { readingTask } from "../../../tasks/reading/reading-task.ts";
 import { isForm, readForm } from "../../http/bodies/form-body.ts";
@@ -20,13 +19,14 @@ import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 /** The pictures of a request, and how they are read. */
 interface ReadCall {
   readonly model: string | undefined;
-  readonly pictures: readonly Uint8Array[];
-  readonly options: Partial<ReadOptions>;
+  /** Bytes of files, or data URLs. */
+  readonly pictures: readonly (Uint8Array | string)[];
+  readonly options: Partial<ReadPageOptions>;
 }
 
 /** Lines of pictures of pages. */
 export function readRoute(service: Service, limit: number): Route {
-  const fields = { model: modelField, ...optionFields(readOptions, limit) };
+  const fields = { model: modelField, ...optionFields(readPageOptions, limit) };
   const image = z.object({ url: z.string().openapi({ description: "A data URL: data:image/png;base64,..." }) });
   const images = listField(image, { min: 1, max: limit }).openapi({
     description: "Pictures of pages. Addresses are not fetched",
@@ -51,12 +51,12 @@ export function readRoute(service: Service, limit: number): Route {
           remedy: 'send each picture as a field "file", as curl -F file=@page.png does',
         });
       const { model, ...options } = takeFields(context, parseFields(form.fields), ofForm);
-      return { model, pictures, options: optionsFromFields(readOptions, options) };
+      return { model, pictures, options: optionsFromFields(readPageOptions, options) };
     }
     refuseOtherTypes(context);
     const { model, images: sent, ...options } = takeFields(context, await jsonBody(context), json);
-    const pictures = sent.map(({ url }) => bytesOfDataUrl(url));
-    return { model, pictures, options: optionsFromFields(readOptions, options) };
+    const pictures = sent.map(({ url }, index) => requireDataUrl(url, index));
+    return { model, pictures, options: optionsFromFields(readPageOptions, options) };
   };
 
   return {
@@ -89,6 +89,14 @@ export function readRoute(service: Service, limit: number): Route {
       return jsonResponse(context, { model: outcome.model, results }, outcome);
     },
   };
+}
+
+/** Throws INPUT_INVALID for another URL: the server fetches no addresses, and reads no files of its own for clients. */
+function requireDataUrl(url: string, index: number): string {
+  if (url.startsWith("data:")) return url;
+  throw new InferyardError("INPUT_INVALID", `images.${index}.url is not a data URL`, {
+    remedy: 'send "data:image/png;base64," and the bytes of the picture in base64',
+  });
 }
 
 function pageSchema(): z.ZodType {

@@ -10,7 +10,7 @@ import { jsonResponse } from "../../http/json-response.ts";
 import type { Route } from "../../http/routes/route.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
-import { readSpeech } from "../speech/speech-body.ts";
+import { readSpeech } from "../speech-body.ts";
 import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 
 /** The transcript of a sound. */
@@ -36,7 +36,11 @@ export function transcribeRoute(service: Service, limit: number): Route {
     response: responseSchema(),
     answer: async (context) => {
       const body = await readSpeech(context, { json, form }, transcribeOptions);
-      const { model, vad_model: vad, ...rest } = body.fields as typeof body.fields & { readonly model?: string; readonly vad_model?: string };
+      const {
+        model,
+        vad_model: vad,
+        ...rest
+      } = body.fields as typeof body.fields & { readonly model?: string; readonly vad_model?: string };
       // Clients name networks for voice activity as they name models.
       const vadModel = typeof vad === "string" ? (await service.names.resolve(getCaller(context), vad)).reference : undefined;
       const options = { ...optionsFromFields(transcribeOptions, rest), ...omitUndefined({ vadModel }) };
@@ -53,7 +57,15 @@ export function transcribeRoute(service: Service, limit: number): Route {
   };
 }
 
-function toSegment({ start, end, text, words, averageLogProbability, compressionRatio, noSpeechProbability }: TranscriptSegment): object {
+function toSegment({
+  start,
+  end,
+  text,
+  words,
+  averageLogProbability,
+  compressionRatio,
+  noSpeechProbability,
+}: TranscriptSegment): object {
   return {
     start,
     end,

@@ -15,21 +15,22 @@ import type { Service } from "../../serving/service.ts";
 import { streamedAnswer } from "../generation/answer.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
-import { asNumber, readSpeechForm } from "../speech/speech-body.ts";
+import { asNumber, readSpeechForm } from "../speech-body.ts";
 import { openAiFailure } from "./chat-response.ts";
 import { formatTranscript, transcriptFormats } from "./transcript-formats.ts";
 
 const fields = {
   model: modelField,
-  language: z.string().max(20).optional().openapi({ description: "Code of the language that is spoken. Default: it is detected" }),
+  language: z
+    .string()
+    .max(20)
+    .optional()
+    .openapi({ description: "Code of the language that is spoken. Default: it is detected" }),
   prompt: z.string().max(10_000).optional().openapi({ description: "Text that precedes the sound: names and their spelling" }),
   response_format: z.enum(transcriptFormats).optional().openapi({ description: "Default: json" }),
-  temperature: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .openapi({ description: "Temperature of sampling. 0, the default, raises it where a text is too repetitive or too improbable" }),
+  temperature: z.number().min(0).max(1).optional().openapi({
+    description: "Temperature of sampling. 0, the default, raises it where a text is too repetitive or too improbable",
+  }),
   timestamp_granularities: z
     .array(z.enum(["word", "segment"]))
     .max(2)
@@ -95,7 +96,10 @@ async function answerSpeech(
   const { model, stream: isStreamed = false, response_format: format = "json" } = request;
   const granularities = request.timestamp_granularities ?? ["segment"];
   if (request.timestamp_granularities !== undefined && format !== "verbose_json")
-    throw new InferyardError("INPUT_INVALID", `timestamp_granularities needs the response_format verbose_json, and it is ${format}`);
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `timestamp_granularities needs the response_format verbose_json, and it is ${format}`,
+    );
   const options = toOptions(request, task);
   const opened = await openStream(service, context, {
     model,
@@ -108,7 +112,10 @@ async function answerSpeech(
   return context.body(body, 200, { ...resultHeaders(outcome), "content-type": type });
 }
 
-function toOptions({ language, prompt, temperature, timestamp_granularities: times = [] }: SpeechFields, task: SpeechTask): TranscribeOptions {
+function toOptions(
+  { language, prompt, temperature, timestamp_granularities: times = [] }: SpeechFields,
+  task: SpeechTask,
+): TranscribeOptions {
   return {
     task,
     ...omitUndefined({ language, initialPrompt: prompt === "" ? undefined : prompt }),

@@ -12,5 +12,6 @@ import { responseRoutes } from "./responses.ts";
 export const openAi: Protocol = {
   errors: openAiErrors,
   prefixes: ["/v1", "/openai"],
-  routes: (service) => [modelRoutes, embeddingRoutes, chatRoutes, completionRoutes, responseRoutes, audioRoutes].flatMap((of) => of(service)),
+  routes: (service) =>
+    [modelRoutes, embeddingRoutes, chatRoutes, completionRoutes, responseRoutes, audioRoutes].flatMap((of) => of(service)),
 };

@@ -37,11 +37,11 @@ export interface WhisperVocabulary {
 const timestamps = 1501;
 /** What people write beside speech: brackets of annotations, speakers, notes. Their tokens are suppressed where generation_config.json lists none. */
 const annotationSymbols = [
-  ...'"#()*+/:;<=>@[\\]^_`{|}~「」『』',
+  ...Array.from('"#()*+/:;<=>@[\\]^_`{|}~「」『』'),
   ..."<< >> <<< >>> -- --- -( -[ (' (\" (( )) ((( ))) [[ ]] {{ }} ♪♪ ♪♪♪".split(" "),
 ];
 /** Symbols of notes, of which the first token is suppressed where there are several: all share their first bytes. */
-const noteSymbols = [..."♩♪♫♬♭♮♯"];
+const noteSymbols = Array.from("♩♪♫♬♭♮♯");
 
 /** Reads the tokens of a model. `vocabulary`: number of its logits. Throws MODEL_UNSUPPORTED if the tokenizer has no tokens of Whisper. */
 export function getWhisperVocabulary(
@@ -78,10 +78,7 @@ export function getWhisperVocabulary(
     lastTimestamp: Math.min(firstTimestamp + timestamps, vocabulary) - 1,
     languages: isMultilingual ? readLanguages(tokenizer, generation["lang_to_id"], startOfTranscript) : new Map(),
     tasks: isMultilingual ? { transcribe, translate } : undefined,
-    suppressed: [
-      ...(stated ?? getAnnotationTokens(tokenizer)),
-      ...prompts.filter((id) => id !== undefined),
-    ],
+    suppressed: [...(stated ?? getAnnotationTokens(tokenizer)), ...prompts.filter((id) => id !== undefined)],
     suppressedFirst: [...encodePlain(tokenizer, " "), endOfText],
     alignmentHeads: readHeads(generation["alignment_heads"]),
   };

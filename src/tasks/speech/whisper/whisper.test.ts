@@ -31,7 +31,8 @@ function allowed(sampled: readonly number[], likely: number, hasTimestamps = tru
   return [...logits.entries()].filter(([, logit]) => logit > Number.NEGATIVE_INFINITY).map(([token]) => token);
 }
 
-const range = (first: number, last: number): readonly number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+const range = (first: number, last: number): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe("the rules of tokens", () => {
   it("a text with timestamps begins with one of the first", () => {
@@ -101,8 +102,20 @@ describe("alignment", () => {
 });
 
 it("gives words their segments, joins punctuation to them, and shortens the first one after a pause", () => {
-  const word = (text: string, token: number, start: number, end: number) => ({ word: text, tokens: [token], start, end, probability: 1 });
-  const aligned = [word(" He", 1, 0, 4), word(" said", 2, 4, 4.3), word(' "', 3, 4.3, 4.4), word("no", 4, 4.4, 4.7), word(".", 5, 4.7, 4.8)];
+  const word = (text: string, token: number, start: number, end: number) => ({
+    word: text,
+    tokens: [token],
+    start,
+    end,
+    probability: 1,
+  });
+  const aligned = [
+    word(" He", 1, 0, 4),
+    word(" said", 2, 4, 4.3),
+    word(' "', 3, 4.3, 4.4),
+    word("no", 4, 4.4, 4.7),
+    word(".", 5, 4.7, 4.8),
+  ];
   const segments = [
     { start: 3, end: 4.3, tokens: [15, 1, 2, 20] },
     { start: 4.3, end: 4.8, tokens: [20, 3, 4, 5, 25] },

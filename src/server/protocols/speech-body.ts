@@ -1,15 +1,15 @@
 /** Requests with a sound: forms with a file, or JSON. */
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../../contract/errors.ts";
-import { decodeBase64 } from "../../../platform/base64.ts";
-import { soundError } from "../../../processors/audio/sound.ts";
-import type { Option } from "../../../runtime/options/option.ts";
-import { isForm, readForm } from "../../http/bodies/form-body.ts";
-import type { Env } from "../../http/context.ts";
-import { takeFields } from "../../http/fields/take-fields.ts";
-import { jsonBody, refuseOtherTypes } from "../../http/json-body.ts";
-import { toSnakeCase } from "../../http/snake-case.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { decodeBase64 } from "../../platform/base64.ts";
+import { soundError } from "../../processors/audio/sound.ts";
+import type { Option } from "../../runtime/options/option.ts";
+import { isForm, readForm } from "../http/bodies/form-body.ts";
+import type { Env } from "../http/context.ts";
+import { takeFields } from "../http/fields/take-fields.ts";
+import { jsonBody, refuseOtherTypes } from "../http/json-body.ts";
+import { toSnakeCase } from "../http/snake-case.ts";
 
 /** The sound of a request, and its other fields. */
 export interface SpeechBody<Fields> {
@@ -51,7 +51,10 @@ export async function readSpeech<Schema extends z.ZodType<{ readonly audio: stri
 function decodeSound(audio: string): Uint8Array {
   const encoded = /^data:[^,]*;base64,/i.test(audio.slice(0, 200)) ? audio.slice(audio.indexOf(",") + 1) : audio;
   if (/^[a-z][a-z0-9+.-]*:/i.test(encoded.slice(0, 100)))
-    throw soundError("audio is an address, and addresses are not fetched", "send the sound in base64, or as a data URL in base64");
+    throw soundError(
+      "audio is an address, and addresses are not fetched",
+      "send the sound in base64, or as a data URL in base64",
+    );
   try {
     return decodeBase64(encoded);
   } catch {
