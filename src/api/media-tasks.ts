@@ -52,6 +52,14 @@ export class MediaTasks {
     return reads;
   }
 
+  /** Whether a model transcribes by CTC, by the class that its files name. */
+  async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
+    if (model === undefined) return false;
+    const { variants } =
+      model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
+    return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
+  }
+
   /** Runs work on the graphs of a model, which are released afterwards. */
   async runOnModel<Result>(
     verb: string,

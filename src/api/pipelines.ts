@@ -167,6 +167,7 @@ export const pipelineFactories: PipelineFactories = {
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
   ...visionPipelines,
+  "audio-classification": async (runtime, model) => (await import("./speech-pipelines.ts")).soundClassification(runtime, model),
   "automatic-speech-recognition": async (runtime, model) =>
     (await import("./speech-pipelines.ts")).speechRecognition(runtime, model),
 };
@@ -177,9 +178,10 @@ function generationPipelines() {
 }
 
 /** The tasks that no built-in model serves. */
-export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>(
-  Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[],
-);
+export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
+  ...(Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[]),
+  "audio-classification",
+]);
 
 /** The tasks whose pipelines run language models. */
 export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([

@@ -36,6 +36,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
+import { audioClassificationTask, voiceActivityTask } from "../tasks/sound-definitions.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
@@ -47,7 +48,7 @@ import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
 import { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
-import { checkRunRequest, toList, toPictures } from "./request-options.ts";
+import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -99,6 +100,7 @@ import type {
   ImageFeaturesRequest,
   ImageFeaturesResult,
 } from "./vision-requests.ts";
+import type { ClassifySoundRequest, ClassifySoundResult, DetectSpeechRequest, DetectSpeechResult } from "./sound-requests.ts";
 import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
@@ -339,19 +341,26 @@ export class Runtime extends ModelRuntime {
     return request.stream === true ? stream : stream.finish();
   }
 
+  /** Finds the segments of a sound in which somebody speaks (task `voice-activity-detection`), by Silero's network. */
+  async detectSpeech(sound: SoundInput, request: DetectSpeechRequest): Promise<DetectSpeechResult> {
+    return this.#media.perform(voiceActivityTask, sound, request);
+  }
+
+  /** Classifies sounds: labels with scores (task `audio-classification`). */
+  async classifySound(sounds: SoundInput | readonly SoundInput[], request: ClassifySoundRequest): Promise<ClassifySoundResult> {
+    return this.#media.perform(audioClassificationTask, toSounds(sounds), request);
+  }
+
   /**
-   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
-   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   * Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
    */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
   /** Transcribes a sound, and returns the whole transcript. */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
-  async transcribe(
-    sound: SoundInput,
-    request: TranscribeRequest & { readonly stream?: boolean },
-  ): Promise<TranscribeResult | TranscriptStream> {
-    const { startTranscription } = await import("./transcription.ts");
-    const stream = await startTranscription(this, this.#tokenizers, sound, request);
+  async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
+    const stream = (await this.#media.transcribesByCtc(request))
+      ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
+      : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

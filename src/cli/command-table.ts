@@ -74,6 +74,14 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       "write down speech, with the times of segments and words",
       async () => (await import("./commands/tasks/transcribe.ts")).defineTranscribe,
     ],
+    "detect-speech": [
+      "the segments of a sound in which somebody speaks",
+      async () => (await import("./commands/tasks/detect-speech.ts")).defineDetectSpeech,
+    ],
+    "classify-sound": [
+      "the labels of sounds, with scores",
+      async () => (await import("./commands/tasks/classify-sound.ts")).defineClassifySound,
+    ],
   },
   "Run and serve any model:": {
     run: ["run any model on tensors, without tokenizer or task", async () => (await import("./commands/tasks/run.ts")).defineRun],

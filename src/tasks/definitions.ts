@@ -25,6 +25,7 @@ import type { SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 import type { Entities } from "./token-classification/entities.ts";
 import type { RecognizeOptions } from "./token-classification/recognize-options.ts";
 import { type Task, type TaskDescription, labelFiles, tokenizerFiles } from "./definition/task.ts";
+import { audioClassificationTask, voiceActivityTask } from "./sound-definitions.ts";
 import {
   imageClassificationTask,
   imageFeatureExtractionTask,
@@ -349,5 +350,7 @@ export const taskTable: readonly TaskDescription[] = [
   objectDetectionTask,
   imageFeatureExtractionTask,
   transcriptionTask,
+  voiceActivityTask,
+  audioClassificationTask,
   readingTask,
 ];

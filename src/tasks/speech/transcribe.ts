@@ -84,7 +84,7 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
 }
 
-function toTranscriptSegment({ start, end, words, seek: _seek, ...others }: WhisperSegment): TranscriptSegment {
+function toTranscriptSegment({ start, end, words, ...others }: WhisperSegment): TranscriptSegment {
   const timed = words?.map((word) => ({ ...word, start: toMilliseconds(word.start), end: toMilliseconds(word.end) }));
   return { ...others, start: toMilliseconds(start), end: toMilliseconds(end), ...omitUndefined({ words: timed }) };
 }

@@ -42,12 +42,17 @@ export async function findSpeech(
   return findSegments(probabilities, rules, sound);
 }
 
+/** Throws INPUT_INVALID for options that are not possible. */
+export function checkDetectSpeech(_sound: SoundInput, options: VoiceActivityOptions): void {
+  getSegmentRules(options);
+}
+
 /** Runs the task on a loaded model. */
 export async function detectSpeech(model: MediaModel, sound: SoundInput, options: VoiceActivityOptions): Promise<VoiceActivity> {
   const rules = getSegmentRules(options);
-  const samples = await readSound(sound);
-  const duration = samples.length / sileroSampleRate;
   const { onProgress, signal } = options;
+  const samples = await readSound(sound, { signal });
+  const duration = samples.length / sileroSampleRate;
   const onWindows = (windows: number): void =>
     onProgress?.({ done: Math.min(duration, (windows * sileroWindow) / sileroSampleRate), total: duration });
   const found = await findSpeech(await model.main(), { name: model.manifest.name, samples }, rules, { signal, onWindows });
