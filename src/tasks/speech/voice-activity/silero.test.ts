@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { TensorMap } from "../../../contract/tensor.ts";
-import type { Graph } from "../../definition/media-task.ts";
+import type { LoadedGraph } from "../../definition/media-task.ts";
 import { openSilero } from "./silero.ts";
 
 const info = (name: string) => ({ name, dataType: "float32", shape: [] }) as const;
 
 /** A graph that keeps its inputs; its probability is the number of the run over 100, its state the number of runs. */
-function recorder(inputs: readonly string[], outputs: readonly string[]): { graph: Graph; runs: TensorMap[] } {
+function recorder(inputs: readonly string[], outputs: readonly string[]): { graph: LoadedGraph; runs: TensorMap[] } {
   const runs: TensorMap[] = [];
   const run = async (given: TensorMap): Promise<TensorMap> => {
     runs.push(given);
