@@ -6,6 +6,7 @@ import { InferyardError, getMessage } from "../contract/errors.ts";
 import { replaceFile } from "./replace-file.ts";
 import { checkYaml } from "./check.ts";
 import type { Settings } from "./settings.ts";
+import { withOutputErrors } from "../platform/node/output-errors.ts";
 
 /**
  * Changes settings in the file, which is created if it does not exist. Throws CONFIG_INVALID for a file that cannot be changed safely,
@@ -22,11 +23,8 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
       remedy: `put these into it by hand: ${lines(values).join(", ")}`,
     });
   }
-  try {
-    await replaceFile(await realpath(path).catch(() => path), after); // a symbolic link stays one
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, { cause: error });
-  }
+  const target = await realpath(path).catch(() => path); // a symbolic link stays one
+  await withOutputErrors(path, () => replaceFile(target, after));
 }
 
 async function toText(path: string): Promise<string> {

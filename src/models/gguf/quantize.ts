@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
-import { InferyardError, getMessage, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -14,6 +14,7 @@ import { type GgufModel, type GgufModelTensor, readGgufModel } from "../../forma
 import { ggufParts, type GgufTensorSource } from "../../formats/gguf/write-gguf.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { openBlocking } from "../../platform/node/files.ts";
+import { withOutputErrors } from "../../platform/node/output-errors.ts";
 
 /** Types that a model can be quantized to, in the spelling of the command line. */
 export const quantizationTypes = ["q8_0", "q4_0", "q4_k", "tq2_0", "i2_s"] as const;
@@ -110,15 +111,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function write(output: string, fill: (append: (part: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
-  try {
-    await writeAtomically(output, (file) => fill((part) => file.writeFile(part)));
-  } catch (cause) {
-    if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${output}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
-  }
+  await withOutputErrors(output, () => writeAtomically(output, (file) => fill((part) => file.writeFile(part))));
 }
 
 type OpenFile = NonNullable<ReturnType<NonNullable<typeof openBlocking>>>;
