@@ -1,10 +1,12 @@
 /** Writes settings into inferyard.yaml. All other lines stay as they are, including comments and spacing. */
-import { readFile, realpath } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
-import { InferyardError, getMessage } from "../contract/errors.ts";
-import { replaceFile } from "./replace-file.ts";
+import { InferyardError } from "../contract/errors.ts";
+import { writeAtomically } from "../platform/node/atomic-write.ts";
 import { checkYaml } from "./check.ts";
+import { readSettingsFile } from "./read.ts";
 import type { Settings } from "./settings.ts";
 import { withOutputErrors } from "../platform/node/output-errors.ts";
 
@@ -13,7 +15,7 @@ import { withOutputErrors } from "../platform/node/output-errors.ts";
  * OUTPUT_FAILED if it cannot be written.
  */
 export async function writeSettings(path: string, values: Settings): Promise<void> {
-  const before = await toText(path);
+  const before = (await readSettingsFile(path, true)) ?? "";
   const wanted = { ...checkYaml(before, path), ...values };
   const after = [inPlace(before, values), rewritten(before, values)].find(
     (text) => text !== undefined && holds(text, path, wanted),
@@ -27,15 +29,17 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
   await withOutputErrors(path, () => replaceFile(target, after));
 }
 
-async function toText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${getMessage(error)}`, {
-      cause: error,
-    });
-  }
+/** Replaces the content of the file at once, or creates it: readers see the old text or the new one, also after a crash. Its permissions do not change. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const before = await stat(path).catch(() => undefined); // undefined for a new file
+  await writeAtomically(
+    path,
+    async (file) => {
+      if (before !== undefined) await file.chmod(before.mode);
+      await file.writeFile(text);
+    },
+    `.${randomUUID()}.part`, // remains if the process is killed
+  );
 }
 
 /** The source with only the values replaced; undefined unless the file is a plain map with one line per setting. */
