@@ -1,6 +1,6 @@
 /** Options of the task `chunking`: validation and defaults. */
 import type { ChunkSettings, ChunkStrategy, LateStructure } from "../text-threads/chunked-text.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import {
   refuseUnlisted,
   type OptionTable,
@@ -137,9 +137,10 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
 
 function checkOverlap(overlap: number, target: number): void {
   if (overlap < target) return;
-  throw new InferyardError("INPUT_INVALID", `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`, {
-    remedy: "lower overlapTokens: a tenth of targetTokens is usual",
-  });
+  throw invalidInput(
+    `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`,
+    "lower overlapTokens: a tenth of targetTokens is usual",
+  );
 }
 
 function checkSeparators(
@@ -150,12 +151,10 @@ function checkSeparators(
   if (separators === undefined) return;
   if (strategy === "code") throw misplaced("separators", "with the strategy code, which cuts by brackets and lines");
   if (structure === "code") throw misplaced("separators", "with the structure code, which cuts by brackets and lines");
-  if (!Array.isArray(separators)) throw new InferyardError("INPUT_INVALID", "separators must be an array of names");
+  if (!Array.isArray(separators)) throw invalidInput("separators must be an array of names");
   for (const separator of separators) refuseUnlisted("a separator", separator, separatorNames);
   if (new Set(separators).size < separators.length) {
-    throw new InferyardError("INPUT_INVALID", `a separator is named twice: ${separators.join(", ")}`, {
-      remedy: "name each once, the most preferred first",
-    });
+    throw invalidInput(`a separator is named twice: ${separators.join(", ")}`, "name each once, the most preferred first");
   }
 }
 
@@ -178,12 +177,10 @@ function checkStrategyOptions(strategy: ChunkStrategy, options: ChunkOptions): v
 }
 
 function misplaced(name: string, where: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${name} has no effect ${where}`, { remedy: `leave ${name} out` });
+  return invalidInput(`${name} has no effect ${where}`, `leave ${name} out`);
 }
 
 function refuseOutside(name: string, value: number | undefined, min: number, max: number): void {
   if (value === undefined || (value >= min && value <= max)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be from ${min} to ${max}`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
+  throw invalidInput(`${name} is ${String(value)}, and must be from ${min} to ${max}`, `correct ${name}, or leave it out`);
 }

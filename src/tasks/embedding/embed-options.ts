@@ -1,5 +1,5 @@
 /** Options of the task `feature-extraction`: validation, and defaults read from the model's files. Nothing is guessed. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import type { EmbedOutputsOptions } from "./output-options.ts";
@@ -146,7 +146,5 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
 
 function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
   if (stride === undefined || truncate === "windows") return;
-  throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
-    remedy: 'leave stride out, or choose truncate "windows"',
-  });
+  throw invalidInput(`stride has no effect with truncate "${truncate}"`, 'leave stride out, or choose truncate "windows"');
 }

@@ -5,7 +5,7 @@
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { refuseUnlisted, checkOptions } from "../../runtime/options/option.ts";
 import type { Manifest, SparseSettings } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
@@ -147,11 +147,8 @@ function getPrompt({ manifest }: Encoder, { prompt }: EmbedSparseOptions): strin
 /** Many models have an output of rank 3; only with a masked-language-model head is its last axis the vocabulary. */
 function getHead(manifest: Manifest, outputs: readonly TensorInfo[]): string {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade") return logitsOutput(outputs, 3);
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${manifest.name} has no masked-language-model head, which sparse embeddings are made from`,
-    {
-      remedy: "use a SPLADE model, or embed() for dense vectors",
-    },
+    "use a SPLADE model, or embed() for dense vectors",
   );
 }
