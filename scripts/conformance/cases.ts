@@ -1,10 +1,12 @@
 /** ONNX conformance cases on disk: a model, and sets of inputs with the outputs that are right (https://github.com/onnx/onnx/tree/main/onnx/backend/test/data). */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PbfReader } from "pbf";
-import { MessageReader } from "../../src/formats/protobuf/message-reader.ts";
+import { toByteSource } from "../../src/formats/byte-source.ts";
+import { FileWindow } from "../../src/formats/file-window.ts";
+import { onnxMessages } from "../../src/formats/onnx/onnx-messages.ts";
+import { type MessageOf, MessageReader } from "../../src/formats/protobuf/message-reader.ts";
 import type { OnnxType } from "../../src/engine/onnx/onnx-model.ts";
-import { readTensor, readWholeTensor } from "../../src/engine/onnx/read-tensor.ts";
+import { TensorReader } from "../../src/engine/onnx/read-tensor.ts";
 import type { CaseValue } from "./values.ts";
 
 export interface ConformanceCase {
@@ -45,35 +47,31 @@ export function readValues(folder: string, kind: "input" | "output", types: read
   for (const [index, type] of types.entries()) {
     const path = join(folder, `${kind}_${index}.pb`);
     if (!existsSync(path)) break;
-    values.push(readValue(new MessageReader(new PbfReader(readFileSync(path))), type));
+    values.push(readValue(readFileSync(path), type));
   }
   return values;
 }
 
-function readValue(reader: MessageReader, type: OnnxType): CaseValue {
-  if (type.kind === "sequence") return readSequence(reader, true);
-  if (type.kind === "optional") return readOptional(reader);
-  return { kind: "tensor", literal: readWholeTensor(reader).literal };
+/** Messages of test data beside those of models (onnx.proto3 and onnx-data.proto3). */
+const caseMessages = {
+  ...onnxMessages,
+  sequence: { tensors: [3, "messages", "tensor"], sequences: [5, "messages", "sequence"] },
+  optional: { tensor: [3, "message", "tensor"], sequence: [5, "message", "sequence"] },
+} as const;
+
+function readValue(bytes: Uint8Array, type: OnnxType): CaseValue {
+  const source = toByteSource(bytes);
+  const window = new FileWindow(bytes.length, "a value");
+  const messages = new MessageReader(window, caseMessages);
+  const tensors = new TensorReader(source, window);
+  if (type.kind === "sequence") return toSequence(window.runNow(messages.read("sequence"), source), tensors);
+  if (type.kind !== "optional") return { kind: "tensor", literal: tensors.read(window.runNow(messages.read("tensor"), source)) };
+  const { tensor, sequence } = window.runNow(messages.read("optional"), source);
+  if (tensor !== undefined) return { kind: "optional", content: { kind: "tensor", literal: tensors.read(tensor) } };
+  return { kind: "optional", ...(sequence === undefined ? {} : { content: toSequence(sequence, tensors) }) };
 }
 
-/** SequenceProto: elem_type 2, tensor_values 3, sequence_values 5, optional_values 7. */
-function readSequence(reader: MessageReader, whole: boolean): CaseValue {
-  const items: CaseValue[] = [];
-  const read = (field: number): void => {
-    if (field === 3) items.push({ kind: "tensor", literal: readTensor(reader).literal });
-    else if (field === 5) items.push(readSequence(reader, false));
-  };
-  if (whole) reader.whole(read, undefined);
-  else reader.message(read, undefined);
-  return { kind: "sequence", items };
-}
-
-/** OptionalProto: elem_type 2, tensor_value 3, sequence_value 5. */
-function readOptional(reader: MessageReader): CaseValue {
-  let content: CaseValue | undefined;
-  reader.whole((field) => {
-    if (field === 3) content = { kind: "tensor", literal: readTensor(reader).literal };
-    else if (field === 5) content = readSequence(reader, false);
-  }, undefined);
-  return { kind: "optional", ...(content === undefined ? {} : { content }) };
+function toSequence(message: MessageOf<typeof caseMessages, "sequence">, tensors: TensorReader): CaseValue {
+  const items = message.tensors.map((tensor): CaseValue => ({ kind: "tensor", literal: tensors.read(tensor) }));
+  return { kind: "sequence", items: [...items, ...message.sequences.map((inner) => toSequence(inner, tensors))] };
 }

@@ -23,6 +23,24 @@ export function abortable<Result>(
   });
 }
 
+/**
+ * Waits for a turn. `enter` joins the queue with a function that gives the turn, and returns one that leaves the queue; it is called if the signal is aborted
+ * before the turn. Then rejects with ABORTED.
+ */
+export function waitForTurn(signal: AbortSignal | undefined, enter: (giveTurn: () => void) => () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = enter(() => {
+      removeAbortListener(signal, abort);
+      resolve();
+    });
+    const abort = (): void => {
+      leave();
+      if (signal !== undefined) reject(abortError(signal));
+    };
+    addAbortListener(signal, abort);
+  });
+}
+
 /** Waits for `milliseconds`. Rejects with ABORTED as soon as the signal is aborted. */
 export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   throwIfAborted(signal);

@@ -4,6 +4,7 @@
  */
 import { InferyardError } from "../contract/errors.ts";
 import { type OpenFile, openFile } from "../platform/node/files.ts";
+import type { ByteSource } from "./byte-source.ts";
 import { parseError } from "./format-errors.ts";
 
 /** Bytes of one read. The gaps between the tensors of a file are small, so a larger buffer would mostly read tensor data. */
@@ -11,10 +12,25 @@ const windowBytes = 16 * 1024;
 
 /**
  * Limits on what one header may hold, above what real models need: a node of an ONNX graph has about 15 fields, so a graph of 100,000
- * nodes passes. Reading 2 million fields takes one to two seconds. Names and texts are kept in memory.
+ * nodes passes, which are 350,000 messages. Reading 2 million fields takes one to two seconds. Messages, names and texts are kept in memory.
  */
 const maxItems = 2_000_000;
+const maxMessages = 500_000;
 const maxTextBytes = 64 * 1024 * 1024;
+/** Memory that a message with its lists takes, in bytes. */
+const messageBytes = 512;
+/** Memory that a text takes beside its characters, in bytes. */
+const textOverheadBytes = 32;
+/** Fields read between two checks of the time limit. */
+const itemsPerTimeCheck = 4096;
+
+/** Limits on the memory and time that parsing one file may take. */
+export interface ParseBudget {
+  /** Adds to the bytes held. Throws if they exceed the limit. `what` names them in the error. */
+  chargeStep(bytes: number, what: string): void;
+  /** Throws if the time is up or the work was aborted. */
+  checkTime(): void;
+}
 
 /** A range of the file that must be in the buffer before reading continues. `length` is at most 16 KiB. */
 export interface NeededBytes {
@@ -34,19 +50,23 @@ export class FileWindow {
   readonly size: number;
   /** The buffer. Its first byte is the one at `start` in the file; it is reused for each range. */
   readonly buffer: Uint8Array = new Uint8Array(windowBytes);
-  readonly #file: OpenFile;
   readonly #displayName: string;
+  readonly #budget: ParseBudget | undefined;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #start = 0;
   #length = 0;
   #items = 0;
+  #messages = 0;
   #textBytes = 0;
 
-  /** `size` is the size of the file in bytes, `displayName` its path as the user wrote it. The caller closes the file. */
-  constructor(file: OpenFile, size: number, displayName: string) {
-    this.#file = file;
+  /**
+   * `size` is the size of the file in bytes, `displayName` its path as the user wrote it. `budget` is charged for what is read before it is decoded.
+   * Default: the limits of the window alone.
+   */
+  constructor(size: number, displayName: string, budget?: ParseBudget) {
     this.size = size;
     this.#displayName = displayName;
+    this.#budget = budget;
   }
 
   /** Position in the file of the first byte of `buffer`. */
@@ -59,12 +79,26 @@ export class FileWindow {
     return position < this.#start ? 0 : Math.max(0, this.#start + this.#length - position);
   }
 
-  /** Runs a reader, and loads the ranges that it needs. */
-  async run<Result>(reading: Reading<Result>): Promise<Result> {
+  /** Runs a reader, and loads the ranges of `file` that it needs. */
+  async run<Result>(reading: Reading<Result>, file: OpenFile): Promise<Result> {
     for (;;) {
       const { done, value } = reading.next();
       if (done === true) return value;
-      await this.#load(value.position, value.length);
+      if (this.#has(value)) continue;
+      const { bytesRead } = await file.read(this.buffer, 0, windowBytes, value.position);
+      this.#loaded(value, bytesRead);
+    }
+  }
+
+  /** Runs a reader as `run` does, on a file that is read without waiting. */
+  runNow<Result>(reading: Reading<Result>, file: ByteSource): Result {
+    for (;;) {
+      const { done, value } = reading.next();
+      if (done === true) return value;
+      if (this.#has(value)) continue;
+      const length = Math.min(windowBytes, this.size - value.position);
+      file.read(this.buffer.subarray(0, length), value.position);
+      this.#loaded(value, length);
     }
   }
 
@@ -84,6 +118,7 @@ export class FileWindow {
   /** The range decoded as UTF-8; invalid sequences become U+FFFD. Counts towards the limit on text. */
   *readText(position: number, length: number): Reading<string> {
     this.#textBytes += length;
+    this.charge(textOverheadBytes + length, "texts of the file");
     if (this.#textBytes > maxTextBytes) throw this.#limitExceeded(`more than ${maxTextBytes} bytes of names`);
     if (length > windowBytes) return this.#decoder.decode(yield* this.readBytes(position, length));
     if (this.available(position) < length) yield { position, length };
@@ -95,13 +130,29 @@ export class FileWindow {
   countItems(items = 1): void {
     this.#items += items;
     if (this.#items > maxItems) throw this.#limitExceeded(`more than ${maxItems} entries`);
+    if (this.#items % itemsPerTimeCheck === 0) this.#budget?.checkTime();
   }
 
-  /** Reads the range into the buffer unless it is there. `length` is at most 16 KiB. */
-  async #load(position: number, length: number): Promise<void> {
+  /** Adds to the number of messages read, which is limited to 500,000. */
+  countMessage(): void {
+    this.#messages += 1;
+    if (this.#messages > maxMessages) throw this.#limitExceeded(`more than ${maxMessages} messages`);
+    this.charge(messageBytes, "messages of the file");
+  }
+
+  /** Charges the budget for bytes of memory. `what` names them in the error. */
+  charge(bytes: number, what: string): void {
+    this.#budget?.chargeStep(bytes, what);
+  }
+
+  /** Whether the range is in the buffer. `length` is at most 16 KiB. */
+  #has({ position, length }: NeededBytes): boolean {
     if (position + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
-    if (this.available(position) >= length) return;
-    const { bytesRead } = await this.#file.read(this.buffer, 0, windowBytes, position);
+    return this.available(position) >= length;
+  }
+
+  /** Takes note of `bytesRead` bytes in the buffer, which must be at least those that are needed. */
+  #loaded({ position, length }: NeededBytes, bytesRead: number): void {
     this.#start = position;
     this.#length = bytesRead;
     if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
@@ -129,8 +180,8 @@ export async function withFileWindow<Result>(
     const file = await openFile(path);
     try {
       const { size } = await file.stat();
-      const window = new FileWindow(file, size, displayName);
-      return await window.run(read(window));
+      const window = new FileWindow(size, displayName);
+      return await window.run(read(window), file);
     } finally {
       await file.close();
     }

@@ -1,6 +1,7 @@
 /** An ONNX model in memory, in the structure of its file. Names follow https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3. */
 import type { ElementType } from "../ir/element-types.ts";
 import type { Literal } from "../ir/literal.ts";
+import type { OnnxDimension } from "../../formats/onnx/onnx-value.ts";
 
 /** An ONNX model as parsed from its file: the main graph, its functions and operator set versions. */
 export interface OnnxModel {
@@ -81,9 +82,6 @@ export type OnnxType =
   | { readonly kind: "optional"; readonly element: OnnxType }
   /** A type that no supported operator has: a map, a sparse tensor, or an unstated type. */
   | { readonly kind: "other"; readonly name: string };
-
-/** A dimension: a number is a fixed size, a string the name of a free dimension, null a free dimension without a name. */
-export type OnnxDimension = number | string | null;
 
 /** The name and type of an input or output of a graph. */
 export interface OnnxValueInfo {

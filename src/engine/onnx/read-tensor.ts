@@ -1,13 +1,17 @@
 /** Reads tensors of ONNX files (TensorProto) as literals of the engine. */
-import { elementCount, type TensorData } from "../../contract/tensor.ts";
+import type { TensorData } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { withLazyStorage, type Literal, literalWithStorage, toLiteral, zeroLiteral } from "../ir/literal.ts";
 import { isStoredAsBits } from "../../contract/small-floats.ts";
 import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
-import { stringStringEntryProto, tensorProto } from "../../formats/onnx/onnx-fields.ts";
+import type { FileWindow } from "../../formats/file-window.ts";
+import type { OnnxMessage } from "../../formats/onnx/onnx-messages.ts";
+import { quoteName } from "../../formats/format-errors.ts";
+import { countElements } from "../../formats/onnx/onnx-tensor.ts";
 import { onnxTypeName } from "../../formats/onnx/onnx-types.ts";
-import type { MessageReader } from "../../formats/protobuf/message-reader.ts";
+import type { Ranges } from "../../formats/protobuf/message-reader.ts";
+import { getLastRange, readIntegers, readRanges, readTextRanges, readWideIntegers } from "../../formats/protobuf/ranges.ts";
 
 /** External data of fewer bytes is read at once. */
 const minLazyBytes = 16 * 1024;
@@ -31,117 +35,129 @@ export interface ExternalData {
   attach(file: ByteSource): void;
 }
 
-/** A constant tensor of an ONNX file with its name. `external` is set if its data is in another file. */
-export interface NamedTensor {
-  readonly name: string;
-  readonly literal: Literal;
-  readonly external?: ExternalData;
-}
+/** Reads the tensors and lists of one ONNX file whose messages were read. */
+export class TensorReader {
+  /** Data of tensors in other files. */
+  readonly external: ExternalData[] = [];
+  /** Storage of the large tensors. */
+  readonly stored: LazyStorage[] = [];
+  readonly #source: ByteSource;
+  readonly #window: FileWindow;
+  #elements = 0;
 
-interface TensorFields {
-  readonly shape: number[];
-  dataType: number;
-  name: string;
-  raw?: Uint8Array | ByteRange;
-  readonly floats: number[];
-  readonly doubles: number[];
-  readonly small: number[];
-  readonly wide: bigint[];
-  readonly texts: string[];
-  readonly external: Map<string, string>;
-  location: number;
-}
-
-/** Reads the TensorProto in the current field of `reader`. Throws Error if its shape is impossible or its data does not have the size of its shape. */
-export function readTensor(reader: MessageReader): NamedTensor {
-  const parts = reader.message(readTensorField, emptyFields());
-  return tensorFromFields(parts);
-}
-
-/** Reads a file that consists of one TensorProto, like the test data of ONNX. Throws as `readTensor` does. */
-export function readWholeTensor(reader: MessageReader): NamedTensor {
-  return tensorFromFields(reader.whole(readTensorField, emptyFields()));
-}
-
-function emptyFields(): TensorFields {
-  return {
-    shape: [],
-    dataType: 0,
-    name: "",
-    floats: [],
-    doubles: [],
-    small: [],
-    wide: [],
-    texts: [],
-    external: new Map(),
-    location: 0,
-  };
-}
-
-function readTensorField(field: number, parts: TensorFields, reader: MessageReader): void {
-  if (field === tensorProto.dims) reader.integers(parts.shape);
-  else if (field === tensorProto.dataType) parts.dataType = reader.integer();
-  else if (field === tensorProto.floatData) reader.floats(parts.floats);
-  else if (field === tensorProto.int32Data) reader.integers(parts.small);
-  else if (field === tensorProto.stringData) parts.texts.push(reader.text());
-  else if (field === tensorProto.int64Data || field === tensorProto.uint64Data) reader.wideIntegers(parts.wide);
-  else if (field === tensorProto.name) parts.name = reader.text();
-  else if (field === tensorProto.rawData) parts.raw = reader.bytesOrRange();
-  else if (field === tensorProto.doubleData) reader.doubles(parts.doubles);
-  else if (field === tensorProto.externalData) parts.external.set(...reader.message(readEntry, ["", ""]));
-  else if (field === tensorProto.dataLocation) parts.location = reader.integer();
-}
-
-/** StringStringEntryProto. */
-function readEntry(field: number, entry: [string, string], reader: MessageReader): void {
-  if (field === stringStringEntryProto.key) entry[0] = reader.text();
-  else if (field === stringStringEntryProto.value) entry[1] = reader.text();
-}
-
-function tensorFromFields(parts: TensorFields): NamedTensor {
-  const { name, shape } = parts;
-  const dataType = toElementType(parts.dataType);
-  const count = elementCount(shape);
-  if (shape.length > 64 || shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
-    throw new Error(`the tensor "${name.slice(0, 80)}" has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
+  /** `window` is that through which the messages were read from `source`. */
+  constructor(source: ByteSource, window: FileWindow) {
+    this.#source = source;
+    this.#window = window;
   }
-  if (parts.location === 1) return externalTensor(parts, dataType);
-  if (parts.raw !== undefined && dataType !== "string") {
-    const needed = Math.ceil((count * elementTypes[dataType].bits) / 8);
-    if (parts.raw.length !== needed)
-      throw new Error(`the tensor "${name.slice(0, 80)}" has ${parts.raw.length} bytes and needs ${needed}`);
-    if (!(parts.raw instanceof Uint8Array)) {
-      const { raw } = parts;
-      return { name, literal: lazyLiteral(dataType, shape, () => raw) };
-    }
-    const literal = zeroLiteral(dataType, shape);
-    unpackInto(literal, parts.raw);
-    return { name, literal: withLazyStorage(literal) };
-  }
-  const literal = literalFromFields(parts, dataType);
-  if (literal.data.length !== count) {
-    throw new Error(
-      `the tensor "${name.slice(0, 80)}" has ${literal.data.length} elements and its shape [${shape.join(", ")}] needs ${count}`,
-    );
-  }
-  return { name, literal };
-}
 
-function literalFromFields({ shape, floats, doubles, small, wide, texts }: TensorFields, dataType: ElementType): Literal {
-  if (dataType === "string") return { dataType, shape, data: texts };
-  if (dataType === "float32") return { dataType, shape, data: Float32Array.from(floats) };
-  if (dataType === "float64") return { dataType, shape, data: Float64Array.from(doubles) };
-  if (dataType === "int64") return { dataType, shape, data: BigInt64Array.from(wide) };
-  if (dataType === "uint64") return { dataType, shape, data: BigUint64Array.from(wide) };
-  if (dataType === "uint32") return { dataType, shape, data: Uint32Array.from(wide, Number) };
-  const { bits } = elementTypes[dataType];
-  if (bits < 8) {
-    const literal = zeroLiteral(dataType, shape);
-    unpackInto(literal, Uint8Array.from(small));
+  /** Number of elements of all tensors that were read. */
+  get elements(): number {
+    return this.#elements;
+  }
+
+  /** The tensor as a literal. Throws Error if its shape is impossible or its data does not have the size of its shape. */
+  read(tensor: OnnxMessage<"tensor">): Literal {
+    const literal = this.#literal(tensor);
+    if (literal.storage !== undefined) this.stored.push(literal.storage);
     return literal;
   }
-  if (isStoredAsBits(dataType)) return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
-  return toLiteral(dataType, shape, small);
+
+  /** 32-bit floats, which may be packed. */
+  floats(ranges: Ranges): Float32Array {
+    const bytes = this.#bytes(ranges);
+    return new Float32Array(bytes.buffer, 0, Math.floor(bytes.length / 4));
+  }
+
+  /** Signed integers, which may be packed. */
+  integers(ranges: Ranges): number[] {
+    return this.#window.runNow(readIntegers(this.#window, ranges), this.#source);
+  }
+
+  /** The texts of a repeated field. */
+  texts(ranges: Ranges): string[] {
+    return this.#window.runNow(readTextRanges(this.#window, ranges), this.#source);
+  }
+
+  #bytes(ranges: Ranges): Uint8Array<ArrayBuffer> {
+    return this.#window.runNow(readRanges(this.#window, ranges), this.#source);
+  }
+
+  #literal(tensor: OnnxMessage<"tensor">): Literal {
+    const { name, shape } = tensor;
+    const dataType = toElementType(tensor.dataType);
+    const count = countElements(name, shape);
+    this.#elements += count;
+    const bytes = Math.ceil((count * elementTypes[dataType].bits) / 8);
+    if (tensor.location === 1) return this.#external(tensor, dataType, bytes);
+    const raw = getLastRange(tensor.raw);
+    if (raw !== undefined && dataType !== "string") {
+      if (raw.length !== bytes) throw new Error(`the tensor ${quoteName(name)} has ${raw.length} bytes and needs ${bytes}`);
+      const range = byteRange(this.#source, raw.start, bytes);
+      return bytes < minLazyBytes
+        ? withLazyStorage(literalOfBytes(dataType, shape, range))
+        : lazyLiteral(dataType, shape, () => range);
+    }
+    const literal = this.#literalOfFields(tensor, dataType);
+    if (literal.data.length === count) return literal;
+    throw new Error(
+      `the tensor ${quoteName(name)} has ${literal.data.length} elements and its shape [${shape.join(", ")}] needs ${count}`,
+    );
+  }
+
+  /** A tensor whose elements are in the fields of single types in place of `raw_data`. */
+  #literalOfFields(tensor: OnnxMessage<"tensor">, dataType: ElementType): Literal {
+    const { shape } = tensor;
+    if (dataType === "string") return { dataType, shape, data: this.texts(tensor.texts) };
+    if (dataType === "float32") return { dataType, shape, data: this.floats(tensor.floats) };
+    if (dataType === "float64") {
+      const bytes = this.#bytes(tensor.doubles);
+      return { dataType, shape, data: new Float64Array(bytes.buffer, 0, Math.floor(bytes.length / 8)) };
+    }
+    if (dataType === "int64" || dataType === "uint64" || dataType === "uint32") {
+      const wide = this.#window.runNow(readWideIntegers(this.#window, [...tensor.int64s, ...tensor.uint64s]), this.#source);
+      if (dataType === "uint32") return { dataType, shape, data: Uint32Array.from(wide, Number) };
+      return { dataType, shape, data: dataType === "int64" ? BigInt64Array.from(wide) : BigUint64Array.from(wide) };
+    }
+    const small = this.integers(tensor.int32s);
+    const { bits } = elementTypes[dataType];
+    if (bits < 8) {
+      const literal = zeroLiteral(dataType, shape);
+      unpackInto(literal, Uint8Array.from(small));
+      return literal;
+    }
+    if (isStoredAsBits(dataType))
+      return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
+    return toLiteral(dataType, shape, small);
+  }
+
+  #external({ name, shape, external }: OnnxMessage<"tensor">, dataType: ElementType, size: number): Literal {
+    if (dataType === "string") throw new Error(`the strings of ${quoteName(name)} cannot be in another file`);
+    const entries = new Map(external.map(({ key, value }) => [key, value]));
+    const location = entries.get("location") ?? "";
+    const offset = Number(entries.get("offset") ?? 0);
+    const length = Number(entries.get("length") ?? size);
+    if (!Number.isSafeInteger(offset) || offset < 0 || length !== size) {
+      throw new Error(
+        `the tensor ${quoteName(name)} needs ${size} bytes and names ${entries.get("length")} at ${entries.get("offset")} of another file`,
+      );
+    }
+    if (size < minLazyBytes) {
+      const small = zeroLiteral(dataType, shape);
+      this.external.push({ location, attach: (file) => unpackInto(small, readRange(byteRange(file, offset, size))) });
+      return small;
+    }
+    let part: ByteRange | undefined;
+    const attach = (file: ByteSource): void => {
+      if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
+      part = byteRange(file, offset, size);
+    };
+    this.external.push({ location, attach });
+    return lazyLiteral(dataType, shape, () => {
+      if (part === undefined) throw new Error(`the elements of ${quoteName(name)} were not read`);
+      return part;
+    });
+  }
 }
 
 /** Copies little-endian bytes into a literal. Elements below 8 bits are packed, the lowest bits first, and are stored one per byte. */
@@ -160,48 +176,21 @@ function unpackInto({ dataType, data }: Literal, bytes: Uint8Array): void {
   }
 }
 
-function externalTensor({ name, shape, external: entries }: TensorFields, dataType: ElementType): NamedTensor {
-  if (dataType === "string") throw new Error(`the strings of "${name.slice(0, 80)}" cannot be in another file`);
-  const location = entries.get("location") ?? "";
-  const offset = Number(entries.get("offset") ?? 0);
-  const size = Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
-  const length = Number(entries.get("length") ?? size);
-  if (!Number.isSafeInteger(offset) || offset < 0 || length !== size) {
-    throw new Error(
-      `the tensor "${name.slice(0, 80)}" needs ${size} bytes and names ${entries.get("length")} at ${entries.get("offset")} of another file`,
-    );
-  }
-  if (size < minLazyBytes) {
-    const small = zeroLiteral(dataType, shape);
-    const supplySmall = (file: ByteSource): void => {
-      const bytes = new Uint8Array(size);
-      file.read(bytes, offset);
-      unpackInto(small, bytes);
-    };
-    return { name, literal: small, external: { location, attach: supplySmall } };
-  }
-  let part: ByteRange | undefined;
-  const literal = lazyLiteral(dataType, shape, () => {
-    if (part === undefined) throw new Error(`the elements of "${name.slice(0, 80)}" were not read`);
-    return part;
-  });
-  const attach = (file: ByteSource): void => {
-    if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
-    part = byteRange(file, offset, size);
-  };
-  return { name, literal, external: { location, attach } };
+function readRange({ length, read }: ByteRange): Uint8Array {
+  const bytes = new Uint8Array(length);
+  read(bytes);
+  return bytes;
+}
+
+function literalOfBytes(dataType: ElementType, shape: readonly number[], range: ByteRange): Literal {
+  const literal = zeroLiteral(dataType, shape);
+  unpackInto(literal, readRange(range));
+  return literal;
 }
 
 /** A literal whose elements stay in a file until they are used. `part` is not called before that. */
 function lazyLiteral(dataType: ElementType, shape: readonly number[], part: () => ByteRange): Literal {
-  const materialize = (): TensorData => {
-    const { length, read } = part();
-    const literal = zeroLiteral(dataType, shape);
-    const bytes = new Uint8Array(length);
-    read(bytes);
-    unpackInto(literal, bytes);
-    return literal.data;
-  };
+  const materialize = (): TensorData => literalOfBytes(dataType, shape, part()).data;
   const isPlain = elementTypes[dataType].bits >= 8;
   return literalWithStorage(
     new LazyStorage(undefined, { materialize, inFile: true, ...(isPlain ? { copyTo: (target) => part().read(target) } : {}) }),

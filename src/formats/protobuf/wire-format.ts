@@ -12,7 +12,7 @@ export interface ProtobufField {
   /** Range of the content in the file, in bytes. */
   readonly start: number;
   readonly end: number;
-  /** Value of a varint field, read as unsigned; 0 for the other wire types. Values above 2^53 are rounded. */
+  /** Value of a varint field, read as a signed integer of 64 bits; 0 for the other wire types. Values beyond 2^53 are rounded. */
   readonly value: number;
 }
 
@@ -29,7 +29,7 @@ export const lengthDelimited = 2;
  * hold the header. `end` is where the enclosing message ends. Throws Error if the bytes cannot be a field, or if the field extends beyond `end`.
  */
 export function readFieldHeader(pbf: PbfReader, bufferStart: number, position: number, end: number): ProtobufField {
-  const key = readVarint(pbf, bufferStart, position, end);
+  const key = readVarint(pbf, bufferStart, position, end, false);
   const content = bufferStart + pbf.pos;
   const number = Math.floor(key / 8);
   const wireType = key % 8;
@@ -37,7 +37,7 @@ export function readFieldHeader(pbf: PbfReader, bufferStart: number, position: n
   let stop = content + (wireType === 1 ? 8 : 4);
   let value = 0;
   if (wireType === 0 || wireType === lengthDelimited) {
-    value = readVarint(pbf, bufferStart, content, end);
+    value = readVarint(pbf, bufferStart, content, end, wireType === 0);
     stop = bufferStart + pbf.pos;
     if (wireType === lengthDelimited) {
       start = stop;
@@ -52,14 +52,14 @@ export function readFieldHeader(pbf: PbfReader, bufferStart: number, position: n
 }
 
 /**
- * Decodes the unsigned varint at byte `position` of the file, and sets `pbf.pos` to the byte after it. The other parameters and the errors are as for
+ * Decodes the varint at byte `position` of the file, an unsigned integer or a signed one of 64 bits, and sets `pbf.pos` to the byte after it. The other parameters and the errors are as for
  * `readFieldHeader`.
  */
-export function readVarint(pbf: PbfReader, bufferStart: number, position: number, end: number): number {
+export function readVarint(pbf: PbfReader, bufferStart: number, position: number, end: number, isSigned: boolean): number {
   pbf.pos = position - bufferStart;
   let value: number;
   try {
-    value = pbf.readVarint();
+    value = pbf.readVarint(isSigned);
   } catch {
     throw damagedAt(position); // more than 10 bytes
   }

@@ -2,8 +2,8 @@
  * Scheduling of runs on tensors: at most one concurrent run per instance of the model, in the order of a fair queue of clients. Between two runs of
  * one client, the scheduler waits briefly for other clients that hold the model and are still preparing their runs, for example tokenizing.
  */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { abortError, throwIfAborted } from "../../contract/errors.ts";
+import { waitForTurn } from "../../concurrency/abortable.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
 
@@ -81,20 +81,10 @@ export class RunScheduler {
   }
 
   #waitForSlot(schedulingKey: SchedulingKey, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        signal,
-        begin: () => {
-          removeAbortListener(signal, leave);
-          resolve();
-        },
-      };
-      const leave = (): void => {
-        this.#queue.remove(schedulingKey, waiting);
-        if (signal !== undefined) reject(abortError(signal));
-      };
-      addAbortListener(signal, leave);
+    return waitForTurn(signal, (begin) => {
+      const waiting: Waiting = { signal, begin };
       this.#queue.add(schedulingKey, waiting);
+      return () => this.#queue.remove(schedulingKey, waiting);
     });
   }
 }

@@ -2,13 +2,25 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Runtime } from "../../api/runtime.ts";
 import type { WrittenText } from "../serving/call-record.ts";
+import { addCollected } from "./collected.ts";
 
-/** What is told of texts that have not ended. */
-const states = {
-  running: "Texts that are being generated",
-  waiting: "Texts that wait for their turn and have not begun",
-  parked: "Texts that have begun and wait for their next turn",
-} as const;
+type Sequences = ReturnType<Runtime["sequences"]>[number];
+
+/** What is told of texts that have not ended: how it is shown, and its value for a model. */
+const states: Record<
+  string,
+  readonly [Kind: typeof Gauge | typeof Counter, help: string, read: (of: Sequences) => number | undefined]
+> = {
+  running: [Gauge, "Texts that are being generated", ({ running }) => running],
+  waiting: [Gauge, "Texts that wait for their turn and have not begun", ({ waiting }) => waiting],
+  parked: [Gauge, "Texts that have begun and wait for their next turn", ({ parked }) => parked],
+  preemptions: [Counter, "How often texts were parked so that others were generated", ({ preemptions }) => preemptions],
+  cacheUse: [
+    Gauge,
+    "Cache of all texts and kept prompts, as a fraction of that of as many texts as run at once with the longest context",
+    ({ cacheBytes, cacheCapacityBytes }) => cacheCapacityBytes && cacheBytes / cacheCapacityBytes,
+  ],
+};
 
 const firstTokenTimes = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80];
 const tokenTimes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
@@ -40,15 +52,9 @@ export class GenerationMetrics {
 
   /** `getName`: the label of a model, by its reference. */
   constructor(registry: Registry, runtime: Runtime, nameOf: (reference: string) => string) {
-    const cacheBytes: Gauge = new Gauge({
-      name: "inferyard_cache_bytes",
-      help: "Bytes of cache of all texts and kept prompts",
-      labelNames: ["model"],
-      registers: [registry],
-      collect: () => {
-        cacheBytes.reset();
-        for (const sequences of runtime.sequences()) cacheBytes.inc({ model: nameOf(sequences.reference) }, sequences.cacheBytes);
-      },
+    const total = { name: "inferyard_cache_bytes", help: "Bytes of cache of all texts and kept prompts", labelNames: ["model"] };
+    addCollected(Gauge, { ...total, registers: [registry] }, (add) => {
+      for (const { reference, cacheBytes } of runtime.sequences()) add({ model: nameOf(reference) }, cacheBytes);
     });
     for (const [form, { prefix, label }] of forms.entries()) {
       const named = (metric: keyof typeof names, help: string) => ({
@@ -57,34 +63,13 @@ export class GenerationMetrics {
         labelNames: [label],
         registers: [registry],
       });
-      for (const state of Object.keys(states) as (keyof typeof states)[]) {
-        const gauge: Gauge = new Gauge({
-          ...named(state, states[state]),
-          collect: () => {
-            gauge.reset();
-            for (const sequences of runtime.sequences()) gauge.inc({ [label]: nameOf(sequences.reference) }, sequences[state]);
-          },
+      for (const [state, [Kind, help, read]] of Object.entries(states))
+        addCollected(Kind, named(state as keyof typeof names, help), (add) => {
+          for (const sequences of runtime.sequences()) {
+            const value = read(sequences);
+            if (value !== undefined) add({ [label]: nameOf(sequences.reference) }, value);
+          }
         });
-      }
-      const preemptions: Counter = new Counter({
-        ...named("preemptions", "How often texts were parked so that others were generated"),
-        collect: () => {
-          preemptions.reset();
-          for (const sequences of runtime.sequences())
-            preemptions.inc({ [label]: nameOf(sequences.reference) }, sequences.preemptions);
-        },
-      });
-      const cacheUse: Gauge = new Gauge({
-        ...named(
-          "cacheUse",
-          "Cache of all texts and kept prompts, as a fraction of that of as many texts as run at once with the longest context",
-        ),
-        collect: () => {
-          cacheUse.reset();
-          for (const { reference, cacheBytes, cacheCapacityBytes } of runtime.sequences())
-            if (cacheCapacityBytes !== undefined) cacheUse.inc({ [label]: nameOf(reference) }, cacheBytes / cacheCapacityBytes);
-        },
-      });
       const firstToken = new Histogram({ ...named("firstToken", "Time to the first token of a text"), buckets: firstTokenTimes });
       const perToken = new Histogram({ ...named("perToken", "Mean time of the further tokens of a text"), buckets: tokenTimes });
       const prompt = new Counter(named("prompt", "Tokens of prompts"));

@@ -5,7 +5,7 @@ import { getMessage } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { ServerSection } from "../../settings/generated-server-settings.ts";
 import { publicEvent } from "./public-event.ts";
-import { type RequestRecord, getCode } from "./request-records.ts";
+import { type RequestRecord, getCode, probePaths } from "./request-records.ts";
 import type { StartupReport } from "./startup-report.ts";
 
 /** Writes log lines. */
@@ -30,16 +30,6 @@ export interface LogOptions {
   /** Where lines are written. */
   readonly stream: { write(line: string): unknown };
 }
-
-/** Routes that monitoring requests all the time; they are logged at the level debug. */
-const probeRoutes: ReadonlySet<string> = new Set([
-  "/health",
-  "/health/live",
-  "/health/ready",
-  "/v2/health/live",
-  "/v2/health/ready",
-  "/metrics",
-]);
 
 /** Events that an operator should notice. */
 const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>([
@@ -101,7 +91,7 @@ function getLevel(
   { status, route }: Pick<RequestRecord, "status" | "route">,
   fault: unknown,
 ): "error" | "warn" | "info" | "debug" {
-  if (probeRoutes.has(route)) return "debug";
+  if (probePaths.has(route)) return "debug";
   if (status >= 500) return "error";
   const failedLate = fault !== undefined && status < 400 && getCode(fault) !== "ABORTED";
   return status >= 400 || failedLate ? "warn" : "info";

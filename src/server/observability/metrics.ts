@@ -8,6 +8,7 @@ import { scrub } from "../http/scrub.ts";
 import { getReference } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { Service } from "../serving/service.ts";
+import { addCollected } from "./collected.ts";
 import { GenerationMetrics } from "./generation-metrics.ts";
 import { watchPrograms } from "./program-metrics.ts";
 import { type RequestRecord, getCode } from "./request-records.ts";
@@ -183,16 +184,10 @@ export class Metrics {
 
   #gauges(service: Service): void {
     const { admission, runtime } = service;
-    const decisions: Gauge<"model" | "target" | "decision"> = new Gauge({
-      name: "inferyard_model_decision_info",
-      help: "1 for each model in memory, with its target and the id of the decision that placed it",
-      labelNames: ["model", "target", "decision"],
-      registers: [this.#registry],
-      collect: () => {
-        decisions.reset(); // a model that was unloaded or moved has no series any more
-        for (const { reference, target, decision } of runtime.memory().models)
-          decisions.set({ model: this.#label(reference), target, decision }, 1);
-      },
+    const decisions = "1 for each model in memory, with its target and the id of the decision that placed it";
+    this.#collected(Gauge, "model_decision_info", decisions, ["model", "target", "decision"], (add) => {
+      for (const { reference, target, decision } of runtime.memory().models)
+        add({ model: this.#label(reference), target, decision }, 1);
     });
     this.#gauge("result_cache_bytes", "Memory of cached results", () => service.cache.bytes);
     this.#gauge("requests_running", "Requests that run now", () => admission.running);
@@ -201,31 +196,20 @@ export class Metrics {
     this.#gauge("resident_memory_bytes", "Resident memory of the server process", () => process.memoryUsage.rss());
     this.#gauge("start_time_seconds", "Start time of the server, in seconds since 1970", () => performance.timeOrigin / 1000);
     watchPrograms(this.#registry, runtime, (reference) => this.#label(reference));
-    const bytes: Gauge<"device"> = new Gauge({
-      name: "inferyard_model_memory_bytes",
-      help: "Memory of models, by device; the device memory is the machine's own",
-      labelNames: ["device"],
-      registers: [this.#registry],
-      collect: () => {
-        bytes.reset();
-        for (const model of runtime.memory().models)
-          for (const [device, amount] of Object.entries(model.bytes)) bytes.inc({ device }, amount);
-      },
+    const memory = "Memory of models, by device; the device memory is the machine's own";
+    this.#collected(Gauge, "model_memory_bytes", memory, ["device"], (add) => {
+      for (const model of runtime.memory().models)
+        for (const [device, amount] of Object.entries(model.bytes)) add({ device }, amount);
     });
     // The histogram records the time between two samples, which includes the sampling interval itself.
     const delay = monitorEventLoopDelay({ resolution: samplingMs });
     const delaySeconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - samplingMs / 1000);
     delay.enable();
-    const loop: Gauge<"percentile"> = new Gauge({
-      name: "inferyard_event_loop_delay_seconds",
-      help: "Event loop delay since the last scrape",
-      labelNames: ["percentile"], // not `quantile`, which Prometheus keeps for summaries
-      registers: [this.#registry],
-      collect: () => {
-        for (const percentile of [50, 99, 100])
-          loop.set({ percentile: String(percentile) }, delay.count === 0 ? 0 : delaySeconds(delay.percentile(percentile)));
-        delay.reset();
-      },
+    // not `quantile`, which Prometheus keeps for summaries
+    this.#collected(Gauge, "event_loop_delay_seconds", "Event loop delay since the last scrape", ["percentile"], (add) => {
+      for (const percentile of [50, 99, 100])
+        add({ percentile: String(percentile) }, delay.count === 0 ? 0 : delaySeconds(delay.percentile(percentile)));
+      delay.reset();
     });
   }
 
@@ -242,26 +226,23 @@ export class Metrics {
     return new Histogram({ name: `inferyard_${name}`, help, labelNames, buckets, registers: [this.#registry] });
   }
 
+  #collected<Label extends string>(
+    Kind: typeof Gauge | typeof Counter,
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: Parameters<typeof addCollected<Label>>[2],
+  ): void {
+    addCollected(Kind, { name: `inferyard_${name}`, help, labelNames, registers: [this.#registry] }, read);
+  }
+
   /** A counter whose value is kept elsewhere. */
   #total(name: string, help: string, read: () => number): void {
-    const counter: Counter = new Counter({
-      name: `inferyard_${name}`,
-      help,
-      registers: [this.#registry],
-      collect: () => {
-        counter.reset();
-        counter.inc(read());
-      },
-    });
+    this.#collected(Counter, name, help, [], (add) => add({}, read()));
   }
 
   #gauge(name: string, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({
-      name: `inferyard_${name}`,
-      help,
-      registers: [this.#registry],
-      collect: () => gauge.set(read()),
-    });
+    this.#collected(Gauge, name, help, [], (add) => add({}, read()));
   }
 }
 

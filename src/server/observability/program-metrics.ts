@@ -2,22 +2,15 @@
 import { Counter, type Registry } from "prom-client";
 import type { ProgramCounts } from "../../contract/backend.ts";
 import type { Runtime } from "../../api/runtime.ts";
-
-type ModelLabel = "model" | "target";
+import { addCollected } from "./collected.ts";
 
 /** Adds the metrics to the registry. `getName`: the label of a model's reference. Models whose engines compile no programs have no series. */
 export function watchPrograms(registry: Registry, runtime: Pick<Runtime, "memory">, nameOf: (reference: string) => string): void {
   const total = (name: string, help: string, read: (counts: ProgramCounts) => number): void => {
-    const counter: Counter<ModelLabel> = new Counter({
-      name: `inferyard_${name}`,
-      help,
-      labelNames: ["model", "target"],
-      registers: [registry],
-      collect: () => {
-        counter.reset(); // a model that was unloaded or moved has no series any more
-        for (const { reference, target, programs } of runtime.memory().models)
-          if (programs !== undefined) counter.inc({ model: nameOf(reference), target }, read(programs));
-      },
+    const configuration = { name: `inferyard_${name}`, help, labelNames: ["model", "target"], registers: [registry] };
+    addCollected(Counter, configuration, (add) => {
+      for (const { reference, target, programs } of runtime.memory().models)
+        if (programs !== undefined) add({ model: nameOf(reference), target }, read(programs));
     });
   };
   total("programs_compiled_total", "Programs compiled for models in memory", ({ compiled }) => compiled);

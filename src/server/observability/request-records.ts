@@ -29,6 +29,16 @@ export interface RequestRecord {
   readonly fault?: unknown;
 }
 
+/** Paths that monitoring requests all the time: they are traced by nobody, and logged at the level debug. */
+export const probePaths: ReadonlySet<string> = new Set([
+  "/health",
+  "/health/live",
+  "/health/ready",
+  "/v2/health/live",
+  "/v2/health/ready",
+  "/metrics",
+]);
+
 /** Receives a record of each request when its response has ended. */
 export interface RequestObserver {
   /** Called once per request. */

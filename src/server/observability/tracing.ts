@@ -10,19 +10,9 @@ import { version } from "../../version.ts";
 import type { Env } from "../http/context.ts";
 import { scrub } from "../http/scrub.ts";
 import type { CallRecord } from "../serving/call-record.ts";
-import { getCode, onceEnded, getRoute } from "./request-records.ts";
+import { getCode, onceEnded, getRoute, probePaths } from "./request-records.ts";
 
 type Api = typeof OpenTelemetry;
-
-/** Paths that monitoring requests all the time. */
-const untracedPaths: ReadonlySet<string> = new Set([
-  "/health",
-  "/health/live",
-  "/health/ready",
-  "/metrics",
-  "/v2/health/live",
-  "/v2/health/ready",
-]);
 
 /** Middleware that makes a span for each request, with the attributes of OpenTelemetry's semantic conventions for HTTP. */
 export function traceRequests(): MiddlewareHandler<Env> {
@@ -30,7 +20,7 @@ export function traceRequests(): MiddlewareHandler<Env> {
   return async (context, next) => {
     loading ??= loadApi();
     const api = await loading;
-    if (api === undefined || untracedPaths.has(context.req.path)) return next();
+    if (api === undefined || probePaths.has(context.req.path)) return next();
     const outer = api.context.active();
     // The parent is the program's own span if it traces requests, else the caller's, from the header traceparent.
     const parent = api.trace.getSpan(outer) === undefined ? api.propagation.extract(outer, context.req.header()) : outer;

@@ -1,8 +1,9 @@
 /**
  * Requests for models that are not in memory yet: each waits a limited time for the load, which continues after the request has been answered.
  */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { InferyardError, abortError } from "../../contract/errors.ts";
+import { addAbortListener } from "../../concurrency/abort-listeners.ts";
+import { abortable } from "../../concurrency/abortable.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { requestKey } from "../../runtime/residency/model-keys.ts";
 import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Runtime } from "../../api/runtime.ts";
@@ -122,17 +123,7 @@ export function modelLoadingError(name: string, loading: LoadProgress | undefine
 
 /** The outcome, or "late" if it takes longer than `maxMs`. Rejects with ABORTED if the signal is aborted first. */
 function within(outcome: Promise<Outcome>, maxMs: number, signal: AbortSignal): Promise<Outcome | "late"> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(abortError(signal));
-    const timer = setTimeout(() => resolve("late"), maxMs);
-    const onAbort = (): void => reject(abortError(signal));
-    addAbortListener(signal, onAbort);
-    void outcome.then(resolve);
-    const cleanUp = (): void => {
-      clearTimeout(timer);
-      removeAbortListener(signal, onAbort);
-    };
-    addAbortListener(signal, cleanUp);
-    void outcome.then(cleanUp);
-  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, maxMs, "late")));
+  return abortable(Promise.race([outcome, late]), signal).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { abortable } from "../../concurrency/abortable.ts";
 import { type Deferred, deferred } from "../../concurrency/deferred.ts";
-import { abortError, throwIfAborted } from "../../contract/errors.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 
 /** One call of a model that may share its result with other calls of the same key. */
 export interface CoalescedCall<Result> {
@@ -52,16 +52,14 @@ export class CallCoalescer {
     const flight = (this.#flights.get(key) as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
     flight.callers += 1;
     let isOwn = false;
-    const aborted = whenAborted(signal);
     try {
-      const races = [flight.outcome.promise, aborted.promise];
+      const races = [flight.outcome.promise];
       if (!flight.started.signal.aborted) {
         races.push(this.#waitForTurn(call, flight, () => (isOwn = true)));
       }
-      const takeResult = await Promise.race(races);
+      const takeResult = await abortable(Promise.race(races), signal);
       return { result: takeResult(), isOwn, startedAt: flight.startedAt };
     } finally {
-      aborted.stop();
       flight.callers -= 1;
       // No caller is left and the work has not ended: a new call with this key starts anew.
       if (flight.callers === 0 && this.#forget(key, flight)) flight.abandoned.abort(signal.reason);
@@ -109,13 +107,4 @@ export class CallCoalescer {
   #forget(key: string | symbol, flight: object): boolean {
     return this.#flights.get(key) === flight && this.#flights.delete(key);
   }
-}
-
-/** A promise that rejects with ABORTED when the signal is aborted; `stop` removes the listener. */
-function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly stop: () => void } {
-  const { promise, reject } = deferred<never>();
-  promise.catch(() => {});
-  const onAbort = (): void => reject(abortError(signal));
-  addAbortListener(signal, onAbort);
-  return { promise, stop: () => removeAbortListener(signal, onAbort) };
 }

@@ -1,6 +1,6 @@
 /** Limits on loading models: loads that run at once, in all and for one client, and loads per minute of one reader. */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { abortError, throwIfAborted } from "../../contract/errors.ts";
+import { waitForTurn } from "../../concurrency/abortable.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import type { AdmitLoad } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-options.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";
@@ -67,21 +67,14 @@ export class LoadLimiter {
   }
 
   #wait(client: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        client,
-        admit: () => {
-          removeAbortListener(signal, onAbort);
-          this.#enter(client);
-          resolve();
-        },
+    return waitForTurn(signal, (giveTurn) => {
+      const admit = (): void => {
+        this.#enter(client);
+        giveTurn();
       };
-      const onAbort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(abortError(signal));
-      };
+      const waiter = { client, admit };
       this.#waiting.push(waiter);
-      addAbortListener(signal, onAbort);
+      return () => this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
     });
   }
 }

@@ -3,9 +3,10 @@
  * it. A short request may have a long response, so a request reserves the estimated size of its response before it runs, and waits until that
  * much is free.
  */
-import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
-import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
+import { waitForTurn } from "../../concurrency/abortable.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { CallKey } from "./call-cache.ts";
+import { ClientBytes } from "./client-bytes.ts";
 
 /** A response of at most this many bytes never waits. */
 const smallBytes = 65_536;
@@ -20,40 +21,26 @@ interface Waiting {
 }
 
 /** A budget of bytes for all responses that are being computed. A client may hold half of it at most. */
-export class ResponseMemory {
-  readonly #limit: number;
-  /** Bytes held by each client. */
-  readonly #held = new Map<string, number>();
+export class ResponseMemory extends ClientBytes {
   /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
-  #used = 0;
-
-  /** `limit`: the budget in bytes. */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Bytes held now. */
-  get used(): number {
-    return this.#used;
-  }
 
   /** A reservation for one response of the client; it holds no memory yet. */
   reservation(client: string): ResponseReservation {
     let own = 0;
     const hold = (bytes: number): void => {
-      this.#add(client, bytes - own);
+      this.add(client, bytes - own);
       own = bytes;
     };
     return {
       reserve: async (bytes, signal) => {
-        const needed = Math.min(bytes, this.#limit / 2); // a longer response waits until half is free, and is measured when it is computed
+        const needed = Math.min(bytes, this.limit / 2); // a longer response waits until half is free, and is measured when it is computed
         if (needed <= own) return;
         await this.#waitForRoom(client, needed, signal);
         hold(needed);
       },
       settle: (bytes) => {
-        if (bytes > this.#limit / 2) throw tooLarge(bytes, this.#limit / 2);
+        if (bytes > this.limit / 2) throw tooLarge(bytes, this.limit / 2);
         hold(bytes);
         this.#grantWaiting();
       },
@@ -64,35 +51,19 @@ export class ResponseMemory {
     };
   }
 
-  /**
-   * Dynamic thresholds (Choudhury and Hahne 1998): a client may hold at most as many bytes as remain free, so that one client alone never holds
-   * more than half.
-   */
-  #fits(client: string, bytes: number): boolean {
-    if (bytes <= smallBytes) return true;
-    return (this.#held.get(client) ?? 0) + bytes <= this.#limit - this.#used - bytes;
-  }
-
   async #waitForRoom(client: string, bytes: number, signal: AbortSignal): Promise<void> {
     throwIfAborted(signal);
-    if (this.#fits(client, bytes)) return;
-    await new Promise<void>((resolve, reject) => {
-      const waiting: Waiting = {
-        client,
-        bytes,
-        grant: () => {
-          removeAbortListener(signal, onAbort);
-          resolve();
-        },
-      };
-      const onAbort = (): void => {
-        this.#waiting.delete(waiting);
-        reject(abortError(signal));
-      };
-      addAbortListener(signal, onAbort);
+    if (this.#mayHold(client, bytes)) return;
+    await waitForTurn(signal, (grant) => {
+      const waiting: Waiting = { client, bytes, grant };
       this.#waiting.add(waiting);
+      return () => this.#waiting.delete(waiting);
     });
-    this.#add(client, -bytes); // `hold` counts these bytes instead
+    this.add(client, -bytes); // `hold` counts these bytes instead
+  }
+
+  #mayHold(client: string, bytes: number): boolean {
+    return bytes <= smallBytes || this.fits(client, bytes);
   }
 
   /**
@@ -102,18 +73,11 @@ export class ResponseMemory {
   #grantWaiting(): void {
     for (const waiting of this.#waiting) {
       const { client, bytes, grant } = waiting;
-      if (!this.#fits(client, bytes)) continue;
+      if (!this.#mayHold(client, bytes)) continue;
       this.#waiting.delete(waiting);
-      this.#add(client, bytes);
+      this.add(client, bytes);
       grant();
     }
-  }
-
-  #add(client: string, bytes: number): void {
-    const held = (this.#held.get(client) ?? 0) + bytes;
-    this.#used += bytes;
-    if (held > 0) this.#held.set(client, held);
-    else this.#held.delete(client);
   }
 }
 

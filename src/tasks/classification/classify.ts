@@ -9,7 +9,8 @@ import { requireFinite } from "../encoding/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type ClassifyOptions, classifyOptions } from "./classify-options.ts";
+import { classifyOptions } from "./classify-options.ts";
+import type { ClassifyOptions } from "./generated-classify-options.ts";
 
 /** Classifies texts, or pairs of texts that the model reads together. Throws MODEL_UNSUPPORTED for a model without a classification head. */
 export async function classify(

@@ -10,7 +10,7 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import type { ClassifyOptions } from "./classify-options.ts";
+import type { ClassifyOptions } from "./generated-classify-options.ts";
 
 /** Options of `classifyZeroShot`. */
 export interface ZeroShotOptions extends Omit<ClassifyOptions, "labels" | "activation"> {

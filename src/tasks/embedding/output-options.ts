@@ -1,17 +1,16 @@
 /** The option `outputs` of the task `feature-extraction`. */
 import { invalidInput } from "../../contract/errors.ts";
 import { refuseUnlisted, optionConflict } from "../../runtime/options/option.ts";
-import type { TextTaskOptions } from "../definition/task-options.ts";
+import type { TextTaskOptions } from "../definition/generated-task-options.ts";
+import type { AllEmbedOptions } from "./generated-embed-options.ts";
 
 /** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
 export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
 
 /** Options of `Runtime.embed` for embeddings in several forms. */
-export interface EmbedOutputsOptions extends TextTaskOptions {
+export interface EmbedOutputsOptions extends TextTaskOptions, Pick<AllEmbedOptions, "prompt"> {
   /** The forms to compute, each at most once. */
   readonly outputs: readonly EmbeddingForm[];
-  /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
-  readonly prompt?: string;
 }
 
 /** All values of `outputs`. */

@@ -20,9 +20,10 @@ import {
 import { getLabelHead } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
-import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
+import type { RecognizeOptions } from "../token-classification/generated-recognize-options.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { type ExtractOptions, extractOptions } from "./extract-options.ts";
+import { extractOptions } from "./extract-options.ts";
+import type { ExtractOptions } from "./generated-extract-options.ts";
 
 /** The value of a field: a span of the text. */
 export interface ExtractedValue {

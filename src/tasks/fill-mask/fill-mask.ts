@@ -12,7 +12,8 @@ import { applyActivation, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type FillMaskOptions, fillMaskOptions } from "./fill-mask-options.ts";
+import { fillMaskOptions } from "./fill-mask-options.ts";
+import type { FillMaskOptions } from "./generated-fill-mask-options.ts";
 
 /** A candidate token for one mask. */
 export interface MaskFill {

@@ -9,7 +9,7 @@ import { type FillInMiddle, fillInMiddlePrompt } from "./text/fill-in-middle.ts"
 import { PromptScorer } from "./sampling/prompt-scorer.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
 import type { GenerationConfig } from "./sampling/generation-config.ts";
-import type { GenerationOptions } from "./sampling/generation-options.ts";
+import type { GenerationOptions } from "./sampling/generated-generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
 import type { DecodeScheduler, DecodingModel, EnteredTexts } from "./decode-scheduler.ts";

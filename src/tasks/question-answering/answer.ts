@@ -12,7 +12,8 @@ import { requireFinite } from "../encoding/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type AnswerOptions, answerOptions } from "./answer-options.ts";
+import { answerOptions } from "./answer-options.ts";
+import type { AnswerOptions } from "./generated-answer-options.ts";
 
 /** A span of a context that answers a question. */
 export interface QuestionAnswer {

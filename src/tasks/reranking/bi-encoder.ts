@@ -5,7 +5,7 @@ import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import type { RerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 import { rolePrompt } from "../embedding/prompts.ts";
 import { normalizeRows } from "../encoding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";

@@ -9,7 +9,8 @@ import { type HeadActivation, applyActivation, getLabelHead, logitsOutput } from
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type RerankOptions, rerankOptions } from "./rerank-options.ts";
+import { rerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 
 /** A document with its score. */
 export interface RankedDocument {

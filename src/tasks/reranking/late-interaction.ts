@@ -6,7 +6,7 @@ import { hasMultiVectorHead, embedWithHeads } from "../embedding/heads.ts";
 import { type LateInteractionRole, embedTokenVectors, isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { type TokenVectors, maxSim } from "../embedding/max-sim.ts";
 import { type Ranking, rankDocuments, validateRerank } from "./cross-encoder.ts";
-import type { RerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 
 /** Whether a model gives vectors of tokens that MaxSim compares. */
 export function isMultiVectorModel(encoder: Encoder): boolean {

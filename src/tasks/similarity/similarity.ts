@@ -8,7 +8,8 @@ import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
+import { similarityOptions } from "./similarity-options.ts";
+import type { SimilarityOptions } from "./generated-similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";
 

@@ -20,7 +20,8 @@ import { logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
-import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";
+import { embedSparseOptions } from "./embed-sparse-options.ts";
+import type { EmbedSparseOptions } from "./generated-embed-sparse-options.ts";
 import {
   type SparseEmbedding,
   type SparseEmbeddings,

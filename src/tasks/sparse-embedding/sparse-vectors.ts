@@ -1,7 +1,7 @@
 /** Sparse vectors, and how they are selected from weights. */
 import { at } from "../../contract/checked.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
+import type { EmbedSparseOptions } from "./generated-embed-sparse-options.ts";
 
 /** A sparse vector, by descending weight; equal weights by ascending token id. Both arrays have the same length. */
 export interface SparseEmbedding {

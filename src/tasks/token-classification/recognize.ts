@@ -22,7 +22,8 @@ import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-h
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
+import { recognizeOptions } from "./recognize-options.ts";
+import type { RecognizeOptions } from "./generated-recognize-options.ts";
 
 /**
  * Finds the entities of each text. Texts longer than the model's limit are read in overlapping windows; with `truncate: "error"` they throw

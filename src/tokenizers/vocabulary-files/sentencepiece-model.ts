@@ -1,6 +1,6 @@
 /** Reads the model files of SentencePiece: messages of protobuf (https://github.com/google/sentencepiece, src/sentencepiece_model.proto). */
-import { PbfReader } from "pbf";
-import { MessageReader } from "../../formats/protobuf/message-reader.ts";
+import { type MessageOf, readMessage } from "../../formats/protobuf/message-reader.ts";
+import { getLastRange } from "../../formats/protobuf/ranges.ts";
 
 /** Types of pieces, in the order of `SentencePiece.Type`, which begins at 1. */
 const pieceTypes = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
@@ -33,83 +33,65 @@ export interface SentencePieceModel {
   readonly escapesSpaces: boolean;
 }
 
-/** Largest number of pieces. Published models have up to 262,144. */
-const maxPieces = 4_000_000;
-
-/** The messages while they are read, with the defaults of the format. */
-interface Fields {
-  readonly pieces: Piece[];
-  algorithm: number;
-  byteFallback: number;
-  readonly ids: { unknown: number; bos: number; eos: number };
-  readonly texts: { unknown: string; bos: string; eos: string };
-  characterMap: Uint8Array | undefined;
-  readonly spaces: { adds: number; removes: number; escapes: number };
-}
+/** The messages that are read, with the defaults of the format. */
+const messages = {
+  /** ModelProto. */
+  model: { pieces: [1, "messages", "piece"], trainer: [2, "message", "trainer"], normalizer: [3, "message", "normalizer"] },
+  /** SentencePiece. */
+  piece: { text: [1, "text"], score: [2, "float"], type: [3, "integer", 1] },
+  /** TrainerSpec. */
+  trainer: {
+    algorithm: [3, "integer", 1],
+    byteFallback: [35, "integer"],
+    unknownId: [40, "integer", 0],
+    bosId: [41, "integer", 1],
+    eosId: [42, "integer", 2],
+    unknown: [45, "text", "<unk>"],
+    bos: [46, "text", "<s>"],
+    eos: [47, "text", "</s>"],
+  },
+  /** NormalizerSpec. */
+  normalizer: {
+    characterMap: [2, "ranges"],
+    addsSpace: [3, "integer", 1],
+    removesSpaces: [4, "integer", 1],
+    escapesSpaces: [5, "integer", 1],
+  },
+} as const;
 
 /** Parses a model file. Throws Error if it is damaged, has no pieces, or has an unknown algorithm. */
 export function parseSentencePieceModel(bytes: Uint8Array): SentencePieceModel {
-  const fields: Fields = {
-    pieces: [],
-    algorithm: 1,
-    byteFallback: 0,
-    ids: { unknown: 0, bos: 1, eos: 2 },
-    texts: { unknown: "<unk>", bos: "<s>", eos: "</s>" },
-    characterMap: undefined,
-    spaces: { adds: 1, removes: 1, escapes: 1 },
+  const { pieces, trainer, normalizer } = readModel(bytes);
+  if (pieces.length === 0) throw new Error("it is no model of SentencePiece: it has no pieces");
+  const algorithm = (["unigram", "bpe", "word", "char"] as const)[trainer.algorithm - 1];
+  if (algorithm === undefined) throw new Error(`it states the algorithm ${trainer.algorithm}, which is not known`);
+  const map = getLastRange(normalizer.characterMap);
+  return {
+    pieces: pieces.map(({ text, score, type }) => ({ text, score, type: pieceTypes[type - 1] ?? "normal" })),
+    algorithm,
+    byteFallback: trainer.byteFallback !== 0,
+    unknown: { id: trainer.unknownId, piece: trainer.unknown },
+    bos: { id: trainer.bosId, piece: trainer.bos },
+    eos: { id: trainer.eosId, piece: trainer.eos },
+    ...(map === undefined || map.length === 0 ? {} : { characterMap: bytes.subarray(map.start, map.start + map.length) }),
+    addsSpace: normalizer.addsSpace !== 0,
+    removesSpaces: normalizer.removesSpaces !== 0,
+    escapesSpaces: normalizer.escapesSpaces !== 0,
   };
+}
+
+type Message<Name extends keyof typeof messages> = MessageOf<typeof messages, Name>;
+
+function readModel(bytes: Uint8Array): Message<"model"> & { trainer: Message<"trainer">; normalizer: Message<"normalizer"> } {
   try {
-    new MessageReader(new PbfReader(bytes)).whole(readModel, fields);
+    const model = readMessage(bytes, "model", messages);
+    const empty = new Uint8Array();
+    return {
+      ...model,
+      trainer: model.trainer ?? readMessage(empty, "trainer", messages),
+      normalizer: model.normalizer ?? readMessage(empty, "normalizer", messages),
+    };
   } catch (error) {
     throw new Error("it is no model of SentencePiece, or a damaged one", { cause: error });
   }
-  const { pieces, ids, texts, spaces, characterMap } = fields;
-  if (pieces.length === 0) throw new Error("it is no model of SentencePiece: it has no pieces");
-  const algorithm = (["unigram", "bpe", "word", "char"] as const)[fields.algorithm - 1];
-  if (algorithm === undefined) throw new Error(`it states the algorithm ${fields.algorithm}, which is not known`);
-  return {
-    pieces,
-    algorithm,
-    byteFallback: fields.byteFallback !== 0,
-    unknown: { id: ids.unknown, piece: texts.unknown },
-    bos: { id: ids.bos, piece: texts.bos },
-    eos: { id: ids.eos, piece: texts.eos },
-    ...(characterMap === undefined || characterMap.length === 0 ? {} : { characterMap }),
-    addsSpace: spaces.adds !== 0,
-    removesSpaces: spaces.removes !== 0,
-    escapesSpaces: spaces.escapes !== 0,
-  };
-}
-
-function readModel(field: number, into: Fields, reader: MessageReader): void {
-  if (field === 1) {
-    if (into.pieces.length >= maxPieces) throw new Error(`it has more than ${maxPieces} pieces`);
-    const piece = reader.message(readPiece, { text: "", score: 0, type: 1 });
-    into.pieces.push({ ...piece, type: pieceTypes[piece.type - 1] ?? "normal" });
-  } else if (field === 2) reader.message(readTrainerSpec, into);
-  else if (field === 3) reader.message(readNormalizerSpec, into);
-}
-
-function readPiece(field: number, into: { text: string; score: number; type: number }, reader: MessageReader): void {
-  if (field === 1) into.text = reader.text();
-  else if (field === 2) into.score = reader.float();
-  else if (field === 3) into.type = reader.integer();
-}
-
-function readTrainerSpec(field: number, into: Fields, reader: MessageReader): void {
-  if (field === 3) into.algorithm = reader.integer();
-  else if (field === 35) into.byteFallback = reader.integer();
-  else if (field === 40) into.ids.unknown = reader.integer();
-  else if (field === 41) into.ids.bos = reader.integer();
-  else if (field === 42) into.ids.eos = reader.integer();
-  else if (field === 45) into.texts.unknown = reader.text();
-  else if (field === 46) into.texts.bos = reader.text();
-  else if (field === 47) into.texts.eos = reader.text();
-}
-
-function readNormalizerSpec(field: number, into: Fields, reader: MessageReader): void {
-  if (field === 2) into.characterMap = reader.bytes();
-  else if (field === 3) into.spaces.adds = reader.integer();
-  else if (field === 4) into.spaces.removes = reader.integer();
-  else if (field === 5) into.spaces.escapes = reader.integer();
 }

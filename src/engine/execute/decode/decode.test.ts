@@ -497,7 +497,7 @@ function withNoNumber(model: OnnxModel): OnnxModel {
   const initializers = [...model.graph.initializers].map(([name, literal]): [string, Literal] => {
     if (literal.shape.join() !== "400,32") return [name, literal];
     const data = Float32Array.from(literal.data as Float32Array, (value, index) => (index >= 399 * 32 ? Number.NaN : value));
-    return [name, { ...literal, data }];
+    return [name, { dataType: literal.dataType, shape: literal.shape, data }];
   });
   return { ...model, graph: { ...model.graph, initializers: new Map(initializers) } };
 }

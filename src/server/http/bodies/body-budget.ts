@@ -1,27 +1,11 @@
 /** Bounds the memory of all request bodies that are being received or processed. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { ClientBytes } from "../../serving/client-bytes.ts";
 
 const retryAfterMs = 1000;
 
-/**
- * A budget of bytes for the bodies of all requests. A client may hold at most as many bytes as are free: one client alone holds half of the
- * budget, and n greedy clients leave 1/(n+1) of it to others (dynamic thresholds, Choudhury and Hahne 1998).
- */
-export class BodyBudget {
-  readonly limit: number;
-  readonly #held = new Map<string, number>();
-  #used = 0;
-
-  /** `limit`: the budget in bytes. */
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-
-  /** Bytes held now. */
-  get used(): number {
-    return this.#used;
-  }
-
+/** A budget of bytes for the bodies of all requests. */
+export class BodyBudget extends ClientBytes {
   /** A reservation for one body of the client; it holds no memory yet. */
   reservation(client: string): BodyReservation {
     let own = 0;
@@ -32,31 +16,22 @@ export class BodyBudget {
         own += bytes;
       },
       release: () => {
-        this.#give(client, own);
+        this.add(client, -own);
         own = 0;
       },
     };
   }
 
   #take(client: string, bytes: number): void {
-    const held = (this.#held.get(client) ?? 0) + bytes;
-    const free = this.limit - this.#used - bytes;
-    if (held > free) {
+    if (!this.fits(client, bytes)) {
+      const free = Math.max(this.limit - this.used - bytes, 0);
       throw new InferyardError(
         "QUEUE_FULL",
-        `the request bodies of this client would hold ${held} bytes of memory, and ${Math.max(free, 0)} of ${this.limit} bytes would remain for others`,
+        `the request bodies of this client would hold ${this.heldBy(client) + bytes} bytes of memory, and ${free} of ${this.limit} bytes would remain for others`,
         { remedy: "send fewer requests at once; retry after the time in Retry-After", retryAfterMs },
       );
     }
-    this.#used += bytes;
-    this.#held.set(client, held);
-  }
-
-  #give(client: string, bytes: number): void {
-    const held = (this.#held.get(client) ?? 0) - bytes;
-    this.#used -= bytes;
-    if (held > 0) this.#held.set(client, held);
-    else this.#held.delete(client);
+    this.add(client, bytes);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Bounds the bytes of responses that their readers have not taken yet, and the time a reader may stall. */
+import { ClientBytes } from "../../serving/client-bytes.ts";
 
 /** A connection that responses are written to. */
 export interface Reader {
@@ -36,29 +37,23 @@ const graceMs = 1000;
 /** A response of at most this many bytes is always written: errors, health, metrics, small results. A connection has one response at a time. */
 const smallResponseBytes = 65_536;
 
-/**
- * The bytes of responses that readers have not taken yet, within their limits. A client may hold as many bytes as remain free (dynamic thresholds,
- * Choudhury and Hahne 1998), so that one that does not read leaves room for the others.
- */
+/** The bytes of responses that readers have not taken yet, within their limits: one reader that does not read leaves room for the others. */
 export class UnreadResponses {
-  readonly #maxBytes: number;
+  readonly #held: ClientBytes;
   readonly #stallMs: number;
   readonly #now: () => number;
   readonly #backlogs = new Map<Reader, Backlog>();
-  /** Bytes by client. */
-  readonly #held = new Map<string, number>();
-  #bytes = 0;
   #disconnected = 0;
 
   constructor({ maxBytes, stallMs, now = () => performance.now() }: UnreadResponsesOptions) {
-    this.#maxBytes = maxBytes;
+    this.#held = new ClientBytes(maxBytes);
     this.#stallMs = stallMs;
     this.#now = now;
   }
 
   /** Bytes that wait for their readers. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#held.used;
   }
 
   /** Number of readers disconnected because they stalled or were slow. */
@@ -71,7 +66,7 @@ export class UnreadResponses {
    * did not change that.
    */
   isFull(client: string): boolean {
-    return this.#isShort(() => this.#heldBy(client) >= (this.#maxBytes - this.#bytes) / 2);
+    return this.#isShort(() => this.#held.heldBy(client) >= (this.#held.limit - this.#held.used) / 2);
   }
 
   /**
@@ -81,14 +76,14 @@ export class UnreadResponses {
   reserve(reader: Reader, bytes: number): boolean {
     const { client } = reader;
     if (bytes > smallResponseBytes) {
-      const needed = Math.min(bytes, this.#maxBytes / 2);
-      if (this.#isShort(() => this.#heldBy(client) + needed > this.#maxBytes - this.#bytes - needed, reader)) return false;
+      const needed = Math.min(bytes, this.#held.limit / 2);
+      if (this.#isShort(() => !this.#held.fits(client, needed), reader)) return false;
     }
     const now = this.#now();
     const backlog = this.#backlogs.get(reader) ?? { bytes: 0, since: now, sent: 0, lastSentAt: now };
     backlog.bytes += bytes;
     this.#backlogs.set(reader, backlog);
-    this.#add(client, bytes);
+    this.#held.add(client, bytes);
     return true;
   }
 
@@ -100,13 +95,13 @@ export class UnreadResponses {
     backlog.bytes -= left;
     backlog.sent += left;
     backlog.lastSentAt = this.#now();
-    this.#add(reader.client, -left);
+    this.#held.add(reader.client, -left);
     if (backlog.bytes === 0) this.#backlogs.delete(reader);
   }
 
   /** Records that the connection is closed, and that its unsent data is dropped. */
   forget(reader: Reader): void {
-    this.#add(reader.client, -(this.#backlogs.get(reader)?.bytes ?? 0));
+    this.#held.add(reader.client, -(this.#backlogs.get(reader)?.bytes ?? 0));
     this.#backlogs.delete(reader);
   }
 
@@ -119,17 +114,6 @@ export class UnreadResponses {
     }
   }
 
-  #heldBy(client: string): number {
-    return this.#held.get(client) ?? 0;
-  }
-
-  #add(client: string, bytes: number): void {
-    this.#bytes += bytes;
-    const held = this.#heldBy(client) + bytes;
-    if (held > 0) this.#held.set(client, held);
-    else this.#held.delete(client);
-  }
-
   /**
    * Whether memory is short, even after slow readers were disconnected: first those of the clients that hold most, and of these the ones that would take
    * longest for the rest of their response at their mean speed.
@@ -139,7 +123,7 @@ export class UnreadResponses {
     const now = this.#now();
     const slow = [...this.#backlogs]
       .filter(([reader, backlog]) => reader !== except && this.#isSlow(backlog, now))
-      .map(([reader, backlog]) => ({ reader, held: this.#heldBy(reader.client), rest: remainingMs(backlog, now) }))
+      .map(([reader, backlog]) => ({ reader, held: this.#held.heldBy(reader.client), rest: remainingMs(backlog, now) }))
       .toSorted((one, other) => other.held - one.held || other.rest - one.rest);
     for (const { reader } of slow) {
       this.#end(reader);

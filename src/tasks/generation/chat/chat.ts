@@ -10,7 +10,7 @@ import { type AnswerFormat, getAnswerFormat, getMarkers, opensReasoning } from "
 import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader, type AnswerReaderOptions } from "./answer-reader.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import type { ChatOptions } from "./generated-chat-options.ts";
 import { ChatTemplate, type TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type ToolCall, checkConversation } from "./messages.ts";

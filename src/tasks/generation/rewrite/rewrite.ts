@@ -4,9 +4,9 @@ import { type InferyardError, invalidInput, unsupportedModel } from "../../../co
 import type { Manifest, Variant } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { PrepareCall, PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
-import type { GenerationOptions } from "../sampling/generation-options.ts";
+import type { GenerationOptions } from "../sampling/generated-generation-options.ts";
 import { readGenerationConfig } from "../sampling/generation-config.ts";
-import type { RewriteOptions } from "./rewrite-options.ts";
+import type { RewriteOptions } from "./generated-rewrite-options.ts";
 
 /** Texts to rewrite, and for whom. */
 export interface Rewriting {

@@ -5,7 +5,8 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { checkOptions } from "../../../runtime/options/option.ts";
 import type { BeamSettings } from "./beam-search.ts";
 import type { GenerationConfig } from "./generation-config.ts";
-import { type GenerationOptions, generationOptions } from "./generation-options.ts";
+import { generationOptions } from "./generation-options.ts";
+import type { GenerationOptions } from "./generated-generation-options.ts";
 import type { SamplingSettings, SequenceBias } from "./sampling-settings.ts";
 
 /** Tokens that are generated at most if neither the request nor the model's files state a number. */

@@ -11,7 +11,7 @@ import { convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
 import { requireFinite } from "../../encoding/require-finite.ts";
 import type { Entities } from "../entities.ts";
-import type { RecognizeOptions } from "../recognize-options.ts";
+import type { RecognizeOptions } from "../generated-recognize-options.ts";
 import { textTaskSettings } from "../../definition/task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
