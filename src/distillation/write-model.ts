@@ -3,10 +3,11 @@
  * temporary folder, which is then renamed.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError, getMessage, wrapError } from "../contract/errors.ts";
+import { InferyardError, wrapError, outputFailed } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
 import { toSha256 } from "../storage/sha256.ts";
@@ -55,7 +56,7 @@ const answerTolerance = 1e-4;
  */
 export async function openStaging(output: string, replace: boolean): Promise<Staging> {
   const target = resolve(output);
-  if (!replace && (await exists(target))) {
+  if (!replace && existsSync(target)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
       remedy: "choose another folder or remove this one",
     });
@@ -161,7 +162,7 @@ function toBase64(vector: Float32Array): string {
 }
 
 async function moveIntoPlace({ directory, target, replace }: Staging): Promise<void> {
-  if (replace && (await exists(target))) await replaceFolder(directory, target, `${directory}.old`);
+  if (replace && existsSync(target)) await replaceFolder(directory, target, `${directory}.old`);
   else await publishFolder(directory, target, async () => false);
 }
 
@@ -169,21 +170,10 @@ async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 async function disk<T>(target: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write the model ${target}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder above it is writable and has space left",
-    });
+    throw outputFailed(target, cause, "check that the folder above it is writable and has space left");
   }
 }

@@ -2,7 +2,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError, getMessage, outputFailed } from "../contract/errors.ts";
 import { replaceFile } from "./replace-file.ts";
 import { checkYaml } from "./check.ts";
 import type { Settings } from "./settings.ts";
@@ -25,7 +25,7 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
   try {
     await replaceFile(await realpath(path).catch(() => path), after); // a symbolic link stays one
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, { cause: error });
+    throw outputFailed(path, error);
   }
 }
 

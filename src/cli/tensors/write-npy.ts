@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, outputFailed } from "../../contract/errors.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
 
 /** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
@@ -72,10 +72,7 @@ async function writeParts(path: string, header: Buffer, parts: readonly ArrayBuf
 }
 
 function cannotWrite(path: string, error: unknown): InferyardError {
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
-    cause: error,
-    remedy: "check the folder and the space on the disk",
-  });
+  return outputFailed(path, error, "check the folder and the space on the disk");
 }
 
 /** Type of the elements of a row; of no row float32. */

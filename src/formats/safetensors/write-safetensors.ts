@@ -1,5 +1,5 @@
 /** Writes safetensors files. */
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { outputFailed } from "../../contract/errors.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
@@ -20,9 +20,6 @@ export async function writeSafetensors(
       for (const piece of [header, ...pieces]) await file.writeFile(piece);
     });
   } catch (cause) {
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
+    throw outputFailed(path, cause, "check that the folder exists, is writable and has space left");
   }
 }

@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
-import { access } from "node:fs/promises";
-import { InferyardError, getMessage, throwIfAborted, quoteOption, unsupportedModel } from "../../contract/errors.ts";
+import { existsSync } from "node:fs";
+import { InferyardError, throwIfAborted, quoteOption, unsupportedModel, outputFailed } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -65,7 +65,7 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
   const { to, replace = false, signal } = options;
   const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
-  if (!replace && (await exists(output))) {
+  if (!replace && existsSync(output)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} exists`, {
       remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
     });
@@ -102,22 +102,11 @@ function getOutput(displayName: string, to: string): string {
   return displayName.replace(/(-\d{5}-of-\d{5})?\.gguf$/i, "").replace(/[-.](f32|f16|bf16)$/i, "") + `-${to}.gguf`;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 async function write(output: string, fill: (append: (part: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
   try {
     await writeAtomically(output, (file) => fill((part) => file.writeFile(part)));
   } catch (cause) {
-    if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${output}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
+    throw outputFailed(output, cause, "check that the folder exists, is writable and has space left");
   }
 }
 

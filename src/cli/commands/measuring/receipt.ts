@@ -1,7 +1,7 @@
 import { readGivenText } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
+import { invalidInput, outputFailed } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { parsePositiveInteger } from "../../option-flags.ts";
@@ -56,9 +56,6 @@ async function write(path: string, text: string): Promise<void> {
   try {
     await writeAtomically(path, (file) => file.writeFile(text));
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
+    throw outputFailed(path, error, "check that the folder exists, is writable and has space left");
   }
 }

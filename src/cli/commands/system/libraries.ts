@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
+import { invalidInput, outputFailed } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
@@ -75,9 +75,6 @@ async function emitFlags(file: string, libraries: readonly InstalledLibrary[], {
   try {
     await writeAtomically(resolve(directory, file), (handle) => handle.writeFile(text));
   } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${file} cannot be written: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "name a file in a folder that can be written",
-    });
+    throw outputFailed(file, error, "name a file in a folder that can be written");
   }
 }
