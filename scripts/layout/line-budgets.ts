@@ -32,7 +32,7 @@ export const lineBudgets: Readonly<Record<string, number>> = {
   server: 18313,
   settings: 1215,
   "speed-records": 321,
-  storage: 575,
+  storage: 565,
   tasks: 22396,
   templates: 5399,
   testing: 884,
