@@ -1,6 +1,6 @@
 /** File system access of the store, with its errors as InferyardError. */
 import type { Stats } from "node:fs";
-import { readdir, stat, statfs } from "node:fs/promises";
+import { readdir, stat, statfs, utimes } from "node:fs/promises";
 import { InferyardError, getMessage } from "../contract/errors.ts";
 import { isMissing } from "../platform/missing-file.ts";
 
@@ -37,6 +37,16 @@ export async function withDiskErrors<Result>(path: string, work: () => Promise<R
     return await work();
   } catch (error) {
     throw diskError(path, error);
+  }
+}
+
+/** Sets the modification time of a file to now. Does nothing where there is no such file, or this user cannot write to it. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (error) {
+    if (!["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) throw diskError(path, error);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Loads the files of a language model as the tensor models of a `TensorLanguageModel`. */
 import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { contextLengthFor } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
@@ -40,5 +40,5 @@ function requireTextEncoder(inputs: TensorModel["inputs"] = []): void {
   const other = inputs.find(({ dataType }) => !dataType.startsWith("int"));
   if (other === undefined) return;
   const message = `its encoder takes "${other.name}" (${other.dataType}), which is sound or a picture, and no tokens of a text`;
-  throw new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model whose encoder takes input_ids" });
+  throw unsupportedModel(message, "use a model whose encoder takes input_ids");
 }

@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
-import { InferyardError, getMessage, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted, quoteOption, unsupportedModel } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -142,9 +142,10 @@ function quantized(tensor: GgufModelTensor, wanted: EncodableType, read: (target
   const type = typeFor(tensor, wanted);
   if (type === old) return { name, type, shape, bytes, read: stored };
   if (!isDecodable(old)) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${old}, which cannot be read`, {
-      remedy: "quantize the model in single or half precision",
-    });
+    throw unsupportedModel(
+      `the tensor "${name}" is of the type ${old}, which cannot be read`,
+      "quantize the model in single or half precision",
+    );
   }
   return {
     name,
