@@ -164,7 +164,7 @@ describe("POST /api/read", () => {
     const result = {
       text: "aaa\naaaa\naa\naaaaa",
       width: 600,
-      height: 400,
+      height: 500,
       lines: [{ text: "aaa", words: [{ text: "aaa" }] }, {}, {}, {}],
     };
     expect(body).toMatchObject({ model: "bars", results: [result, result] });
