@@ -63,8 +63,8 @@ describe("readPage", () => {
     const { lines, width, height } = await readPage({ detector: found, recognizer: read, dictionary }, page);
     expect([width, height]).toEqual([736, 736]);
     expect(lines.map(({ text, score }) => [text, score])).toEqual([["a", 0.9], ["b", 0.8], ["c", 0.7], ["d", 0.6]]); // prettier-ignore
-    expect(lines[0]!.box[0]![0]).toBeGreaterThan(30);
-    expect(lines[0]!.box[2]![1]).toBeLessThan(70);
+    expect(lines[0]!.box[0][0]).toBeGreaterThan(30);
+    expect(lines[0]!.box[2][1]).toBeLessThan(70);
     expect(lines.every(({ words }) => words === undefined)).toBe(true);
     expect(found.shapes).toEqual([[1, 3, 736, 736]]);
     expect(read.shapes.map(([count]) => count)).toEqual([4]);
