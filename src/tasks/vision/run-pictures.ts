@@ -1,4 +1,5 @@
 /** Pictures through a graph, in batches. */
+import { at } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { type Tensor, type TensorInfo, type TensorMap, describeInfo } from "../../contract/tensor.ts";
@@ -29,6 +30,9 @@ export interface PictureBatch {
   readonly pixels: PixelBatch;
   readonly outputs: TensorMap;
 }
+
+/** A batch ends with the picture that brings it to this many pixels. */
+const maxBatchPixels = 32_000_000;
 
 /** Names that exports give to pixel values. */
 const pixelNames: ReadonlySet<string> = new Set(["pixel_values", "images", "image", "input"]);
@@ -77,13 +81,15 @@ export async function runPictures(
   const { batchSize = 8, signal, outputs, others = {} } = options;
   const background = backgroundColour(options);
   const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
-  for (let first = 0; first < pictures.length; first += size) {
-    throwIfAborted(signal);
-    const inputs = pictures.slice(first, first + size);
-    const { channels } = settings;
-    const decoded = await Promise.all(
-      inputs.map((picture, index) => readSamples(picture, first + index, { channels, background })),
-    );
+  for (let first = 0, next = 0; first < pictures.length; first = next) {
+    const decoded: Picture[] = [];
+    // One after the other: a header of some bytes can ask for hundreds of megabytes.
+    for (let count = 0; next < pictures.length && decoded.length < size && count < maxBatchPixels; next++) {
+      throwIfAborted(signal);
+      const picture = await readSamples(at(pictures, next), next, { channels: settings.channels, background });
+      count += picture.width * picture.height;
+      decoded.push(picture);
+    }
     throwIfAborted(signal);
     const pixels = processPictures(decoded, settings);
     const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
