@@ -3,7 +3,8 @@
  * temporary folder, which is then renamed.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError, wrapError } from "../contract/errors.ts";
@@ -56,7 +57,7 @@ const answerTolerance = 1e-4;
  */
 export async function openStaging(output: string, replace: boolean): Promise<Staging> {
   const target = resolve(output);
-  if (!replace && (await exists(target))) {
+  if (!replace && existsSync(target)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
       remedy: "choose another folder or remove this one",
     });
@@ -162,17 +163,10 @@ function toBase64(vector: Float32Array): string {
 }
 
 async function moveIntoPlace({ directory, target, replace }: Staging): Promise<void> {
-  if (replace && (await exists(target))) await replaceFolder(directory, target, `${directory}.old`);
+  if (replace && existsSync(target)) await replaceFolder(directory, target, `${directory}.old`);
   else await publishFolder(directory, target, async () => false);
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
 }

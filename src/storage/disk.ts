@@ -1,7 +1,7 @@
 /** File system access of the store, with its errors as InferyardError. */
 import type { Stats } from "node:fs";
 import { readdir, stat, statfs, utimes } from "node:fs/promises";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError, getMessage, outputFailed } from "../contract/errors.ts";
 import { isMissing } from "../platform/missing-file.ts";
 
 /** The `code` of an error of Node.js ("ENOENT"), or undefined if it has none. */
@@ -21,10 +21,7 @@ export function diskError(path: string, error: unknown): InferyardError {
       cause: error,
     });
   }
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
-    remedy: "check the permissions, or set INFERYARD_HOME to a folder elsewhere",
-    cause: error,
-  });
+  return outputFailed(path, error, "check the permissions, or set INFERYARD_HOME to a folder elsewhere");
 }
 
 /** Remedy of DISK_FULL. */

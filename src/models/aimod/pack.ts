@@ -4,7 +4,7 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { InferyardError, abortError, getMessage, quoteOption, invalidInput } from "../../contract/errors.ts";
+import { InferyardError, abortError, quoteOption, invalidInput, outputFailed } from "../../contract/errors.ts";
 import { type ModelReference, readResolvedManifest, requireReadable, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, readStatus } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
@@ -108,11 +108,7 @@ async function writePackage(
     return { files: files.length, contentBytes, ...written };
   } catch (error) {
     if (signal?.aborted === true) throw abortError(signal);
-    if (error instanceof InferyardError) throw error;
-    throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${getMessage(error)}`, {
-      remedy: `free space and check the permissions, or choose another ${quoteOption("output")}`,
-      cause: error,
-    });
+    throw outputFailed(output, error, `free space and check the permissions, or choose another ${quoteOption("output")}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Writes a GGUF model with its matrices in another type. */
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { InferyardError, throwIfAborted, quoteOption, unsupportedModel } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
@@ -66,7 +66,7 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
   const { to, replace = false, signal } = options;
   const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
-  if (!replace && (await exists(output))) {
+  if (!replace && existsSync(output)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} exists`, {
       remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
     });
@@ -101,13 +101,6 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
 
 function getOutput(displayName: string, to: string): string {
   return displayName.replace(/(-\d{5}-of-\d{5})?\.gguf$/i, "").replace(/[-.](f32|f16|bf16)$/i, "") + `-${to}.gguf`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function write(output: string, fill: (append: (part: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
