@@ -6,7 +6,8 @@ import { formatTable, printable } from "../output/table.ts";
 import { plural } from "../output/units.ts";
 import type { TaskFlags } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
-import { refuseFlagsOf, runOnPictures } from "./picture-command.ts";
+import { runOnPictures } from "./picture-command.ts";
+import { refuseFlagsOf } from "./picture-flags.ts";
 
 /** Flags of the command `classify` that decide between texts and pictures. */
 export interface ClassifyImageFlags extends TaskFlags {

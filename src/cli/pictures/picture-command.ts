@@ -1,11 +1,9 @@
 /** The frame of commands that run a task over pictures: settings, pictures, run, output. */
 import { resolve } from "node:path";
-import { Option } from "commander";
 import { omitUndefined } from "../../contract/checked.ts";
-import { invalidInput } from "../../contract/errors.ts";
 import type { TaskRun } from "../../api/task-requests.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import type { OptionTable, Options } from "../../runtime/options/option.ts";
+import type { OptionTable } from "../../runtime/options/option.ts";
 import { optionsFromFlags } from "../option-flags.ts";
 import { formatMilliseconds, withShortFloats } from "../output/units.ts";
 import { withNotice, withSession } from "../session.ts";
@@ -26,24 +24,9 @@ export interface PictureWork<Values, Result extends TaskRun> {
   readonly show: (result: Result, names: readonly string[]) => TaskOutput;
 }
 
-/** The flag for pictures of commands that read texts as well. */
-export function imageOption(): Option {
-  return new Option("--image <file>", "a picture instead of texts; may be given several times").argParser(
-    (file, before?: string[]) => [...(before ?? []), file],
-  );
-}
-
 /** A picture's path as the runtime takes it; data URLs stay as they are. */
 export function picturePath(terminal: Terminal, picture: string): string {
   return picture.startsWith("data:") ? picture : resolve(terminal.directory, picture);
-}
-
-/** Throws INPUT_INVALID for a flag of one kind of input that was given with the other. */
-export function refuseFlagsOf(flags: object, names: readonly string[], kept: Options, where: string): void {
-  const name = names.find((one) => !Object.hasOwn(kept, one) && Object.hasOwn(flags, one));
-  if (name === undefined) return;
-  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw invalidInput(`${flag} has no effect ${where}`, `leave ${flag} out`);
 }
 
 /** Runs a task over pictures and prints its result. */

@@ -4,7 +4,7 @@ import { classifyOptions } from "../../../tasks/classification/classify-options.
 import { type TaskFlags, defineTask } from "../../task-command.ts";
 import { classifyImageOptions } from "../../../tasks/vision/classify-image-options.ts";
 import { type ClassifyImageFlags, classifyPictures } from "../../pictures/classify-pictures.ts";
-import { imageOption } from "../../pictures/picture-command.ts";
+import { imageOption } from "../../pictures/picture-flags.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 

@@ -15,8 +15,7 @@ import {
 } from "../../output/embeddings.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { embedMediaOptions } from "../../../tasks/vision/embed-media-options.ts";
-import { checkPictureFlags, embedPictures } from "../../pictures/embed-pictures.ts";
-import { imageOption } from "../../pictures/picture-command.ts";
+import { imageOption, refuseFlagsOf } from "../../pictures/picture-flags.ts";
 import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type CommandSession, withNotice, withSession } from "../../session.ts";
@@ -55,7 +54,8 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
       refuseMixed(flags);
       checkPictureFlags(flags);
       if (flags.npy !== undefined) await checkWritable(flags.npy);
-      if (flags.image !== undefined) return embedPictures(flags.image, texts, flags, terminal);
+      if (flags.image !== undefined)
+        return (await import("../../pictures/embed-pictures.ts")).embedPictures(flags.image, texts, flags, terminal);
       await withSession(terminal, flags, flags.model, async (session) => {
         const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
         if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
@@ -65,6 +65,16 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
       });
     },
   );
+}
+
+/** Flags of texts that have no effect beside pictures. */
+const textFlags = ["input", "jsonl", "sparse", "outputs", ...Object.keys({ ...embedSparseOptions, ...embedOptions })];
+
+/** Throws INPUT_INVALID for flags of texts beside pictures, and the other way around. */
+function checkPictureFlags(flags: EmbedFlags): void {
+  if (flags.image === undefined)
+    refuseFlagsOf(flags, Object.keys(embedMediaOptions), { ...embedSparseOptions, ...embedOptions }, "without --image");
+  else refuseFlagsOf(flags, textFlags, embedMediaOptions, "with --image");
 }
 
 function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
