@@ -1,6 +1,6 @@
 /**
  * Prints the largest difference of each processor of sound from the references that reference-sounds.py wrote, and how fast each is:
- * `npx tsx scripts/goldens/sound/compare-sounds.ts FOLDER`. Exits with 1 where a bound is exceeded.
+ * `npm run compare:sounds -- FOLDER`. Exits with 1 where a bound is exceeded.
  */
 import { readFileSync } from "node:fs";
 import { decodeSound } from "../../../src/processors/audio/decode-sound.ts";
