@@ -90,16 +90,7 @@ import type {
   TranscribeRequest,
   TranscribeResult,
 } from "./task-requests.ts";
-import type {
-  ClassifyImageRequest,
-  ClassifyImageResult,
-  DetectObjectsRequest,
-  DetectObjectsResult,
-  EmbedMediaRequest,
-  EmbedMediaResult,
-  ImageFeaturesRequest,
-  ImageFeaturesResult,
-} from "./vision-requests.ts";
+import type * as vision from "./vision-requests.ts";
 import type { ClassifySoundRequest, ClassifySoundResult, DetectSpeechRequest, DetectSpeechResult } from "./sound-requests.ts";
 import type { TranscriptStream } from "./transcription.ts";
 
@@ -151,42 +142,33 @@ export class Runtime extends ModelRuntime {
   /** Embeds texts and quantizes the vectors to the requested precision. */
   embed(texts: Texts, request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
   /** Embeds texts and pictures in one space, by a model that reads both (CLIP, SigLIP). Vectors have unit length. */
-  embed(inputs: MediaInput | readonly MediaInput[], request: EmbedMediaRequest): Promise<EmbedMediaResult>;
+  embed(inputs: MediaInput | readonly MediaInput[], request: vision.EmbedMediaRequest): Promise<vision.EmbedMediaResult>;
   async embed(
     inputs: Texts | MediaInput | readonly MediaInput[],
-    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | EmbedMediaRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | EmbedMediaResult> {
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | vision.EmbedMediaRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | vision.EmbedMediaResult> {
     const list = toList<MediaInput>(inputs);
     const texts = list.filter((input) => typeof input !== "object" || input === null);
     if (texts.length < list.length || (await this.#media.readsPictures(request)))
-      return this.#media.perform(mediaEmbeddingTask, list, request as EmbedMediaRequest);
-    return this.#encoders.perform(embeddingTask, texts, request as EmbedRequest);
+      return this.#media.perform(mediaEmbeddingTask, list, request);
+    return this.#encoders.perform(embeddingTask, texts, request);
   }
 
   /**
    * Classifies pictures: labels with scores (tasks `image-classification` and, with `labels`, `zero-shot-image-classification`). A picture is its bytes, a blob,
    * a data URL or the path of a file.
    */
-  async classifyImage(
-    pictures: PictureSource | readonly PictureSource[],
-    request: ClassifyImageRequest,
-  ): Promise<ClassifyImageResult> {
+  async classifyImage(pictures: vision.Pictures, request: vision.ClassifyImageRequest): Promise<vision.ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
   }
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
-  async detectObjects(
-    pictures: PictureSource | readonly PictureSource[],
-    request: DetectObjectsRequest,
-  ): Promise<DetectObjectsResult> {
+  async detectObjects(pictures: vision.Pictures, request: vision.DetectObjectsRequest): Promise<vision.DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
   }
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
-  async imageFeatures(
-    pictures: PictureSource | readonly PictureSource[],
-    request: ImageFeaturesRequest,
-  ): Promise<ImageFeaturesResult> {
+  async imageFeatures(pictures: vision.Pictures, request: vision.ImageFeaturesRequest): Promise<vision.ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
   }
 

@@ -63,11 +63,11 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   "Read pictures and sound:": {
     detect: [
       "things in pictures, with labels, scores and boxes",
-      async () => (await import("./commands/tasks/detect.ts")).defineDetect,
+      async () => (await import("./pictures/detect.ts")).defineDetect,
     ],
     "image-features": [
       "hidden states or pooled vectors of pictures",
-      async () => (await import("./commands/tasks/image-features.ts")).defineImageFeatures,
+      async () => (await import("./pictures/image-features.ts")).defineImageFeatures,
     ],
     read: ["the text of pictures of pages, with boxes", async () => (await import("./commands/tasks/read.ts")).defineRead],
     transcribe: [

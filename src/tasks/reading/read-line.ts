@@ -4,7 +4,7 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../contract/tensor.ts";
 import type { JsonObject } from "../../models/model-folder.ts";
-import type { Graph, MediaModel } from "../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "../vision/run-pictures.ts";
 import type { ReadPageOptions } from "./read-options.ts";
@@ -84,7 +84,7 @@ function readRules(fields: JsonObject, maxNewTokens: number | undefined): Decodi
 
 /** The tokens after the first one, without the end, and their mean probability. */
 async function decodeGreedily(
-  decoder: Graph,
+  decoder: LoadedGraph,
   hidden: Tensor,
   { start, ends, maxTokens }: DecodingRules,
   signal: AbortSignal | undefined,
@@ -132,7 +132,7 @@ class DecoderCache {
   readonly #hidden: Tensor;
   #past: TensorMap | undefined;
 
-  constructor({ inputs }: Graph, hidden: Tensor) {
+  constructor({ inputs }: LoadedGraph, hidden: Tensor) {
     this.#inputs = inputs;
     this.#hidden = hidden;
   }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import type { Picture } from "../../processors/images/picture.ts";
-import type { Graph } from "../definition/media-task.ts";
+import type { LoadedGraph } from "../definition/media-task.ts";
 import { formatHocr } from "./hocr.ts";
 import { type PageReader, readPage } from "./read-page.ts";
 
 /** A graph that answers each input with what `answer` makes of it. */
-function graph(answer: (input: Tensor) => Tensor): Graph & { readonly shapes: (readonly number[])[] } {
+function graph(answer: (input: Tensor) => Tensor): LoadedGraph & { readonly shapes: (readonly number[])[] } {
   const shapes: (readonly number[])[] = [];
   const info = (name: string) => [{ name, dataType: "float32", shape: [] }] as const;
   const run = async ({ x }: TensorMap): Promise<TensorMap> => {

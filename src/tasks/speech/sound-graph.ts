@@ -3,12 +3,12 @@ import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { describeInfo, type Tensor, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import { createFeatureExtractor, type FeatureExtractor } from "../../processors/audio/feature-extractor.ts";
-import type { Graph, MediaModel } from "../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 
 /** A graph with its feature extractor. */
 export interface SoundGraph {
-  readonly graph: Graph;
+  readonly graph: LoadedGraph;
   readonly extractor: FeatureExtractor;
   /** The output with logits. */
   readonly output: TensorInfo;

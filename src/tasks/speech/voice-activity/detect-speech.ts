@@ -1,5 +1,5 @@
 /** The task `voice-activity-detection`: when somebody speaks. */
-import type { Graph, MediaModel } from "../../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../../definition/media-task.ts";
 import { readSound, type SoundInput } from "../sound-input.ts";
 import { findSegments, type SampleRange, type SegmentRules } from "./speech-segments.ts";
 import { openSilero, type ProbabilityProgress, sileroSampleRate, sileroWindow } from "./silero.ts";
@@ -24,7 +24,7 @@ const pieceLength = sileroWindow * 1024;
 
 /** Speech in samples at 16 kHz. Throws MODEL_UNSUPPORTED for a network that is not Silero's. */
 export async function findSpeech(
-  graph: Graph,
+  graph: LoadedGraph,
   { name, samples }: { readonly name: string; readonly samples: Float32Array },
   rules: SegmentRules,
   progress: ProbabilityProgress = {},
