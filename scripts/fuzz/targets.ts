@@ -13,5 +13,7 @@ export const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   kserve: async () => (await import("./targets/kserve.ts")).kserve,
   store: async () => (await import("./targets/store.ts")).store,
   settings: async () => (await import("./targets/settings.ts")).settings,
+  picture: async () => (await import("./targets/picture.ts")).picture,
+  sound: async () => (await import("./targets/sound.ts")).sound,
   wheel: async () => (await import("./targets/wheel.ts")).wheel,
 };

@@ -29,8 +29,11 @@ export const programHeading = "The program itself:";
 /** The commands of each group by name, groups and commands in the order of the help text. */
 const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   "Read texts:": {
-    embed: ["embeddings of texts", async () => (await import("./commands/tasks/embed.ts")).defineEmbed],
-    classify: ["the labels of texts, with scores", async () => (await import("./commands/tasks/classify.ts")).defineClassify],
+    embed: ["embeddings of texts and pictures", async () => (await import("./commands/tasks/embed.ts")).defineEmbed],
+    classify: [
+      "the labels of texts or pictures, with scores",
+      async () => (await import("./commands/tasks/classify.ts")).defineClassify,
+    ],
     rerank: ["rank documents by relevance to a query", async () => (await import("./commands/tasks/rerank.ts")).defineRerank],
     recognize: [
       "named entities in texts, with their positions",
@@ -58,10 +61,26 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     ],
   },
   "Read pictures and sound:": {
+    detect: [
+      "things in pictures, with labels, scores and boxes",
+      async () => (await import("./pictures/detect.ts")).defineDetect,
+    ],
+    "image-features": [
+      "hidden states or pooled vectors of pictures",
+      async () => (await import("./pictures/image-features.ts")).defineImageFeatures,
+    ],
     read: ["the text of pictures of pages, with boxes", async () => (await import("./commands/tasks/read.ts")).defineRead],
     transcribe: [
       "write down speech, with the times of segments and words",
       async () => (await import("./commands/tasks/transcribe.ts")).defineTranscribe,
+    ],
+    "detect-speech": [
+      "the segments of a sound in which somebody speaks",
+      async () => (await import("./commands/tasks/detect-speech.ts")).defineDetectSpeech,
+    ],
+    "classify-sound": [
+      "the labels of sounds, with scores",
+      async () => (await import("./commands/tasks/classify-sound.ts")).defineClassifySound,
     ],
   },
   "Run and serve any model:": {

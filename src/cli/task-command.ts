@@ -66,14 +66,24 @@ interface TaskCommand<Values, Result extends TaskRun> {
   ): TaskWork<Values, Result> | Promise<TaskWork<Values, Result>>;
 }
 
+/** What a task command does with other input than texts. */
+export interface OtherInput {
+  /** Options of the other task, for their flags. */
+  readonly table: Options;
+  /** Returns true if it ran, and false if the flags are for texts. */
+  run(texts: readonly string[], flags: TaskFlags): Promise<boolean>;
+}
+
 /** Adds the flags of a task command, and its action, which runs the task and prints its result. */
 export function defineTask<Values, Result extends TaskRun>(
   command: Command,
   terminal: Terminal,
   table: OptionTable<Values>,
   prepare: TaskCommand<Values, Result>["prepare"],
+  instead?: OtherInput,
 ): void {
-  addTaskFlags(command, table).action(async (texts: string[], flags: TaskFlags) => {
+  addTaskFlags(command, { ...instead?.table, ...table }).action(async (texts: string[], flags: TaskFlags) => {
+    if ((await instead?.run(texts, flags)) === true) return;
     const options = optionsFromFlags<Values>(table, flags);
     const { run, show } = await prepare(flags, texts, options);
     await withSession(terminal, flags, flags.model, async (session) => {

@@ -2,7 +2,10 @@
 
 /** Decodes base64. Throws a DOMException for malformed text. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }
 
 /** Encodes bytes as base64. */

@@ -29,8 +29,14 @@ export interface DecodeSoundOptions {
   readonly load?: () => Promise<unknown>;
 }
 
-/** Bytes of a compressed file that are decoded at a time, and sample frames of a WAVE file. */
+/** Bytes of an MPEG file that are decoded at a time, and sample frames of a WAVE file. */
 const pieceBytes = 1 << 16;
+
+/**
+ * Bytes of other compressed files that are decoded at a time: 34 bytes of FLAC hold 65,535 samples of 8 channels of silence, and 3 bytes of Ogg Opus
+ * 5,760 of 2, so that a piece has up to 130 MB of samples.
+ */
+const densePieceBytes = 1 << 11;
 
 /** Consecutive samples of a sound: all pieces of one sound have one rate and one number of channels. */
 type SoundPiece = Pick<Sound, "sampleRate" | "samples">;
@@ -46,11 +52,14 @@ async function* decodeWithWasm(
   load?: () => Promise<unknown>,
 ): AsyncGenerator<DecodedPiece> {
   const decoder = await createWasmDecoder(format.decoder as WasmFormat, format.name, load);
+  const step = format.decoder === "mpeg" ? pieceBytes : densePieceBytes;
   try {
-    for (let at = 0; at < bytes.length; at += pieceBytes) yield await decoder.decode(bytes.subarray(at, at + pieceBytes));
+    for (let at = 0; at < bytes.length; at += step) yield await decoder.decode(bytes.subarray(at, at + step));
     if (decoder.flush !== undefined) yield await decoder.flush();
   } catch (error) {
-    throw soundError(`the ${format.name} file cannot be decoded: ${getMessage(error)}`);
+    // A TypeError is a defect of the decoder on damaged bytes, and its message says nothing of the file.
+    const reason = error instanceof TypeError ? "its decoder fails on it" : getMessage(error);
+    throw soundError(`the ${format.name} file cannot be decoded: ${reason}`);
   } finally {
     freeDecoder(decoder);
   }

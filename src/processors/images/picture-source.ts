@@ -62,7 +62,13 @@ async function readFile(path: string, limits: PictureLimits): Promise<Uint8Array
     return await readBytes(path);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("INPUT_INVALID", `the picture ${path} cannot be read: ${getMessage(error)}`, { cause: error });
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `the picture ${path.slice(0, 200)} cannot be read: ${getMessage(error).slice(0, 200)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 /** Options of embeddings of texts and pictures in one space. */
-import { type OptionTable, boolean, positiveInteger } from "../../runtime/options/option.ts";
+import type { OptionTable } from "../../runtime/options/option.ts";
+import { embedOptions } from "../embedding/embed-options.ts";
 import { type VisionOptions, visionOptions } from "./vision-options.ts";
 
 /** Options of `Runtime.embed` for pictures, and for texts on a model that compares texts with pictures. */
@@ -12,7 +13,7 @@ export interface EmbedMediaOptions extends VisionOptions {
 
 /** All options. Any other name is refused. */
 export const embedMediaOptions: OptionTable<EmbedMediaOptions> = {
-  normalize: { type: boolean },
-  dimensions: { type: positiveInteger },
+  normalize: embedOptions.normalize,
+  dimensions: embedOptions.dimensions,
   ...visionOptions,
 };

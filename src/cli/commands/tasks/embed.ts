@@ -14,6 +14,9 @@ import {
   writeMatrix,
 } from "../../output/embeddings.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
+import { embedMediaOptions } from "../../../tasks/vision/embed-media-options.ts";
+import { checkPictureFlags, embedPictures } from "../../pictures/embed-pictures.ts";
+import { imageOption } from "../../pictures/picture-command.ts";
 import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type CommandSession, withNotice, withSession } from "../../session.ts";
@@ -31,6 +34,7 @@ interface EmbedFlags {
   readonly quiet?: boolean;
   readonly sparse?: boolean;
   readonly outputs?: string;
+  readonly image?: readonly string[];
 }
 
 const { topK, threshold } = embedSparseOptions;
@@ -43,19 +47,24 @@ export function defineEmbed(command: Command, terminal: Terminal): void {
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
     .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
-    .option("--outputs <forms>", "dense, sparse and multi-vector embeddings from one run: --outputs dense,sparse");
-  addTaskFlags(command, { topK, threshold, ...embedOptions }).action(async (texts: string[], flags: EmbedFlags) => {
-    refuseTwoFormats(flags);
-    refuseMixed(flags);
-    if (flags.npy !== undefined) await checkWritable(flags.npy);
-    await withSession(terminal, flags, flags.model, async (session) => {
-      const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
-      if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
-      else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
-      else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
-      else await embedAtOnce(all, flags, session, terminal);
-    });
-  });
+    .option("--outputs <forms>", "dense, sparse and multi-vector embeddings from one run: --outputs dense,sparse")
+    .addOption(imageOption());
+  addTaskFlags(command, { ...embedMediaOptions, topK, threshold, ...embedOptions }).action(
+    async (texts: string[], flags: EmbedFlags) => {
+      refuseTwoFormats(flags);
+      refuseMixed(flags);
+      checkPictureFlags(flags);
+      if (flags.npy !== undefined) await checkWritable(flags.npy);
+      if (flags.image !== undefined) return embedPictures(flags.image, texts, flags, terminal);
+      await withSession(terminal, flags, flags.model, async (session) => {
+        const all = await readTexts({ texts, ...omitUndefined({ input: flags.input }) }, terminal);
+        if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
+        else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+        else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+        else await embedAtOnce(all, flags, session, terminal);
+      });
+    },
+  );
 }
 
 function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {

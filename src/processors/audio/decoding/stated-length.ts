@@ -1,6 +1,6 @@
 /** How long the headers of a sound file say that it is, so that limits and truncation are seen. */
 
-import { soundError } from "../sound.ts";
+import { requireSoundFormat, soundError } from "../sound.ts";
 import { hasBytes, skipId3, type SoundFormat } from "./sound-format.ts";
 
 /** What the headers of a file state. */
@@ -55,6 +55,9 @@ function readOgg(bytes: Uint8Array, { name, decoder }: SoundFormat): StatedLengt
   let sampleRate = 48_000;
   if (decoder === "vorbis") sampleRate = packet + 16 <= bytes.length ? view.getUint32(packet + 12, true) : 0;
   if (decoder === "flac") return undefined;
+  // Channels are checked here: a page of Vorbis has up to a million samples of each before the first is seen.
+  const channels = bytes[packet + (decoder === "vorbis" ? 11 : 9)] ?? 0;
+  requireSoundFormat(name, sampleRate, channels);
   const maxPage = 27 + 255 + 255 * 255;
   for (let at = bytes.length - 27; at >= Math.max(0, bytes.length - maxPage); at--) {
     if (!hasBytes(bytes, at, "OggS\0")) continue;

@@ -8,6 +8,7 @@ import { explainRoutes } from "./explain.ts";
 import { inferyardModelRoutes } from "./models.ts";
 import { reloadLibraryRoute } from "./reload-library.ts";
 import { readRoute } from "./read.ts";
+import { detectRoute } from "./pictures.ts";
 import { rerankRoute } from "./rerank.ts";
 import { transcribeRoute } from "./transcribe.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
@@ -16,6 +17,7 @@ const taskRoutes = [
   embedRoute,
   embedOutputsRoute,
   classifyRoute,
+  detectRoute,
   rerankRoute,
   recognizeRoute,
   fillMaskRoute,

@@ -1,6 +1,13 @@
 /** POST /api/classify, /recognize, /fill-mask, /answer and /rewrite: a task of the library on several texts, whose options are fields of the request. */
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { at } from "../../../contract/checked.ts";
+import { invalidInput } from "../../../contract/errors.ts";
+import type { Option } from "../../../runtime/options/option.ts";
+import { classifyImageOptions } from "../../../tasks/vision/classify-image-options.ts";
+import type { Env } from "../../http/context.ts";
+import { toSnakeCase } from "../../http/snake-case.ts";
+import { imageBytes, imagesField } from "./pictures.ts";
 import { classifyOptions } from "../../../tasks/classification/classify-options.ts";
 import * as definitions from "../../../tasks/definitions.ts";
 import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
@@ -22,19 +29,23 @@ export function classifyRoute(service: Service, limit: number): Route {
   const labelled = z.object({ label: z.string(), score: z.number() });
   return post({
     path: getPath(definitions.textClassificationTask),
-    summary: "Labels of texts, with scores",
+    summary: "Labels of texts or pictures, with scores",
     schema: requestObject({
       model: modelField,
-      texts: textsField(limit, 1),
-      ...optionFields(classifyOptions, limit),
+      texts: textsField(limit, 1).optional(),
+      images: imagesField(limit).optional(),
+      ...optionFields({ ...classifyImageOptions, ...classifyOptions }, limit),
     }).openapi("ClassifyRequest"),
     response: z
       .object({
         model: z.string(),
-        classifications: z.array(z.array(labelled)).openapi({ description: "Labels of each text, best first" }),
+        classifications: z.array(z.array(labelled)).openapi({ description: "Labels of each text or picture, best first" }),
       })
       .openapi("ClassifyResponse"),
-    answer: async ({ model, texts, ...fields }, context) => {
+    answer: async ({ model, texts, images, ...fields }, context) => {
+      if (images !== undefined) return classifyPictures(service, context, { model, texts, images, fields });
+      refuseFieldsOf(fields, classifyImageOptions, classifyOptions, "images");
+      if (texts === undefined) throw invalidInput("there are neither texts nor images", "send one of the two");
       const options = optionsFromFields(classifyOptions, fields);
       const { labels, hypothesisTemplate = "" } = options;
       if (labels !== undefined) refuseHypotheses(texts, labels, hypothesisTemplate);
@@ -45,6 +56,42 @@ export function classifyRoute(service: Service, limit: number): Route {
       return jsonResponse(context, { model: outcome.model, classifications }, outcome);
     },
   });
+}
+
+/** What a request to classify pictures has. */
+interface PicturesToClassify {
+  readonly model: string | undefined;
+  readonly texts: readonly string[] | undefined;
+  readonly images: readonly { readonly url: string }[];
+  readonly fields: object;
+}
+
+async function classifyPictures(
+  service: Service,
+  context: Context<Env>,
+  { model, texts, images, fields }: PicturesToClassify,
+): Promise<Response> {
+  if (texts !== undefined) throw invalidInput("there are texts and images", "send one of the two");
+  refuseFieldsOf(fields, classifyOptions, classifyImageOptions, "texts");
+  const options = optionsFromFields(classifyImageOptions, fields);
+  const pictures = imageBytes(images);
+  const outcome = await runTask(service, context, { model, texts: pictures.length }, (on) =>
+    service.runtime.classifyImage(pictures, { ...options, ...on }),
+  );
+  const classifications = outcome.result.results.map((list) => list.map(({ label, score }) => ({ label, score })));
+  return jsonResponse(context, { model: outcome.model, classifications }, outcome);
+}
+
+/** Throws INPUT_INVALID for a field of one kind of input that was sent with the other. */
+function refuseFieldsOf(
+  fields: object,
+  table: Readonly<Record<string, Option>>,
+  kept: Readonly<Record<string, Option>>,
+  input: "texts" | "images",
+): void {
+  const names = Object.keys(table).filter((name) => !Object.hasOwn(kept, name));
+  const sent = names.map(toSnakeCase).find((name) => Object.hasOwn(fields, name));
+  if (sent !== undefined) throw invalidInput(`"${sent}" has an effect with ${input} alone`, `leave "${sent}" out`);
 }
 
 /** Named entities in texts, with their positions. */
