@@ -3,7 +3,7 @@ import { type Bytes, type Code, unsigned } from "./encoding.ts";
 import { type Expression, type I32, type Statement, type V128, type ValueType, expression } from "./expression.ts";
 
 /** The generator of an instruction with one operand. */
-export type UnaryInstruction<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
+type UnaryInstruction<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
 /** The generator of an instruction with two operands. */
 export type BinaryInstruction<Of extends ValueType, To extends ValueType = Of> = (
   a: Expression<Of>,
