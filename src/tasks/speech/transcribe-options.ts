@@ -115,7 +115,7 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
   },
   noSpeechThreshold: {
     type: number,
-    flag: ["--no-speech-threshold <number>", "probability above which improbable text is silence"],
+    flag: ["--silence-threshold <number>", "probability above which improbable text is silence"],
     field: "Probability of silence above which improbable text is left out. Default: 0.6",
   },
   conditionOnPreviousText: {
